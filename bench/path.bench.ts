@@ -12,7 +12,7 @@ import type { Group } from "./measure.ts";
 import { endpoints, inTurn, pods, type Sample } from "./objects.ts";
 import { loadPeer, type LodashFp } from "./peers.ts";
 
-export const question = "What do path matching and copy-on-write updates cost beside hand-written code?";
+export const question = "What do path matching and copy-on-write updates cost compared with hand-written code?";
 
 const POD_PATHS = [
   "metadata.name",
@@ -130,7 +130,7 @@ function annotationGroup({ addresses, metadata }: { addresses: number; metadata:
     return copy;
   };
   return {
-    title: `one annotation changed, beside ${addresses} addresses, each object with ${metadata === "own" ? "its own" : "the same"} metadata`,
+    title: `one annotation changed, with ${addresses} addresses, each object with ${metadata === "own" ? "its own" : "the same"} metadata`,
     baseline: "copy-on-write by hand",
     ours: "update",
     cases: [

@@ -57,10 +57,10 @@ export function plot(groups: readonly Measured[]): string | undefined {
   const powers = Array.from({ length: high - low + 1 }, (_, at) => low + at);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">`,
-    `  <title>Time of each way beside this package, logarithmic</title>`,
+    `  <title>Time of each way compared with this package, logarithmic</title>`,
     `  <style>${STYLE}\n  </style>`,
     `  <rect class="paper" width="${WIDTH}" height="${height}" rx="6"/>`,
-    text({ x: 16, y: 24, label: "Time beside this package, which is the line at 1 ×" }),
+    text({ x: 16, y: 24, label: "Time compared with this package, which is the line at 1 ×" }),
     text({ x: 16, y: 42, label: "bars to the right: slower than it; to the left: faster", kind: "faint" }),
     ...powers.flatMap((power) => gridLine({ x: place(10 ** power), height, power })),
     ...rows(blocks, place),

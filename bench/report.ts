@@ -73,12 +73,12 @@ function goalLine({ of, against, atMost, atLeast }: Goal, measured: Measured): s
   if (ratio === undefined) return [];
   const met = atMost === undefined ? ratio >= atLeast! : ratio <= atMost;
   const bound = atMost === undefined ? `at least ${atLeast} × as fast` : `at most ${atMost} × the time`;
-  return [`| ${measured.title}: ${of} beside ${against} | ${bound} | ${digits(ratio)} × | ${met ? "met" : "missed"} |`];
+  return [`| ${measured.title}: ${of} compared with ${against} | ${bound} | ${digits(ratio)} × | ${met ? "met" : "missed"} |`];
 }
 
 function section({ bench, question, groups }: Result): string[] {
   const picture = plot(groups);
   if (picture !== undefined) writeFileSync(join(DOCS, plotOf(bench)), picture);
-  const shown = picture === undefined ? [] : [`![Time of each way beside this package](${plotOf(bench)})`];
+  const shown = picture === undefined ? [] : [`![Time of each way compared with this package](${plotOf(bench)})`];
   return [`### ${bench}`, question, ...shown, ...groups.map(toMarkdown)];
 }

@@ -12,7 +12,7 @@ import { type BatchPeer, ISOLATE, ISOLATE_BATCH, isolatedVm, NAIVE, naiveQuickJs
 import type { Case, Goal, Group } from "./measure.ts";
 import { endpoints, inTurn } from "./objects.ts";
 
-export const question = "What does one evaluation cost beside other engines, safe and unsafe ones?";
+export const question = "What does one evaluation cost compared with other engines, safe and unsafe ones?";
 
 const OURS = "this package";
 const ELEMENTS = 1000;

@@ -100,7 +100,7 @@ export function tablesOf(measured: Measured): string {
     ]),
     ["an event on its way to a watch, bytes", eventBytes],
     ["a Service and its Endpoints in etcd's file, bytes", pairBytes],
-    ["one more write of Endpoints there, until it is compacted, bytes", writeBytes],
+    ["one more write of Endpoints in that file, until it is compacted, bytes", writeBytes],
   ];
   const head = "| measured | |\n| --- | ---: |";
   const costs = [1, 100, 10_000].map((clusters) => costOf(clusters, WORKLOAD, measured));

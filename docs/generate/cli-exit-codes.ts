@@ -16,9 +16,9 @@ export const EXIT_CODES: readonly ExitMeaning[] = [
   { code: 0, meaning: "done" },
   {
     code: EXIT_FAILED,
-    meaning: "it ran, and the answer is a failure: an expression failed, a path matched nothing, a cluster refused",
+    meaning: "it ran, and the result is a failure: an expression failed, a path matched nothing, a cluster refused",
   },
-  { code: EXIT_USAGE, meaning: "the command line, a path or a configuration is wrong; nothing was started" },
+  { code: EXIT_USAGE, meaning: "the command line, a path or a configuration is invalid; nothing was started" },
   { code: EXIT_INTERNAL, meaning: "an error in the program itself" },
   { code: 130, meaning: "a second SIGINT, or 25 s after the first one: it exited before it had stopped cleanly" },
   { code: 143, meaning: "a second SIGTERM, or 25 s after the first one: it exited before it had stopped cleanly" },
@@ -62,7 +62,7 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   match: [{ code: EXIT_FAILED, meaning: "the path matches nothing" }],
   test: [
     { code: EXIT_FAILED, meaning: "a test failed, or the coverage is below `--threshold`" },
-    { code: EXIT_USAGE, meaning: "a test file is wrong, or there is no test" },
+    { code: EXIT_USAGE, meaning: "a test file is invalid, or there is no test" },
   ],
   validate: [
     { code: 0, meaning: "valid, possibly with warnings" },

@@ -18,11 +18,11 @@ export function conformancePage(): string {
   return `${GENERATED}
 # API conformance
 
-An embedded cluster stands for a Kubernetes API server, so it must behave like one. Two suites say what that means, in
+An embedded cluster takes the place of a Kubernetes API server, so it must behave like one. Two suites define this in
 ${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, each with the place where Kubernetes defines it:
 
-${table(["Suite", "Looks at", "Run against an embedded cluster by"], suiteRows())}
-Both suites know nothing about the cluster behind the address. Each creates its own namespace with a random name, stays within it, and deletes it
+${table(["Suite", "Checks", "Run against an embedded cluster by"], suiteRows())}
+Neither suite depends on the cluster behind the address. Each creates its own namespace with a random name, stays within it, and deletes it
 at the end. \`test/docs/conformance.test.ts\` compares this page with what the suites register: a case without a citation
 fails the build, and so does a citation without a case.
 
@@ -39,7 +39,7 @@ file. Reports use the titles on this page. Its requirements and limits:
   users, and read all of discovery. Use test clusters.
 - Without the two variables, everything runs against embedded clusters, with no further requirements.
 - Cases that need a cluster to discard its history, to break a stream or to answer without credentials do not run: a real cluster offers
-  no way to do the first two, and its administrator decides about the third.
+  no way to do the first two, and the third depends on its administrator.
 - Messages and defaults are those of Kubernetes ${VERSION}; the wording of messages can differ in other versions.
 - Endpoints are stored as in Kubernetes 1.36. Earlier versions regroup subsets on every write, and fail the three cases that cite its
   \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` behaves like them.
@@ -100,7 +100,7 @@ const OPAQUE_DIFFERENCES: string[][] = [
   ],
   ["spellings", "Stores one spelling of quantities and times", "Stores what was written"],
   ["addresses of Pods", "Keeps `podIP` and `podIPs` consistent", "Stores each as it is written; Endpoints follow `podIP`"],
-  ["schemas, and `explain`", "Describe every field", "Describe metadata, and say what spec and status are for"],
+  ["schemas, and `explain`", "Describe every field", "Describe metadata, and state what spec and status are for"],
   [
     "strategic merge patches",
     "Are in the schemas",
@@ -124,7 +124,7 @@ function suiteRows(): string[][] {
   ];
   return [
     row("http", "requests and answers as they are on the wire", "test/conformance/cluster.ts", "test/cluster/cluster.test.ts"),
-    row("client", "objects and outcomes as a client of this package sees them", "test/conformance/cluster-client.ts", "test/cluster/in-process-client.test.ts"), // prettier-ignore
+    row("client", "objects and outcomes as a client of this package receives them", "test/conformance/cluster-client.ts", "test/cluster/in-process-client.test.ts"), // prettier-ignore
   ];
 }
 

@@ -29,7 +29,7 @@ export const ERROR_GROUPS: readonly ErrorGroup[] = [
     intro: "Reasons why an object has no copy on the host, or why its copy is left alone.",
     prefixes: ["NAME", "HOST"],
   },
-  { title: "API servers", intro: "Answers of the tenant's or the host's API server, or the lack of one.", prefixes: ["API"] },
+  { title: "API servers", intro: "Errors from the tenant's or the host's API server, including missing answers.", prefixes: ["API"] },
   { title: "Sync and command line", intro: "Events of one object, or of the whole run.", prefixes: [] },
 ];
 
@@ -40,8 +40,8 @@ export function errorsPage(): string {
   return `${GENERATED}
 # Errors and outcomes
 
-Every message carries one of these codes. A code never changes its meaning and is never used for something else, so scripts and
-alerts can rely on it. \`endpoint-sync explain CODE\` prints the same texts; Events carry the code as their reason, spelled
+Every error message includes one of these codes. A code never changes its meaning and is never used for something else, so scripts and
+alerts can rely on it. \`endpoint-sync explain CODE\` prints the same information; Events carry the code as their reason, spelled
 \`NameCollision\` for \`NAME_COLLISION\`.
 
 ## At a glance

@@ -47,7 +47,7 @@ function effectsTable(): string {
       ? [code(field), "yes", prose(effect.acts)]
       : [code(field), "shown only", prose(`${effect.shownOnly}; it would need ${effect.needs}`)];
   });
-  return table(["setting", "acts", "where, or why not"], rows);
+  return table(["setting", "has an effect", "effect, or what is missing"], rows);
 }
 
 /** `reference/management-config.md`: the configuration of the platform. */
@@ -71,8 +71,8 @@ auth:
 
 ## What acts
 
-Every setting is validated and shown. Settings with "yes" also change what the service does; for the others, the table says what they would
-need. If the file sets one of the others, a warning reports its position, and the condition \`FullyInEffect\` of the object \`config\`
+Every setting is validated and shown. Settings with "yes" also change what the service does; for the others, the table lists what they
+would need. If the file sets one of the others, a warning reports its position, and the condition \`FullyInEffect\` of the object \`config\`
 names it to administrators. Settings of a connector's provider have the same effect as in \`auth\`.
 
 ${effectsTable()}
@@ -81,8 +81,8 @@ ${effectsTable()}
 - A SAML section has one of \`caData\` (in base64), \`ca\` and \`insecureSkipSignatureValidation: true\`.
 - \`serviceAccountFilePath\` needs \`adminEmail\`.
 - Each connector has an id that no other connector or section of \`auth\` has.
-- \`groupsFilters\` use RE2 syntax, without lookaround or backreferences. Matching takes time linear in the length of the name, whatever the
-  expression; a name longer than 1,024 characters matches none.
+- \`groupsFilters\` use RE2 syntax, without lookaround or backreferences. Matching takes time linear in the length of the name, regardless of
+  the expression; a name longer than 1,024 characters matches none.
 - A name in \`customHttpHeaders\` may occur only once, regardless of case. Headers that the server sets itself, such as \`Content-Length\`,
   are left out, with a warning.
 - \`audit.path\` is required when \`audit.enabled\` is true; \`audit.level\` and \`audit.policy\` cannot be combined.
@@ -90,7 +90,7 @@ ${effectsTable()}
 - \`storageClass\`: null means the default of the cluster; an empty string or \`-\` means no dynamic provisioning. \`status\` leaves out null.
 - \`vault.address\` is the variable \`${VAULT_ADDRESS_VARIABLE}\` of the service when it is left out.
 - Addresses, paths, hosts, domains, email addresses, colours, times and amounts must have a certain form, which the tables below
-  describe. Pictures and links of \`uiSettings\` and \`apps\` must be addresses or paths, so that none of them can be a script.
+  describe. Images and links of \`uiSettings\` and \`apps\` must be addresses or paths, so that none of them can be a script.
 - \`vault.syncInterval\` is from ${SYNC_INTERVAL_MIN_MS / 1_000}s to ${SYNC_INTERVAL_MAX_MS / 3_600_000}h.
 - Deprecated sections, settings that are only shown, and settings that others override cause warnings.
 

@@ -21,8 +21,8 @@ export function permissionsPage(): string {
   return `${GENERATED}
 # Permissions of the management API
 
-Owners, access rules and membership of teams decide who may do what; the scope of the key can only restrict that. This page
-shows the answers for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} beside this
+Owners, access rules and team membership determine who may do what; the scope of the key can only restrict that. This page
+shows the answers for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} next to this
 page, comes from a model that is independent of the code, and \`test/management/permission-table.test.ts\` sends each of them.
 
 - yes: the request is answered. In a list or watch, the object is shown.
@@ -42,7 +42,7 @@ ${table(
 ${REQUESTS.map(({ on }) => requestSection(plainRows, on)).join("\n")}
 ## Scopes
 
-The number of requests that each scope of their key allows an administrator and the owner.
+For each scope of a key, the number of requests that it allows an administrator and the owner.
 
 ${table(
   ["Scope", "As in `spec.scope`", ...SCOPED_CALLERS.map((name) => code(name))],

@@ -48,7 +48,7 @@ ${own(test)}
 ${own(outcome)}
 ## Assert
 
-One entry of \`asserts\`, in tests and in the expectations of sequences: one of these fields, with \`not: true\` beside it for the opposite. With \`[*]\` in \`path\`,
+One entry of \`asserts\`, in tests and in the expectations of sequences: one of these fields, with \`not: true\` next to it for the opposite. With \`[*]\` in \`path\`,
 it must hold for every match, and there must be at least one.
 
 ${own(ASSERT)}

@@ -27,7 +27,7 @@ export interface RequestCaller {
   readonly user: UserInfo;
 }
 
-/** Records for the metrics what a request asks for, and starts its audit record if auditing is on. */
+/** Records the parsed request for the metrics, and starts its audit record if auditing is enabled. */
 export function beginRecord(
   audit: Audit | undefined,
   info: RequestInfo,

@@ -46,7 +46,7 @@ export function nextMacrotask(): Promise<void> {
 }
 
 /**
- * Resolves after `delayMs`, or at once when `signal` aborts. Never rejects. Keeps the process alive until then: a caller is waiting.
+ * Resolves after `delayMs`, or immediately when `signal` aborts. Never rejects. Keeps the process alive until then, because a caller is waiting.
  *
  * @example
  * await delay(systemClock, 10);

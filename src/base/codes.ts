@@ -43,8 +43,8 @@ export const CODES = {
     remedy: "Correct the field that the message names; the syncer retries when the object or the configuration changes.",
   },
   API_TOO_MANY_REQUESTS: {
-    meaning: "The API server asks for fewer requests.",
-    remedy: "Nothing to do: the client retries after the delay that the server asked for.",
+    meaning: "The API server is receiving too many requests.",
+    remedy: "Nothing to do: the client retries after the delay that the server requested.",
   },
   API_UNAVAILABLE: {
     meaning: "The API server cannot be reached or is not ready.",
@@ -61,12 +61,12 @@ export const CODES = {
   },
   CLUSTER_IDENTITY: {
     meaning:
-      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or the cluster that answers is not the one at the start.",
+      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or the cluster that answers has changed since the start.",
     remedy:
       "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster and start with --adopt-cluster and the uid of the new one.",
   },
   CONFIG_SYNTAX: {
-    meaning: "The file is not valid YAML, or uses a refused feature: duplicate keys, too many aliases, excessive nesting.",
+    meaning: "The file is not valid YAML, or uses an unsupported feature: duplicate keys, too many aliases, excessive nesting.",
     remedy: "Correct the file at the line and column that the message names.",
   },
   CONFIG_TYPE: {
@@ -162,7 +162,7 @@ export const CODES = {
     meaning:
       "A referenced object is not copied: it is a Secret with a credential for its own cluster, such as a service account token, or an object on the host that may be meant for another tenant.",
     remedy:
-      "Use a Secret of another type for the other cluster; or ask the host's operator to annotate the object on the host, as the message says.",
+      "Use a Secret of another type for the other cluster; or ask the host's operator to annotate the object on the host, as the message describes.",
   },
   REFERENCE_LIMIT: {
     meaning: "The number of referenced objects exceeds the limit, so this one is not copied.",
@@ -185,7 +185,7 @@ export const CODES = {
     remedy: "Do not change names, ownership or markers in patches.",
   },
   NAME_COLLISION: {
-    meaning: "Two tenant objects translate to one host name.",
+    meaning: "Two tenant objects translate to the same host name.",
     remedy: "Rename the object that the message names first. The other one keeps its copy unchanged.",
   },
   NAME_NOT_MAPPED: {
@@ -242,15 +242,15 @@ export const CODES = {
   },
   SLICES_LEFT: {
     meaning:
-      "Slices on the host that the syncer made of a copy of Endpoints are not kept current: backends: auto does not hold any more, and no other slices show all of their backends, or the syncer may not remove them. A mirror never shows more than 1,000 addresses of a subset.",
+      "Slices on the host that the syncer made from a copy of Endpoints are not kept up to date: backends: auto no longer applies, and no other slices show all of their backends, or the syncer may not remove them. A mirror never shows more than 1,000 addresses of a subset.",
     remedy:
-      "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove what is left with the command that 'endpoint-sync audit' prints for each slice; addresses that no other slice has are lost to readers then.",
+      "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove what is left with the command that 'endpoint-sync audit' prints for each slice; readers then lose the addresses that no other slice contains.",
   },
   BACKENDS_INVISIBLE: {
     meaning:
       "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and either nothing makes slices from the copied Endpoints, or the tenant has only slices and these are not synced.",
     remedy:
-      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' says which cluster needs what.",
+      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' explains what each cluster needs.",
   },
   EXCLUDED: {
     meaning:
@@ -273,7 +273,7 @@ export const CODES = {
   },
   WRITES_SLOWED: {
     meaning:
-      "An object is written again and again although it does not change in its own cluster: two syncers disagree about it, an expression keeps changing its own result, or a webhook changes each write. The syncer writes it less and less often until that stops.",
+      "An object is repeatedly written although it does not change in its own cluster: two syncers disagree about it, an expression keeps changing its own result, or a webhook changes each write. The syncer writes it less and less often until that stops.",
     remedy:
       "Look for a second syncer of the same virtual cluster, for expressions that read context.hostObject, and for webhooks; metadata.managedFields of both objects names the writers.",
   },
@@ -281,17 +281,18 @@ export const CODES = {
     meaning:
       "The lists of an API server and its answers about a single object have contradicted each other for about 20 seconds; the object's copy is stale.",
     remedy:
-      "Nothing to do if it passes: the syncer reads the lists again once a minute. Otherwise, check any proxy between the syncer and the API server, and the server itself: its lists are incomplete or stale.",
+      "Nothing to do if the problem disappears: the syncer reads the lists again once a minute. Otherwise, check any proxy between the syncer and the API server, and the server itself: its lists are incomplete or stale.",
   },
   STORE_FAILED: {
     meaning:
-      "The store of a cluster cannot be used: its disk is full or failing, etcd refuses writes or holds unreadable data, or the store is closed.",
+      "The store of a cluster cannot be used: its disk is full or failing, etcd refuses writes or contains unreadable data, or the store is closed.",
     remedy:
       "Follow the message: free space on the disk, or check it and start again. No part of this write was stored; earlier acknowledged writes are safe.",
   },
   LEADERSHIP_LOST: {
     meaning: "Another process may be the leader by now, so this one has stopped writing.",
-    remedy: "Nothing to do: the process leads again when it is its turn. If it exited with this code, let its supervisor restart it.",
+    remedy:
+      "Nothing to do: the process becomes the leader again when the lease is free. If it exited with this code, let its supervisor restart it.",
   },
   USAGE: {
     meaning: "The command line is not valid, or a function of the library was called with wrong arguments.",

@@ -25,7 +25,7 @@ export class EngineError extends Error {
 }
 
 /**
- * Tells whether `error` is an {@link EngineError} with one of `codes` (any code when none is given).
+ * Reports whether `error` is an {@link EngineError} with one of `codes` (any code when none is given).
  *
  * @example
  * isEngineError(new EngineError("API_CONFLICT", "The object changed"), "API_CONFLICT", "API_NOT_FOUND"); // true

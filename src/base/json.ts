@@ -2,7 +2,7 @@
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Tells whether `value` is an object that is not a list: in JSON data, a map.
+ * Reports whether `value` is an object that is not a list: in JSON data, a map.
  *
  * @example
  * isRecord(["a"]); // false
@@ -24,7 +24,7 @@ export function typeInWords(value: unknown): string {
 }
 
 /**
- * Tells whether JSON data is nested deeper than `depthMax`; never descends further.
+ * Reports whether JSON data is nested deeper than `depthMax`; never descends further.
  *
  * @example
  * isDeeperThan({ a: [1] }, 1); // true
@@ -85,7 +85,7 @@ function hasMoreBracketsThan(text: string, count: number): boolean {
 
 /**
  * Deep equality of JSON data. A member that is `undefined` counts as absent; key order does not matter, list order does.
- * Only own members count. The depth is limited by the stack, to some thousands.
+ * Only own members count. The depth is limited by the stack to a few thousand levels.
  *
  * @example
  * jsonEqual({ a: 1, b: [2] }, { b: [2], a: 1, c: undefined }); // true
@@ -115,7 +115,7 @@ function recordsEqual(left: JsonObject, right: JsonObject): boolean {
 
 /**
  * JSON text with sorted keys and without `undefined` members: equal data, equal text. What JSON cannot represent, such as NaN, becomes null.
- * The depth is limited by the stack, to some thousands.
+ * The depth is limited by the stack to a few thousand levels.
  *
  * @example
  * canonicalJson({ b: 1, a: [undefined, 2] }); // '{"a":[null,2],"b":1}'

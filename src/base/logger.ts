@@ -44,7 +44,7 @@ const MAY_QUOTE = ["API_BAD_REQUEST", "API_INVALID", "API_ERROR"] as const;
 const DENIED = /denied the request: [^]*$/;
 
 /**
- * The message of an error without quoted parts of objects, whose content users of the cluster choose. Names stay.
+ * The message of an error without quoted parts of objects, which users of the cluster control. Names are kept.
  *
  * @example
  * loggableMessage(new EngineError("API_INVALID", 'Endpoints "web": Invalid value: "10.0.0.x": wrong')); // 'Endpoints "…": wrong'
@@ -70,7 +70,7 @@ export interface LineLoggerOptions {
 
 /**
  * A logger that writes lines. It never throws on its input: it writes the message of an error, and for values that JSON cannot
- *  say its text or type. Undefined fields are left out, and a field cannot replace time, level or message.
+ *  represent, their text or type. Undefined fields are left out, and a field cannot replace time, level or message.
  *
  * @example
  * const lines: string[] = [];

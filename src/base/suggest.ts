@@ -2,8 +2,8 @@
 const LENGTH_MAX = 64;
 
 /**
- * The name among `known` that `name` was probably meant to be: equal except for case, or at most one slip (letter missing,
- * added, changed or swapped) per three letters. The nearest one wins, and the first of several equally near ones.
+ * The name among `known` that `name` was probably meant to be: equal except for case, or with at most one typing error (a
+ * missing, added, changed or swapped letter) per three letters. The nearest one wins, and the first of several equally near ones.
  *
  * @example
  * suggest("expresion", ["path", "expression"]); // "expression"

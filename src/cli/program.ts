@@ -22,23 +22,23 @@ interface CommandEntry {
 const COMMANDS: readonly CommandEntry[] = [
   {
     name: "demo",
-    summary: "a demonstration between two embedded clusters, with a live table",
+    summary: "run a demonstration between two embedded clusters, with a live table",
     load: async () => (await import("./commands/demo.ts")).defineDemo,
   },
   { name: "run", summary: "sync two clusters until stopped", load: async () => (await import("./commands/run.ts")).defineRun },
   {
     name: "plan",
-    summary: "what run would write now, as diffs; nothing is written",
+    summary: "show what run would write now, as diffs, without writing anything",
     load: async () => (await import("./commands/plan.ts")).definePlan,
   },
   {
     name: "why",
-    summary: "why an object looks as it does on the host",
+    summary: "explain why an object looks as it does on the host",
     load: async () => (await import("./commands/why.ts")).defineWhy,
   },
   {
     name: "audit",
-    summary: "compare every copy on the host with what it should be",
+    summary: "compare every copy on the host with its expected state",
     load: async () => (await import("./commands/audit.ts")).defineAudit,
   },
   {
@@ -58,12 +58,12 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "match",
-    summary: "what a path selects: concrete path and value of every match",
+    summary: "show what a path selects: the concrete path and value of every match",
     load: async () => (await import("./commands/match.ts")).defineMatch,
   },
   {
     name: "test",
-    summary: "run patch test files; test init writes a first one",
+    summary: "run patch test files; test init creates the first one",
     load: async () => (await import("./commands/test.ts")).defineTest,
   },
   {
@@ -73,12 +73,12 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "playground",
-    summary: "a page to try patches in, on loopback until stopped",
+    summary: "serve a page for trying out patches, on loopback, until stopped",
     load: async () => (await import("./commands/playground.ts")).definePlayground,
   },
   {
     name: "schema",
-    summary: "JSON schema of a file, for editors",
+    summary: "print the JSON schema of a file, for editors",
     load: async () => (await import("./commands/schema.ts")).defineSchema,
   },
   {
@@ -126,13 +126,13 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "login-token",
-    summary: "print the key of a sign-in for kubectl; contexts of login --exec run it",
+    summary: "print the key of a sign-in for kubectl; contexts created by login --exec run it",
     load: async () => (await import("./commands/login-token.ts")).defineLoginToken,
   },
   { name: "version", summary: "print the version", load: async () => (await import("./commands/version.ts")).defineVersion },
   {
     name: "explain",
-    summary: "what an error code means and what to do about it",
+    summary: "explain what an error code means and what to do about it",
     load: async () => (await import("./commands/explain.ts")).defineExplain,
   },
 ];
@@ -167,7 +167,7 @@ export async function createProgram(context: CommandContext, { named }: { named?
     .helpCommand("help [command]", "help of a command")
     .exitOverride()
     .showHelpAfterError("Add --help for the options and an example.")
-    .addHelpText("after", "\nEvery command has --help with an example. endpoint-sync explain CODE explains an error code.");
+    .addHelpText("after", "\nEvery command has --help with examples. endpoint-sync explain CODE explains an error code.");
   for (const { name, summary, load } of COMMANDS) {
     const command = program.command(name).description(summary).helpOption("-h, --help", "this help");
     if (named?.includes(name) !== false) (await load())(command, context);

@@ -117,7 +117,7 @@ const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" }
 /**
  * A cluster in this process: registry, first objects, controllers and a client.
  *
- * @throws USAGE when `controllers` names one that does not exist; the store is then as it was, and open.
+ * @throws USAGE when `controllers` names one that does not exist; the store is then unchanged and open.
  * @example
  * const cluster = await createEmbeddedCluster({ clock, chance });
  * await cluster.client.list(NAMESPACES);

@@ -22,7 +22,7 @@ const TOKEN_BYTES = 32;
 const DAY_MS = 86_400_000;
 
 /**
- * New credentials: an authority of the cluster's own, a certificate for loopback, valid for a year, and a token.
+ * New credentials: a separate authority for the cluster, a certificate for loopback, valid for a year, and a token.
  *
  * @example
  * const credentials = createClusterCredentials({ name: "demo", clock: systemClock, chance: systemChance });
@@ -32,12 +32,12 @@ export function createClusterCredentials({ name, clock, chance }: CredentialsOpt
   return { ...certificate, token: Buffer.from(chance.bytes(TOKEN_BYTES)).toString("base64url") };
 }
 
-/** For how many more days the server's certificate is valid; negative if it has expired. */
+/** The number of days for which the server's certificate is still valid; negative if it has expired. */
 export function daysLeft({ certPem }: Pick<ServerCertificate, "certPem">, clock: Clock): number {
   return (Date.parse(new X509Certificate(certPem).validTo) - clock.now()) / DAY_MS;
 }
 
-/** Tells whether these are certificates, and the key is that of the server. */
+/** Reports whether these are certificates, and the key is that of the server. */
 export function fitTogether({ caPem, certPem, keyPem }: ServerCertificate): boolean {
   try {
     const certificate = new X509Certificate(certPem);

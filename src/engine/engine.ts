@@ -94,7 +94,7 @@ function modeOf({ config, settings = DEFAULT_SETTINGS }: EngineOptions): Backend
   return effectiveBackends(settings.backends, config);
 }
 
-/** Tells whether two configurations mean the same. */
+/** Reports whether two configurations mean the same. */
 export function sameConfiguration(left: EngineOptions, right: EngineOptions): boolean {
   const told = ({ config, settings = DEFAULT_SETTINGS }: EngineOptions) => canonicalJson({ config, settings });
   return told(left) === told(right);
@@ -175,7 +175,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 function refusedSlices(mode: BackendsMode): EngineError {
   return new EngineError(
     "CONFIG_VALUE",
-    `Cannot write slices, as backends: ${mode} asks for: sync.toHost.endpointSlices.enabled is false`,
+    `Cannot write slices, as backends: ${mode} requires: sync.toHost.endpointSlices.enabled is false`,
     {
       details: { hint: "Remove enabled: false from that section, or set backends: endpoints" },
     },
@@ -269,7 +269,7 @@ function followedKinds(
   return known.filter(isNamed);
 }
 
-/** Tells whether `sync.toHost` has `enabled: true` for a kind that it has no defaults for, under its own name or as a custom one. */
+/** Reports whether `sync.toHost` has `enabled: true` for a kind that it has no defaults for, under its own name or as a custom one. */
 function isSwitchedOn({ merged }: Config, resource: ResourceType): boolean {
   const at = (value: unknown, field: string) => (isRecord(value) && Object.hasOwn(value, field) ? value[field] : undefined);
   const toHost = at(at(merged, "sync"), "toHost");

@@ -30,7 +30,7 @@ export interface Patched {
  * with its input: either may be changed.
  */
 export interface Patcher {
-  /** Tells whether objects of this kind are synced, and so can be patched. */
+  /** Reports whether objects of this kind are synced, and so can be patched. */
   knows(object: KubeObject): boolean;
   /** The host object of a tenant object, without markers. `host` is what expressions see as `context.hostObject`. */
   toHost(tenant: KubeObject, context?: { host?: KubeObject }): Patched;
@@ -54,7 +54,7 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
   const patcher = patcherOf(engine.rules);
   let disposed = false;
   const live = () => {
-    if (disposed) throw new EngineError("USAGE", "Cannot patch: the patcher was disposed of. Dispose of it after its last object");
+    if (disposed) throw new EngineError("USAGE", "Cannot patch: the patcher was disposed of. Dispose of it only after its last object");
     return patcher;
   };
   return {

@@ -78,7 +78,7 @@ export interface Syncer {
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
    * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
    * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
-   * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not say what it allows.
+   * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not report what it allows.
    */
   prepare(): Promise<void>;
   /**

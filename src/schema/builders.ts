@@ -27,7 +27,7 @@ export const anything: AnySchema = { type: "any", description };
 /** True or false. */
 export const bool: BooleanSchema = { type: "boolean", description };
 
-/** A text of one form. */
+/** A string in one format. */
 export function textAs(format: TextFormat = "text"): StringSchema {
   return { type: "string", description, format };
 }
@@ -47,7 +47,7 @@ export const intOrText: EitherSchema = either(int32, text);
 /** Labels, annotations and the like. */
 export const textMap: MapSchema = mapOf(text);
 
-/** One of a few words. */
+/** One of a few fixed strings. */
 export function oneOf(...values: readonly string[]): LiteralsSchema {
   return { type: "literals", description, values };
 }
@@ -57,17 +57,17 @@ export function wholeNumber(minimum: number, maximum: number): NumberSchema {
   return { type: "integer", description, bits: 32, minimum, maximum };
 }
 
-/** A list of values of one shape. Appliers replace it as a whole, unless `merge` says how they merge it. */
+/** A list of values of one shape. Appliers replace it as a whole, unless `merge` defines how they merge it. */
 export function listOf(items: Schema, merge?: ListSchema["merge"]): ListSchema {
   return { type: "list", description, items, ...(merge && { merge }) };
 }
 
-/** Values of one shape under any keys. */
+/** A map from any keys to values of one shape. */
 export function mapOf(values: Schema): MapSchema {
   return { type: "map", description, values };
 }
 
-/** Texts of one form under keys of one form. */
+/** A map whose keys and values are strings, each in one format. */
 export function textsBy(keys: TextFormat, values: TextFormat): MapSchema {
   return { type: "map", description, keys: textAs(keys), values: textAs(values) };
 }
@@ -78,7 +78,7 @@ export function either(...options: readonly Schema[]): EitherSchema {
 }
 
 /**
- * An object that is stored as it comes.
+ * An object that is stored as received.
  *
  * @example
  * kindShape({ spec: always(opaque({ containers: { as: "map", keys: ["name"] } })) });
@@ -107,7 +107,7 @@ export function mandatory<S extends Schema>(schema: S): S {
   return { ...always(schema), required: true };
 }
 
-/** A field of which no value is tried, and none in it. */
+/** A field for which no sample values are tried, nor for any field inside it. */
 export function untried<S extends Schema>(schema: S): S {
   return { ...schema, untried: true };
 }
@@ -116,8 +116,8 @@ export function untried<S extends Schema>(schema: S): S {
 export type Entry = Schema | readonly [Schema, string] | readonly [number, Schema, string?];
 
 /**
- * Named fields, in this order. A name that ends in `!` is one that the API server never leaves out, `?` one that every value to try has
- * although objects can be without it. A field is left out when it is empty, an object only when it is null, unless {@link always} or
+ * Named fields, in this order. A name that ends in `!` is one that the API server never leaves out, `?` marks one that every sample
+ * value has, although objects can lack it. A field is left out when it is empty, an object only when it is null, unless {@link always} or
  * {@link optional} says otherwise. Source of the numbers: the `generated.proto` files of the API.
  *
  * @example
@@ -144,7 +144,7 @@ function isNumbered(entry: Exclude<Entry, Schema>): entry is readonly [number, S
 }
 
 /**
- * An object with a name of its own in published schemas.
+ * An object with a name in published schemas.
  *
  * @example
  * named("EndpointAddress", "An address of a Service.", { ip: [1, mandatory(text), "The IP address."], hostname: [3, text, "Its DNS name."] });

@@ -16,13 +16,13 @@ interface Context {
 }
 
 /**
- * Decodes a node by a schema, defaults filled in. All problems go to the report and none is thrown:
+ * Decodes a node by a schema, defaults filled in. All problems go to the report; none is thrown:
  *
  * - CONFIG_TYPE: a value of another type; the place is the value.
  * - CONFIG_UNKNOWN_FIELD: a field that a strict object does not have; the place is the key. In an open object it is only a
  *   warning, and only when it looks like a typing error.
- * - CONFIG_REQUIRED: the place is the key of the object that lacks it. Not reported when an unknown field was probably meant.
- * - CONFIG_VALUE: out of range, no match of the pattern, none of the words.
+ * - CONFIG_REQUIRED: the place is the key of the object that lacks it. Not reported when an unknown field is probably a misspelling of it.
+ * - CONFIG_VALUE: out of range, a mismatch of the pattern, or none of the allowed strings.
  *
  * The result is only meaningful when the report has no errors: a value with a problem is left out of it.
  *
@@ -216,7 +216,7 @@ function typeHint(schema: Schema, node: Node): string {
   if (isAbsent(node))
     return schema.refuseNull !== true ? "" : schema.type === "object" ? "Write {}" : "Write it in quotes if it is meant as text";
   if (schema.type === "string" || schema.type === "literals") return "Write the value in quotes";
-  if (schema.type === "list") return "Write each item on a line of its own after a dash";
+  if (schema.type === "list") return "Write each item on a separate line after a dash";
   const text = textOf(node)?.toLowerCase() ?? "";
   if (schema.type === "boolean" && Object.hasOwn(OLD_BOOLEANS, text)) return `Write ${OLD_BOOLEANS[text]}`;
   if (schema.type === "boolean" && /^(true|false)$/.test(text)) return `Write ${text} without quotes`;

@@ -66,7 +66,7 @@ export function valueAt(node: Node | undefined, key: string): Node | undefined {
   return node?.kind === "map" ? node.entries.get(key)?.value : undefined;
 }
 
-/** Tells whether a node is absent or null, which optional fields treat alike. */
+/** Reports whether a node is absent or null, which optional fields treat alike. */
 export function isAbsent(node: Node | undefined): node is undefined | (ScalarNode & { value: null }) {
   return node === undefined || (node.kind === "scalar" && node.value === null);
 }
@@ -124,8 +124,8 @@ export function mergeNodes(earlier: Node, later: Node): Node {
 }
 
 /**
- * The place of a character of a scalar's value, given by line and column (from 1) within the value. Exact where the value
- * stands in the file as it is: plain, quoted on one line, or a literal block; otherwise the scalar's own start.
+ * The place of a character of a scalar's value, given by line and column (from 1) within the value. Exact if the value
+ * appears literally in the file: plain, quoted on one line, or a literal block; otherwise the scalar's own start.
  */
 export function positionInside(node: ScalarNode, place: { line: number; column: number }): Position {
   const offset = offsetInside(node, place);

@@ -58,7 +58,7 @@ export class Report {
 }
 
 /**
- * The problems by file, line and column, in the order of fixing; the order of files is kept.
+ * The problems by file, line and column, in the order in which to fix them; the order of files is kept.
  */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   const files = [...new Set(problems.map((problem) => problem.file))];

@@ -17,7 +17,7 @@ export function createSource(file: string, text: string): Source {
   return { file, text: plain, lineStarts };
 }
 
-/** A source of values that come from no text: every position is 0:0. */
+/** A source of values that do not come from text: every position is 0:0. */
 export function sourceWithoutText(file: string): Source {
   return { file, text: "", lineStarts: [] };
 }

@@ -32,7 +32,7 @@ export interface YamlOptions {
  * Parses one YAML document. An empty text, or one of comments only, is an empty map.
  *
  * Problems go to the report with code CONFIG_SYNTAX: bad syntax, duplicate keys, tags other than those of JSON data,
- * several documents, `.nan` and `.inf`, and whatever exceeds a limit. Duplicate keys and tags do not end the reading, so that all
+ * several documents, `.nan` and `.inf`, and anything that exceeds a limit. Duplicate keys and tags do not end the reading, so that all
  * of them are found at once; a problem that stops reading makes the result `undefined`.
  *
  * @example
@@ -61,7 +61,7 @@ function readSource(source: Source, { report, aliasedValuesMax = ALIASED_VALUES_
   const events = parseEvents(source.text, { maxDepth: PARSER_DEPTH_MAX });
   const documents = splitDocuments(events).filter((document) => !isEmpty(document));
   if (documents.length > 1)
-    throw new YamlRefusal(offsetOf(documents[1]!), "Found a second document in the file", "Give each document a file of its own");
+    throw new YamlRefusal(offsetOf(documents[1]!), "Found a second document in the file", "Put each document into a separate file");
   const document = documents[0];
   if (document === undefined) return { kind: "map", source, start: 0, entries: new Map() };
   return buildDocument(document, { source, report, aliasedValuesMax });
@@ -113,12 +113,12 @@ function syntaxHint(source: Source, offset: number): string {
   if (/^ *\t/.test(line)) return "Indent with spaces";
   const value = /^[ -]*[\w"'/.-]+:[ \t]+(.*)$/.exec(line)?.[1];
   if (value === undefined) return "";
-  if (/^["'[{*&@`%!|>]|: | #/.test(value)) return "Quote the whole value with '…', or write it on lines of its own below a |";
+  if (/^["'[{*&@`%!|>]|: | #/.test(value)) return "Quote the whole value with '…', or write it on separate lines below a |";
   return "";
 }
 
 /**
- * Tells whether a YAML text has only white space, comments and document markers. A file that is written in place looks like
+ * Reports whether a YAML text has only white space, comments and document markers. A file that is written in place looks like
  * that for a moment; an intentionally empty configuration is `{}`.
  *
  * @example

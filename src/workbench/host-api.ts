@@ -34,7 +34,7 @@ const DEFINITIONS: readonly ResourceDefinition[] = [endpoints, endpointSlices, s
 
 /**
  * Errors for which an API server would refuse an object: one entry per field, none if it accepts the object, or the kind is not known here. A
- * value of a wrong type is the only entry then, without an index in its field, as API servers report it. For a kind of `kinds` that no
+ * value of the wrong type is then the only entry, without an index in its field, as API servers report it. For a kind of `kinds` that no
  * embedded cluster has, the body is checked against the schema of its entry.
  *
  * @example
@@ -104,7 +104,7 @@ export function addressesOf(object: KubeObject): readonly string[] {
   return [...inSubsets, ...inEndpoints].filter((address) => typeof address === "string");
 }
 
-/** Tells whether Endpoints or a slice had addresses, and has none left on the host. */
+/** Reports whether Endpoints or a slice had addresses, and has none left on the host. */
 export function endsEmpty(tenant: KubeObject, { object }: Pick<Patched, "object">): boolean {
   return addressesOf(tenant).length > 0 && addressesOf(object).length === 0;
 }

@@ -175,7 +175,7 @@ test("who may not list the slices of the host is told once what to allow, and no
   expect(state.lists).toEqual(["tenant", "host"]);
   expect(lines).toEqual([
     expect.stringMatching(
-      /^warn Whether readers on the host see all backends is not known .*"cluster":"host".*"code":"API_FORBIDDEN".*Grant permission to list endpointslices/,
+      /^warn Cannot determine whether readers on the host see all backends .*"cluster":"host".*"code":"API_FORBIDDEN".*Grant permission to list endpointslices/,
     ),
   ]);
 });
@@ -200,7 +200,7 @@ test("/readyz names them over HTTP, and answers 200 all the same", async () => {
     expect(await ask()).toBe("200 ok\n");
     await clock.advance(LOOK_MS);
     expect(await ask()).toBe(
-      "200 ok\nBACKENDS_INVISIBLE: readers on the host do not see all backends of 1 Service; `endpoint-sync why services shop/web` says what to do\n",
+      "200 ok\nBACKENDS_INVISIBLE: readers on the host do not see all backends of 1 Service; `endpoint-sync why services shop/web` explains what to do\n",
     );
     state.slices = [MIRRORED];
     await clock.advance(LOOK_MS);
@@ -260,6 +260,8 @@ test("a syncer that lacks the permissions for what is configured says so, and no
   const { clock, events } = createWorld([], { ...LOADED, settings: { ...DEFAULT_SETTINGS, backends: "endpoints" }, lacksRights: true });
   await clock.advance(LOOK_MS);
   expect(events).toEqual([
-    expect.stringMatching(/^BackendsInvisible: .*permissions on EndpointSlices are missing.*grant them and restart/),
+    expect.stringMatching(
+      /^BackendsInvisible: .*permissions on EndpointSlices that backends: auto needs are missing.*grant those .* and restart/,
+    ),
   ]);
 });

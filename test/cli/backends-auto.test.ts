@@ -123,7 +123,7 @@ test("why says which rights it takes for granted where a syncer without them lea
     ["endpoints", "shop/db"],
   ] as const)
     expect((await look("why", kind, name)).stderr).toMatch(
-      /^warning backends: auto is looked at with the permissions of these kubeconfigs: a syncer without its own on EndpointSlices copies Endpoints alone/m,
+      /^warning backends: auto is evaluated with the permissions of these kubeconfigs: a syncer without permissions on EndpointSlices copies only Endpoints/m,
     );
 });
 

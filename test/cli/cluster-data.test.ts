@@ -163,7 +163,7 @@ describe("a folder that cannot be used", () => {
       code: 2,
       stdout: "",
       stderr: expect.stringMatching(
-        /^error CONFIG_FILE: Cannot use the folder ".*file": it is a file\n {2}Name an existing folder, or a new one\n$/,
+        /^error CONFIG_FILE: Cannot use the folder ".*file": it is a file\n {2}Specify an existing folder, or a new one\n$/,
       ) as string,
     });
   });

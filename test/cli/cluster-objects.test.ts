@@ -79,7 +79,7 @@ test("a cluster runs the controllers that --controllers names", async () => {
 
 test.each([
   { names: "*,-endpoint-controller", told: /No controller is called "endpoint-controller"\. Did you mean "endpoints-controller"\?/ },
-  { names: "-endpoints-controller", told: /only leaves controllers out starts none\. Put "\*" before it: \*,-endpoints-controller/ },
+  { names: "-endpoints-controller", told: /only excludes controllers starts none\. Put "\*" before it: \*,-endpoints-controller/ },
 ])("--controllers $names is refused", async ({ names, told }) => {
   const { code, stderr } = await run(["cluster", "--name", "filled", "--controllers", names]);
   expect([code, stderr]).toEqual([2, expect.stringMatching(told)]);

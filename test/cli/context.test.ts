@@ -101,9 +101,9 @@ describe("a context", () => {
     await cli(["context", "use", "blue"]);
     expect((await cli(["context"])).stdout).toContain("context: blue");
     expect((await cli(["context"], { ENDPOINT_SYNC_CONTEXT: "green" })).stdout).toContain("context: green");
-    expect((await cli(["context"], { ENDPOINT_SYNC_CONTEXT: "" })).stdout).toBe("No context is in use.\n");
+    expect((await cli(["context"], { ENDPOINT_SYNC_CONTEXT: "" })).stdout).toBe("No context is current.\n");
     await cli(["context", "use"]);
-    expect((await cli(["context"])).stdout).toBe("No context is in use.\n");
+    expect((await cli(["context"])).stdout).toBe("No context is current.\n");
     await cli(["context", "remove", "green"]);
     expect((await cli(["context", "list"])).stdout).not.toContain("green");
   });
@@ -111,7 +111,7 @@ describe("a context", () => {
   test.each([
     [["context", "use", "blu"], {}, /There is no context "blu"[^]*No context exists yet/],
     [["context", "set", "a b", "--name", "blue"], {}, /Cannot name a context "a b"/],
-    [["context", "set", "blue"], {}, /Give the flags to save in the context/],
+    [["context", "set", "blue"], {}, /Specify the flags to save in the context/],
     [["validate", "vcluster.yaml"], { ENDPOINT_SYNC_CONTEXT: "nope" }, /There is no context "nope"/],
     [["context", "set", "blue", "--name", "blue"], { HOME: "" }, /set ENDPOINT_SYNC_CONTEXTS to a file/],
   ] as const)("refuses %j", async (argv, env, says) => {

@@ -75,7 +75,7 @@ testCommand("eval", [
     code: 2,
     err: [
       'error USAGE: Cannot evaluate: "spec.x" matches nothing in "endpoints.yaml"',
-      "  endpoint-sync match shows how far the path gets",
+      "  endpoint-sync match shows how much of the path exists",
     ],
   },
   {
@@ -160,7 +160,7 @@ testCommand("match", [
     code: 1,
     err: [
       "No match for subsets[*].adresses[*].ip",
-      "  Endpoints shop/web: subsets[0] exists, but the rest of the path does not matches; did you mean subsets[*].addresses[*].ip?",
+      "  Endpoints shop/web: subsets[0] exists, but the rest of the path does not; did you mean subsets[*].addresses[*].ip?",
     ],
   },
   {
@@ -204,7 +204,7 @@ testCommand("match", [
     why: "refuses a file whose aliases ask for a billion values",
     argv: ["match", "a", "-f", "bomb.yaml"],
     code: 2,
-    err: /holds more than 1000000 values/,
+    err: /contains more than 1000000 values/,
   },
   {
     why: "lets no name move the cursor",

@@ -45,7 +45,7 @@ describe("validate --laws", () => {
     const { code, stdout, stderr } = await validate("--config", "good.yaml", "--laws");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.replace(/[\d,]+ checks/, "many checks").split("\n")).toEqual([
-      "endpoints.patches[0] metadata.labels.tier: lossless, what reaches the host comes back as it was; holds for every value",
+      "endpoints.patches[0] metadata.labels.tier: lossless, what reaches the host comes back unchanged; holds for every value",
       "endpoints.patches[1] subsets[*].ports[*].name: one-way, nothing comes back from the host",
       '  expression fails for tenant "a"',
       "endpoints.patches combined: one-way; the patches are independent",
@@ -80,7 +80,7 @@ describe("validate --laws", () => {
     const drifting = await validate("--config", "drift-together.yaml", "--laws");
     expect(drifting.code).toBe(0);
     expect(drifting.stderr).toMatch(
-      /drift-together\.yaml:7:\d+: warning REVERSE_NOT_INVERSE sync\.toHost\.endpoints\.patches\[2\]: Patches #1 and #2 drift together, though not each alone: tenant \{"metadata":\{"annotations":\{"a":"a","b":"a"\}\}\} → host [^]* → tenant \{"metadata":\{"annotations":\{"a":"","b":"a"\}\}\} → /,
+      /drift-together\.yaml:7:\d+: warning REVERSE_NOT_INVERSE sync\.toHost\.endpoints\.patches\[2\]: Patches #1 and #2 drift together, but not individually: tenant \{"metadata":\{"annotations":\{"a":"a","b":"a"\}\}\} → host [^]* → tenant \{"metadata":\{"annotations":\{"a":"","b":"a"\}\}\} → /,
     );
     expect(drifting.stdout).toContain("endpoints.patches combined: drifts; #1 and #2 tried on the same objects\n");
     const oscillating = await validate("--config", "together.yaml", "--laws");

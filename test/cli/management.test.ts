@@ -72,7 +72,7 @@ describe("the first start", () => {
   test("refuses a file without a key", async () => {
     const file = newFile("key", "\n");
     const { code, stderr } = await refused("--admin-key-file", file);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`"${file}" holds no access key`)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`"${file}" contains no access key`)]);
   });
 });
 
@@ -111,7 +111,7 @@ describe("a folder", () => {
 
   test("says that the encryption key lies beside the data, unless it is kept elsewhere", async () => {
     const beside = await begin(["--data", newPath("data")]);
-    expect(beside.terminal.stderr).toContain("The encryption key is kept beside the data");
+    expect(beside.terminal.stderr).toContain("The encryption key is stored with the data");
     const keyFile = newFile("encryption", `${Buffer.from(systemChance.bytes(32)).toString("base64")}\n`);
     const elsewhere = await begin(["--data", newPath("data"), "--encryption-key-file", keyFile]);
     expect(elsewhere.terminal.stderr).toBe("");

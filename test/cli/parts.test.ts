@@ -38,7 +38,7 @@ describe("a probe server", () => {
     }
   });
 
-  test("says what to do when its address is taken", async () => {
+  test("explains what to do when its address is taken", async () => {
     const first = await startProbeServer({ address: "127.0.0.1:0" });
     try {
       await expect(startProbeServer({ address: first.address })).rejects.toMatchObject({

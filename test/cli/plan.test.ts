@@ -79,7 +79,7 @@ describe("plan", () => {
   test("names an object that never comes to rest", async () => {
     await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
     const { code, stdout } = await cli("plan", [], { config: "drift.yaml" });
-    expect(stdout).toContain(" Does not converge; these would be written again and again:\n  endpoints shop/web: ");
+    expect(stdout).toContain(" Does not converge; these would be written repeatedly:\n  endpoints shop/web: ");
     expect(code).toBe(1);
     const report = JSON.parse((await cli("plan", ["-o", "json"], { config: "drift.yaml" })).stdout) as { settled: boolean };
     expect(report.settled).toBe(false);

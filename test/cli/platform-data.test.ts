@@ -147,7 +147,7 @@ describe("keys", () => {
 });
 
 test.each([
-  [["check"], "Name a folder with --data, or an etcd with --etcd"],
+  [["check"], "Specify a folder with --data, or an etcd with --etcd"],
   [["check", "--data", "x", "--etcd", "http://127.0.0.1:1"], "--data and --etcd cannot be combined"],
   [["check", "--data", "x", "--etcd-user", "root"], "Options for etcd need --etcd"],
   [["check", "--etcd", "http://127.0.0.1:1", "--etcd-user", "root"], "--etcd-user and --etcd-password-file must be given together"],

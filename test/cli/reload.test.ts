@@ -93,7 +93,7 @@ test("every line about a text with errors is JSON where the log is, with the pla
       column: 1,
       hint: expect.stringContaining("onError"),
     }),
-    expect.objectContaining({ error: "The files have errors" }),
+    expect.objectContaining({ error: "The files contain errors" }),
   ]);
   await stop();
 });

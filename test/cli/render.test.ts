@@ -61,7 +61,7 @@ testCommand("render", [
     stdin: "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.1.0.11}]}]}",
     out: /subsets: \[\]/,
     err: [
-      'warning ADDRESS_REFUSED: Endpoints shop/web: "172.20.0.11" was left out: not in addressPolicy.allow, which checks addresses as the patches wrote them',
+      'warning ADDRESS_REFUSED: Endpoints shop/web: "172.20.0.11" was left out: not in addressPolicy.allow, which checks addresses after the patches',
       "warning ADDRESS_REFUSED: Endpoints shop/web has no address left on the host",
     ],
   },
@@ -104,7 +104,7 @@ testCommand("render", [
       "",
     ].join("\n"),
     // An address was refused on its way to the host: the tenant keeps the body that it has.
-    err: /^warning Endpoints vc-blue\/\S+ is shown with the body that the tenant has: not all of the tenant's body arrived on the host/m,
+    err: /^warning Endpoints vc-blue\/\S+ is shown with the tenant's body: not all of the tenant's body arrived on the host/m,
   },
   {
     why: "tells what the host's API server would refuse",

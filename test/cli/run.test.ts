@@ -120,7 +120,7 @@ describe("run", () => {
     });
     expect(lines[1]).toMatchObject({ level: "info", message: "Starting", name: "blue", tenant: tenant.url, host: host.url });
     expect(lines.map(({ message }) => message)).toContain(
-      "Endpoints are not synced: the configuration switches them off; --enable-endpoints overrides it",
+      "Endpoints are not synced: the configuration disables them; --enable-endpoints overrides this",
     );
   });
 
@@ -226,9 +226,9 @@ describe("run", () => {
       argv: [...CONFIGURED, "--tenant-context", "a"],
       err: [
         /^error USAGE: Cannot reach the tenant cluster: --tenant-context needs --tenant-kubeconfig$/,
-        /^ {2}Outside a Pod, name a file with --tenant-kubeconfig$/,
+        /^ {2}Outside a Pod, specify a file with --tenant-kubeconfig$/,
         /^error CONFIG_VALUE: Cannot reach the host cluster: This does not run in a Pod/,
-        /^ {2}Outside a Pod, name a file with --host-kubeconfig$/,
+        /^ {2}Outside a Pod, specify a file with --host-kubeconfig$/,
       ],
     },
     {

@@ -173,7 +173,7 @@ describe("secret sync", () => {
   test("leaves another one's Secret alone, also when its SharedSecret goes", async () => {
     await cluster.client.create(SECRETS, foreign());
     const terminal = sync();
-    await says(terminal, "follows no SharedSecret");
+    await says(terminal, "is not linked to a SharedSecret");
     await management.registry.delete(SHARED_SECRETS, source());
     await share(DATA);
     expect((await copy())?.["data"]).toEqual({ mine: "MQ==" });

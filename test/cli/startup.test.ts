@@ -134,7 +134,7 @@ describe("a start", () => {
       const { start, lines, stop } = await prepare({
         tenant: () => {
           stop.abort();
-          return new EngineError(code, "the request was ended");
+          return new EngineError(code, "the request was aborted");
         },
       });
       await start();

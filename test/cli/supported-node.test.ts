@@ -9,7 +9,7 @@ test.each(["v22.19.0", "v22.20.1", "v23.0.0", "v24.21.0", "v26.0.0-nightly", "v1
 });
 
 test.each(["v22.18.9", "v21.7.3", "v20.20.2", "v18.0.0", "v9.11.2"])("%s is too old, and people are told what to do", (version) => {
-  expect(tooOld(version)).toContain(`needs Node 22.19 or newer, and this is ${version.slice(1)}`);
+  expect(tooOld(version)).toContain(`needs Node 22.19 or newer, but this is ${version.slice(1)}`);
 });
 
 test("the package asks for the same Node", () => {

@@ -71,7 +71,7 @@ describe("the exit code", () => {
       what: "of a file without tests is 2",
       files: { "a.patch-test.yaml": file({}) + "  []\n" },
       code: 2,
-      says: /The test files hold no tests/,
+      says: /The test files contain no tests/,
     },
     { what: "of a reporter that does not exist is 2", files: {}, argv: ["--reporter", "x"], code: 2, says: /Expected one of pretty/ },
     { what: "of a threshold that is not a percentage is 2", files: {}, argv: ["--threshold", "101"], code: 2, says: /from 0 to 100/ },
@@ -199,7 +199,7 @@ describe("golden files", () => {
   test("are not written outside of the test's folder and the working directory", async () => {
     write({ "in/a.patch-test.yaml": withGolden("../golden/web.yaml") });
     const { code, stderr } = await run(["test", join(folder, "in"), "-u"]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/CONFIG_FILE: Will not write/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/CONFIG_FILE: Refusing to write/)]);
     expect(existsSync(join(folder, "golden"))).toBe(false);
   });
 });

@@ -112,7 +112,7 @@ describe("several reporters", () => {
   test("do not share standard output with a document", async () => {
     await expect(told(mixedReport(), [{ name: "pretty" }, { name: "json" }])).rejects.toMatchObject({
       code: "USAGE",
-      message: "Cannot print pretty and json to standard output at once",
+      message: "Cannot print pretty and json to standard output at the same time",
     });
   });
 

@@ -8,7 +8,7 @@ const fuel = (some: string, many: string) =>
   `Fuel for endpoints: ${some} with 250 addresses, ${many} with 1,000 addresses; the limit is 30 million.\n`;
 
 const hint = (path: string) =>
-  `Hint: ${path} does not reach addresses that are not ready. To patch these too, add a patch with the path ${path.replace("addresses", "notReadyAddresses")}.\n`;
+  `Hint: ${path} does not match addresses that are not ready. To patch these too, add a patch with the path ${path.replace("addresses", "notReadyAddresses")}.\n`;
 
 testCommand("validate", [
   {
@@ -60,7 +60,7 @@ testCommand("validate", [
           line: 0,
           column: 0,
           field: "addressPolicy.allow",
-          hint: "List the CIDRs of the tenant's pods, as patches write them",
+          hint: "List the CIDRs of the tenant's pods, after the patches",
         },
       ],
       null,
@@ -141,7 +141,7 @@ testCommand("validate", [
     why: "asks for a file",
     argv: ["validate"],
     code: 2,
-    err: ["error USAGE: Name a configuration file to validate", "  endpoint-sync validate vcluster.yaml"],
+    err: ["error USAGE: Specify a configuration file to validate", "  endpoint-sync validate vcluster.yaml"],
   },
   {
     why: "warns of an empty file",
@@ -211,7 +211,7 @@ testCommand("validate", [
     why: "says that the address policy judges what patches write",
     argv: ["validate", "moved.yaml", "--settings", "pods.yaml"],
     out: `Found 1 patch on endpoints.\n${fuel("28,000", "110,000")}${hint("subsets[*].addresses[*].ip")}The configuration is valid, with 1 warning.\n`,
-    err: /warning ADDRESS_REFUSED sync\.toHost\.endpoints\.patches\[0\]: The host gets none of the addresses that the patch writes: 10\.1\.0\.11 becomes 172\.20\.0\.11, which is left out \(not in addressPolicy\.allow\)\. addressPolicy checks addresses as the patches wrote them: list the networks that patches write, not the tenant's\n/,
+    err: /warning ADDRESS_REFUSED sync\.toHost\.endpoints\.patches\[0\]: The host gets none of the addresses that the patch writes: 10\.1\.0\.11 becomes 172\.20\.0\.11, which is left out \(not in addressPolicy\.allow\)\. addressPolicy checks addresses after the patches: list the networks that patches write, not the tenant's\n/,
   },
   {
     why: "gives no hint where a patch reaches the addresses that are not ready",

@@ -124,7 +124,7 @@ describe("why", () => {
     const text = await lines(["ep", "shop/web"]);
     expect(text).toContain("  decision  leave: EXCLUDED\n");
     expect(text).toContain(", nothing there\n");
-    expect(text).toMatch(/EXCLUDED +The object carries the pause annotation/);
+    expect(text).toMatch(/EXCLUDED +The object has the pause annotation/);
   });
 
   test("fails for a name that is nowhere, after what it found, and tells the nearest", async () => {
@@ -176,7 +176,7 @@ describe("why", () => {
       argv: ["pods", "shop/web"],
       err: 'There is no kind "pods" here; there are endpoints, services, endpointslices',
     },
-    { why: "a name without namespace", argv: ["ep", "web"], err: 'Cannot look for "web": expected namespace/name' },
+    { why: "a name without namespace", argv: ["ep", "web"], err: 'Cannot look up "web": expected namespace/name' },
   ])("refuses $why", async ({ argv, err }) => {
     const { code, stderr } = await cli("why", argv);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`error USAGE: ${err}`) as string });

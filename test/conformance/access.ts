@@ -119,7 +119,7 @@ export function accessCases(setting: () => RawSetting): void {
       await eventually(async () => (await send("GET", path("configmaps"))).code === 403);
     });
 
-    test("names narrow a role, also for lists that select them", async () => {
+    test("names narrow a role, including for lists that select them", async () => {
       const { path } = setting();
       const { send } = await give("one-object", [rule("get list watch", "configmaps", ["mine"])]);
       const codes = [
@@ -132,7 +132,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect(codes).toEqual([404, 403, 403, 200, 403]);
     });
 
-    test("patching is a verb of its own, and applying what is absent is creating it", async () => {
+    test("patching is a separate verb, and applying an absent object is creating it", async () => {
       const { raw, path } = setting();
       const { send } = await give("patcher", [rule("patch", "configmaps")]);
       const apply = (name: string, by: Person["send"]) =>

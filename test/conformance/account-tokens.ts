@@ -118,7 +118,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       setting().raw.send("POST", roles, { body: { metadata: { name, ...metadata }, ...more } });
     const aggregating = (label: string) => ({ aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label]: "true" } }] } });
 
-    test("have the rules of those that their selectors select, and follow them", async () => {
+    test("have the rules of the roles that they select, and follow changes of these", async () => {
       const { raw, namespace } = setting();
       const label = `example.com/${namespace}`;
       const part = (name: string) => `${namespace}-${name}`;

@@ -143,7 +143,7 @@ export function binaryCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("the options of a deletion may be in protobuf, and count", async () => {
+    test("the options of a deletion may be in protobuf, and take effect", async () => {
       const { raw, path } = setting();
       await raw.send("POST", path("configmaps"), { body: { metadata: { name: "binary" } } });
       const remove = (...parts: readonly Buffer[]) =>

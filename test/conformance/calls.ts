@@ -19,7 +19,7 @@ export function getAndCreateCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, { namespace: "no-such-namespace", name: "nobody" })).toBeUndefined();
     });
 
-    test("what is created is read back, with type and with what only the server sets", async () => {
+    test("a created object is read back, with its type and the fields that only the server sets", async () => {
       const { client, namespace, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("plain", { a: "1" }));
       expect(created).toMatchObject({ apiVersion: "v1", kind: "ConfigMap", data: { a: "1" } });
@@ -29,7 +29,7 @@ export function getAndCreateCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, { namespace, name: "plain" })).toEqual(created);
     });
 
-    test("system fields of the author are overwritten", async () => {
+    test("system fields that the author sets are overwritten", async () => {
       const { client, objects } = setting();
       const metadata = { uid: "mine", creationTimestamp: "2001-01-01T00:00:00Z", deletionTimestamp: "2001-01-01T00:00:00Z", generation: 7 };
       const created = await client.create(CONFIG_MAPS, objects.configMap("forged", {}, metadata));
@@ -93,7 +93,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, keyOf(created))).toEqual(updated);
     });
 
-    test("without resourceVersion it is a bug of the caller", async () => {
+    test("a missing resourceVersion is a bug in the caller", async () => {
       const { client, objects } = setting();
       await client.create(CONFIG_MAPS, objects.configMap("unversioned"));
       expect(await codeOf(client.update(CONFIG_MAPS, objects.configMap("unversioned", { a: "1" })))).toBe("INTERNAL");
@@ -107,7 +107,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, keyOf(created))).toEqual(newer);
     });
 
-    test("of many writers from one state exactly one wins", async () => {
+    test("of many writers that start from one state, exactly one succeeds", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("contested"));
       const writes = [1, 2, 3, 4, 5].map((n) => codeOf(client.update(CONFIG_MAPS, { ...created, data: { n: String(n) } })));

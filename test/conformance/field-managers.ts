@@ -83,7 +83,7 @@ export function applyCases(setting: () => RawSetting): void {
       { why: "of another version", query: "?fieldManager=x", body: { apiVersion: "v2" }, code: 400, message: /Incorrect version/ },
       { why: "to another name", query: "?fieldManager=x", body: { metadata: { name: "other" } }, code: 400, message: /does not match/ },
       {
-        why: "of an unknown field, if that is asked for",
+        why: "of an unknown field, if requested,",
         query: "?fieldManager=x&fieldValidation=Strict",
         body: { bogus: 1 },
         code: 400,
@@ -167,7 +167,7 @@ export function strategicMergeCases(setting: () => RawSetting): void {
       expect(portsOf(await patch({ spec: { ports: [{ $patch: "delete", port: 53 }] } }))).toEqual(["web:80"]);
     });
 
-    test("an unknown directive is 422, an item without its key too", async () => {
+    test("an unknown directive is 422, as is an item without its key", async () => {
       const patch = await make("s-refused");
       expect((await patch({ spec: { $patch: "burn" } })).code).toBe(422);
       expect((await patch({ spec: { ports: [{ name: "x" }] } })).code).toBe(422);

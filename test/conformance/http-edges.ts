@@ -103,7 +103,7 @@ export function edgeCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a generated name is not longer than names may be", async () => {
+    test("a generated name is no longer than the maximum", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("POST", path("services"), {
         body: { metadata: { generateName: "a".repeat(63) }, spec: { clusterIP: "None" } },

@@ -22,7 +22,7 @@ export function listCases(setting: () => RawSetting): void {
       expect(json["metadata"]!["resourceVersion"]).toMatch(/^[1-9]\d*$/);
     });
 
-    test("pages tell how many items are left, unless a selector hides it", async () => {
+    test("pages report how many items are left, unless there is a selector", async () => {
       await make();
       const { raw, path } = setting();
       const first = await raw.send("GET", `${path("services")}?limit=1`);
@@ -60,7 +60,7 @@ export function listCases(setting: () => RawSetting): void {
       expect([answer.code, answer.json["reason"]]).toEqual([code, reason]);
     });
 
-    test("JSON for people is indented", async () => {
+    test("JSON for human readers is indented", async () => {
       const { raw, path } = setting();
       const asked = await raw.send("GET", `${path("services")}?pretty=true`);
       expect(asked.text).toMatch(/^\{\n {2}"kind": "ServiceList",\n/);
@@ -120,7 +120,7 @@ export function watchCases(setting: () => RawSetting): void {
       expect(line!["object"]).toEqual(json);
     });
 
-    test("it ends by itself after timeoutSeconds", async () => {
+    test("it ends without an error after timeoutSeconds", async () => {
       const { raw, path } = setting();
       expect(await raw.watch(`${path("events")}?watch=1&timeoutSeconds=1&labelSelector=none%3Dsuch`, 1)).toEqual([]);
     });

@@ -65,7 +65,7 @@ export function writeCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a dry run answers like a real request, and leaves no trace", async () => {
+    test("a dry run answers like a real request, and stores nothing", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "dry" } };
       const made = await raw.send("POST", `${path("services")}?dryRun=All`, { body: { ...body, spec: { ports: [{ port: 80 }] } } });

@@ -99,7 +99,7 @@ export function kindCases(setting: () => Setting): void {
       expect(await codeOf(client.update(LEASES, { ...created, spec: { ...spec, leaseDurationSeconds: 0 } }))).toBe("API_INVALID");
     });
 
-    test("events are found by what they are about", async () => {
+    test("events can be selected by the object that they are about", async () => {
       const { client, namespace } = setting();
       const about = (name: string) => ({ involvedObject: { kind: "Endpoints", namespace, name }, reason: "Test", type: "Normal" });
       for (const name of ["db", "web"]) await client.create(EVENTS, object(EVENTS, `${name}.1`, about(name)));
@@ -128,7 +128,7 @@ export function kindCases(setting: () => Setting): void {
       expect(((await client.get(ENDPOINTS, key)) as Endpoints).subsets).toHaveLength(1);
     });
 
-    test("a namespace that is deleted takes its contents with it, waiting for finalizers, and takes no more", async () => {
+    test("a namespace that is deleted loses its contents, waits for finalizers, and accepts no new objects", async () => {
       const { client } = setting();
       const own = await createNamespace(client);
       const { configMap, service } = objectsOf(own.name);
@@ -168,7 +168,7 @@ function endpointsCases(setting: () => Setting): void {
       expect((await create("written", written)).subsets).toEqual(written);
     });
 
-    test("one address twice stays twice, ready and not", async () => {
+    test("a duplicate address is kept, ready and not ready", async () => {
       const ports = [{ port: 80, protocol: "TCP" }];
       const written = [
         { addresses: [{ ip: "10.1.0.1", nodeName: "first" }], ports },
@@ -182,7 +182,7 @@ function endpointsCases(setting: () => Setting): void {
       expect(subsets).toEqual([{ addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80, protocol: "TCP" }] }]);
     });
 
-    test("the same addresses in other subsets are a write", async () => {
+    test("moving the same addresses to other subsets is a write", async () => {
       const { client } = setting();
       const created = await create("same", [{ addresses: [{ ip: "10.1.0.1" }, { ip: "10.1.0.2" }], ports: [{ port: 80 }] }]);
       const split = ["10.1.0.2", "10.1.0.1"].map((ip) => ({ addresses: [{ ip }], ports: [{ port: 80, protocol: "TCP" }] }));
@@ -191,7 +191,7 @@ function endpointsCases(setting: () => Setting): void {
       expect(updated.metadata.resourceVersion).not.toBe(created.metadata.resourceVersion);
     });
 
-    test("addresses without ports are legal, as are no subsets at all", async () => {
+    test("addresses without ports are valid, as is an object without subsets", async () => {
       const { subsets } = await create("portless", [{ addresses: [{ ip: "10.1.0.1" }] }]);
       expect(subsets).toEqual([{ addresses: [{ ip: "10.1.0.1" }] }]);
       expect((await create("empty", [])).subsets ?? []).toEqual([]);
@@ -246,7 +246,7 @@ function serviceCases(setting: () => Setting): void {
     const create = (name: string, spec?: Record<string, unknown>) =>
       setting().client.create(SERVICES, setting().objects.service(name, spec)) as Promise<Service>;
 
-    test("defaults are filled in and an address is given", async () => {
+    test("defaults are filled in and an address is assigned", async () => {
       const { spec } = await create("plain");
       expect(spec).toMatchObject({
         type: "ClusterIP",
@@ -267,7 +267,7 @@ function serviceCases(setting: () => Setting): void {
       expect(await codeOf(client.update(SERVICES, { ...updated, spec: headless }))).toBe("API_INVALID");
     });
 
-    test("an address is allocated once, and again when it is free", async () => {
+    test("an address is allocated once, and reused when it is free", async () => {
       const { client, namespace } = setting();
       const first = await create("holder");
       const spec = { clusterIP: first.spec!.clusterIP, ports: [{ port: 80 }] };

@@ -99,7 +99,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       expect((await raw.send("GET", path("pods", "slow"))).code).toBe(404);
     });
 
-    test("dependents go with their owner", async () => {
+    test("dependents are deleted with their owner", async () => {
       const { raw, path } = setting();
       await make("background-child", { ownerReferences: [refer(await make("background-owner"))] });
       await raw.send("DELETE", path("configmaps", "background-owner"), { body: { propagationPolicy: "Background" } });

@@ -20,7 +20,7 @@ export function listCases(setting: () => Setting): void {
       }
     };
 
-    test("items come in order, each with its type, at a state that the list names", async () => {
+    test("items are in order, each with its type, at a state that the list names", async () => {
       const { client, namespace } = setting();
       await make("ordered", 3);
       const { items, resourceVersion, continue: token } = await client.list(CONFIG_MAPS, { namespace, labelSelector: "set=ordered" });
@@ -65,7 +65,7 @@ export function listCases(setting: () => Setting): void {
       expect(await codeOf(client.list(CONFIG_MAPS, { namespace, ...options }))).toBe("API_BAD_REQUEST");
     });
 
-    test("pages show one state, whatever is written between them", async () => {
+    test("pages show one state, regardless of writes between them", async () => {
       const { client, namespace, objects } = setting();
       await make("paged", 5);
       const scope = { namespace, labelSelector: "set=paged", limit: 2 };

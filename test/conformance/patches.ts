@@ -86,7 +86,7 @@ export function patchCases(setting: () => Setting): void {
       );
     });
 
-    test("patches of several writers at once all arrive", async () => {
+    test("concurrent patches of several writers all take effect", async () => {
       const { client } = setting();
       const created = await create();
       const writes = ["p", "q", "r"].map((field) => client.patch(CONFIG_MAPS, keyOf(created), "merge", { data: { [field]: "x" } }));

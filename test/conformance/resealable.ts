@@ -112,7 +112,7 @@ export function resealableSuite({ name, newPlace, open, keepsRevisions, runs }: 
       expect(resealed).toBe(NAMES.length);
     });
 
-    test("is refused without the older one while that seals something, and the message says what to do", async () => {
+    test("is refused without the older one while that seals something, and the message explains what to do", async () => {
       const place = await filled();
       const store = await open(place, cipherOf(2, 1));
       for (let resealed = 0; resealed === 0;) ({ resealed } = await store.reseal(2));

@@ -65,7 +65,7 @@ export function viewCases(setting: () => RawSetting): void {
       expect(second!["object"]!["rows"]![0]!["cells"]!.slice(0, 2)).toEqual(["view-d", 3]);
     });
 
-    test("a watch of metadata has nothing else", async () => {
+    test("a watch of metadata contains only metadata", async () => {
       await make("view-e");
       const { raw, path } = setting();
       const [first] = await raw.watch(`${path("configmaps", "view-e")}?watch=1&timeoutSeconds=90`, 1, accept("PartialObjectMetadata"));

@@ -45,7 +45,7 @@ export function watchCases(setting: () => Setting): void {
       expect(events[2]!.object["data"]).toEqual({ a: "2" });
     });
 
-    test("an open watch sees later changes, and reports when it is open", async () => {
+    test("an open watch receives later changes, and reports when it is open", async () => {
       const { client, namespace, objects } = setting();
       const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
       let writing: Promise<KubeObject> | undefined;
@@ -54,7 +54,7 @@ export function watchCases(setting: () => Setting): void {
       await writing;
     });
 
-    test("a selector sees objects come and go as their labels change", async () => {
+    test("with a selector, objects come and go as their labels change", async () => {
       const { client, namespace, objects } = setting();
       const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
       const labelled = (object: KubeObject, tier: string) => ({ ...object, metadata: { ...object.metadata, labels: { tier } } });
@@ -81,7 +81,7 @@ export function watchCases(setting: () => Setting): void {
       expect(events).toEqual([]);
     });
 
-    test("a signal that was raised before opens nothing", async () => {
+    test("a signal that was aborted before opens no watch", async () => {
       const { client, namespace } = setting();
       let opened = false;
       const options = { namespace, resourceVersion: "1", signal: AbortSignal.abort(), onOpen: () => void (opened = true) };

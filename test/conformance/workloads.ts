@@ -158,7 +158,7 @@ export function policyCases(setting: () => RawSetting): void {
   const policies = inGroup(setting, "networking.k8s.io");
 
   describe("budgets and policies", () => {
-    test("a PodDisruptionBudget keeps what it is given, and its spec may change", async () => {
+    test("a PodDisruptionBudget is stored as written, and its spec may change", async () => {
       const spec = { maxUnavailable: 1, selector: { matchLabels: labels }, unhealthyPodEvictionPolicy: "AlwaysAllow" };
       const { code, json } = await budgets.create("poddisruptionbudgets", "b-plain", spec);
       expect([code, json["spec"]]).toEqual([201, spec]);

@@ -125,8 +125,8 @@ describe("the management API", () => {
     const wanted: [string, number][] = [
       ["body of a request", body.split("*").reduce((product, factor) => product * Number(factor), 1)],
       ["fields and items in a body", MANAGEMENT_BODY_VALUES_MAX],
-      ["watches at once", most("watches")],
-      ["connections at once", constant("CONNECTIONS_MAX")],
+      ["concurrent watches", most("watches")],
+      ["concurrent connections", constant("CONNECTIONS_MAX")],
       ["reads at once", most("reads")],
       ["writes at once", most("writes")],
       ["concurrent reads per caller who is not an administrator", ofJane("reads")],

@@ -13,16 +13,13 @@ const rows = tablesOf(GUIDE).find(({ name }) => name === "laws")?.rows ?? [];
 const settings = blocksOf(GUIDE).find(({ words }) => words[0] === "settings.yaml")!.text;
 
 describe("a row of the guide's verdicts", () => {
-  test.each(rows)(
-    "line $line: $patch is $verdict",
-    async ({ patch = "", verdict = "", "which says that": meaning = "", "exit code": exit = "" }) => {
-      const files = { "settings.yaml": settings, "one.yaml": `sync: { toHost: { endpoints: { patches: [${patch}] } } }\n` };
-      const { code, stdout } = await run(["validate", "--config", "one.yaml", "--settings", "settings.yaml", "--laws"], { files });
-      expect(stdout).toContain(`: ${verdict}, ${meaning}${verdict === "lossless" ? "; " : "\n"}`);
-      expect(code).toBe(Number(exit[0]));
-      expect(stdout.includes("with 1 warning")).toBe(exit.includes("with a warning"));
-    },
-  );
+  test.each(rows)("line $line: $patch is $verdict", async ({ patch = "", verdict = "", meaning = "", "exit code": exit = "" }) => {
+    const files = { "settings.yaml": settings, "one.yaml": `sync: { toHost: { endpoints: { patches: [${patch}] } } }\n` };
+    const { code, stdout } = await run(["validate", "--config", "one.yaml", "--settings", "settings.yaml", "--laws"], { files });
+    expect(stdout).toContain(`: ${verdict}, ${meaning}${verdict === "lossless" ? "; " : "\n"}`);
+    expect(code).toBe(Number(exit[0]));
+    expect(stdout.includes("with 1 warning")).toBe(exit.includes("with a warning"));
+  });
 
   test("is there for every verdict", () => {
     expect(rows.map(({ verdict }) => verdict)).toEqual(["lossless", "one-way", "drifts", "oscillates"]);

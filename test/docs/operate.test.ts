@@ -141,7 +141,7 @@ test("probes: paths that are served", () => {
   for (const path of PAGE.match(/(?<=`)\/(livez|healthz|readyz|metrics)(?=`)/g) ?? []) expect(SOURCE).toContain(`"${path}"`);
 });
 
-test("troubleshooting has a line for every code, and says what to do", () => {
+test("troubleshooting has a line for every code, and explains what to do", () => {
   const section = PAGE.split(/^## /m).find((text) => text.startsWith("Troubleshooting\n")) ?? "";
   const rows = [...section.matchAll(/^\|[^|]*\| ([A-Z_]+) \| (.+) \|$/gm)].map(([, code = "", remedy = ""]) => ({ code, remedy }));
   expect(rows.map(({ code }) => code).sort()).toEqual(Object.keys(CODES).sort());
@@ -163,7 +163,7 @@ test("the size of one's own for short-lived objects is one that Node takes, and 
   startLean({ ...started, env: {} });
   startLean({ ...started, env: { NODE_OPTIONS } });
   expect(began).toEqual(["node"]);
-  expect(PAGE).toContain(`\`node ${LEAN.options.join(" ")}\` with \`MALLOC_ARENA_MAX=${LEAN.env.MALLOC_ARENA_MAX}\``);
+  expect(PAGE).toContain(`\`node ${LEAN.options.join(" ")}\` and \`MALLOC_ARENA_MAX=${LEAN.env.MALLOC_ARENA_MAX}\``);
 });
 
 describe("diagrams", () => {

@@ -64,9 +64,9 @@ describe("the numbers of the management API", () => {
     "bytes of the form with the answer of a SAML provider": [SIGN_IN_LIMITS.formBytesMax],
     "parts, depth of such an answer": ["nodes", "depth"].map((name) => of("sign-in/providers/saml/xml.ts", name)),
     "bytes of any other request": [constant("apiserver/http/limits/limits.ts", "BODY_BYTES_MAX")],
-    "reads, writes in progress at once": ["reads", "writes"].map((name) => constant("apiserver/http/limits/in-flight.ts", name)),
+    "concurrent reads, writes": ["reads", "writes"].map((name) => constant("apiserver/http/limits/in-flight.ts", name)),
     "fields and items of any other request": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],
-    "open watches, open connections at once": [
+    "concurrent watches, connections": [
       constant("apiserver/http/limits/in-flight.ts", "watches"),
       constant("apiserver/http/limits/limits.ts", "CONNECTIONS_MAX"),
     ],

@@ -61,7 +61,7 @@ describe.each(Object.entries(KINDS))("%s", (name, types) => {
       ).slice(1)),
   );
 
-  const cases = own.map(({ line, expression, "what the editor says": says = "" }, index) => ({ line, expression, says, index }));
+  const cases = own.map(({ line, expression, "what the editor reports": says = "" }, index) => ({ line, expression, says, index }));
   test.each(cases)("line $line: $expression", ({ says, index }) => {
     if (says === "") expect(told[index]).toBe("");
     else expect(told[index]).toContain(says);

@@ -53,7 +53,7 @@ describe("the end of the first administrator's key", () => {
     expect([await after(22 * DAY), await after(DAY)]).toEqual([[], [end]]);
     expect([await after(5 * DAY), await after(DAY)]).toEqual([[], [end]]);
     expect([await after(DAY - 3_601), await after(1)]).toEqual([[], [end]]);
-    expect([await after(3_599), await after(1)]).toEqual([[], [[ENDED, "access key expired. Please login again"]]]);
+    expect([await after(3_599), await after(1)]).toEqual([[], [[ENDED, "access key expired. Please log in again"]]]);
     expect(await after(DAY)).toEqual([]);
     await platform.stop();
   });
@@ -67,7 +67,7 @@ describe("the end of the first administrator's key", () => {
     expect(platform.told()).toEqual([]);
     await platform.clock.advance(60_000);
     await platform.configure("auth: { accessKeyMaxTTLSeconds: 60 }");
-    expect(platform.told()).toEqual([[ENDED, "access key expired. Please login again"]]);
+    expect(platform.told()).toEqual([[ENDED, "access key expired. Please log in again"]]);
     await platform.configure("");
     expect([platform.told(), (await platform.admin.send("GET", "/teams")).code]).toEqual([[], 200]);
     await platform.stop();

@@ -281,7 +281,7 @@ describe("where a key comes from", () => {
     });
   });
 
-  test("has a maximum length, and the refusal says what to do", async () => {
+  test("has a maximum length, and the refusal explains what to do", async () => {
     await onPlatform("", async (own) => {
       let key = await own.key({ user: "jane" });
       for (let length = 2; length <= KEY_CHAIN_MAX; length++) key = await own.make(key);

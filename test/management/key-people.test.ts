@@ -207,7 +207,7 @@ describe("the key of a sign-in", () => {
       expect(await codeOf(signedIn)).toBe(200);
       await own.admin.send("PATCH", "/users/jane", { spec: { password: "battery staple" } }, MERGE_PATCH);
       expect(await codesOf(signedIn, made, plain)).toEqual([401, 200, 200]);
-      expect(await whyOf(signedIn)).toBe("the password has changed since the login. Please login again");
+      expect(await whyOf(signedIn)).toBe("the password has changed since the login. Please log in again");
       expect(await codeOf(await own.login("jane", "battery staple"))).toBe(200);
     });
   });

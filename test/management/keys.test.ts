@@ -226,7 +226,7 @@ describe("access", () => {
     const jane = await platform.withKey({ user: "jane" });
     await admin().send("DELETE", `${KEYS}/${jane.name}`);
     const refused = await jane.send("GET", "/teams");
-    expect([refused.code, at(refused, "message")]).toEqual([401, "access key not found. Please login again"]);
+    expect([refused.code, at(refused, "message")]).toEqual([401, "access key not found. Please log in again"]);
   });
 
   test.each([
@@ -239,7 +239,7 @@ describe("access", () => {
     expect((await admin().send("DELETE", `${path}${query}`)).code).toBe(200);
     expect((await admin().send("GET", path)).code).toBe(200);
     const refused = await platform.as(keyOf(created)).send("GET", "/teams");
-    expect([refused.code, at(refused, "message")]).toEqual([401, "access key was deleted. Please login again"]);
+    expect([refused.code, at(refused, "message")]).toEqual([401, "access key was deleted. Please log in again"]);
   });
 
   test.each([
@@ -261,8 +261,8 @@ describe("access", () => {
     expect(await code(`Basic ${Buffer.from(`admin:${value}`).toString("base64")}`)).toEqual(missing);
     expect(await code(value)).toEqual(missing);
     expect(await code("Bearer ")).toEqual(missing);
-    expect(await code(`Bearer ${value}x`)).toEqual([401, "access key not found. Please login again", "Bearer"]);
-    expect(await code(`Bearer ${"x".repeat(5_000)}`)).toEqual([401, "access key not found. Please login again", "Bearer"]);
+    expect(await code(`Bearer ${value}x`)).toEqual([401, "access key not found. Please log in again", "Bearer"]);
+    expect(await code(`Bearer ${"x".repeat(5_000)}`)).toEqual([401, "access key not found. Please log in again", "Bearer"]);
     for (const scheme of ["Bearer", "bearer", "BEARER"]) expect((await code(`${scheme} ${value}`))[0]).toBe(method === "POST" ? 201 : 200);
   });
 });

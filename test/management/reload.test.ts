@@ -110,13 +110,13 @@ describe("a watch ends as unauthorized when its key", () => {
   test("is deleted", async () => {
     const { watch, keyPath } = await watcher();
     await admin().send("DELETE", keyPath);
-    expect(await watch.next()).toMatchObject(refused("access key not found. Please login again"));
+    expect(await watch.next()).toMatchObject(refused("access key not found. Please log in again"));
   });
 
   test("comes to its end", async () => {
     const { watch } = await watcher({ key: { ttl: 30 } });
     await platform.clock.advance(31_000);
-    expect(await watch.next()).toMatchObject(refused("access key expired. Please login again"));
+    expect(await watch.next()).toMatchObject(refused("access key expired. Please log in again"));
   });
 });
 

@@ -89,7 +89,7 @@ describe("a pair", () => {
       patch: pair("metadata.labels.app", "value", 'value === "on" ? "off" : value === "off" ? "on" : value'),
       verdict: "oscillates",
       steps: 'tenant "on" → host "on" → tenant "off" → host "off" → tenant "on" → host "on" → tenant "off"',
-      says: /comes back to where it was/,
+      says: /returns to its original value/,
     },
     {
       why: "that loses the case of letters",
@@ -105,7 +105,7 @@ describe("a pair", () => {
       why: "that maps ranges of addresses onto each other by their first digits",
       patch: pair("subsets[*].addresses[*].ip", 'value.replace(/^10[.]/, "192.")', 'value.replace(/^192[.]/, "10.")'),
       verdict: "drifts",
-      says: /An edit on the host to "192\.[\d.]+" flows, and leaves the tenant with "10\./,
+      says: /An edit on the host to "192\.[\d.]+" flows back, and leaves the tenant with "10\./,
     },
     {
       why: "of ports",
@@ -189,7 +189,7 @@ describe("a pair", () => {
       why: "of an expression that appends to its own result",
       patch: pair(ANNOTATION, '(context.hostObject?.metadata.annotations?.a ?? value) + "+"'),
       verdict: "oscillates",
-      says: /sees its own result in context.hostObject/,
+      says: /reads its own result in context.hostObject/,
     },
     {
       why: "of an expression that looks whether the host object is there",
@@ -249,7 +249,7 @@ describe("the laws beside the verdict", () => {
     const { counterExample } = laws.find(({ law }) => law === "hostEdits")!;
     expect(formatLawSteps(counterExample!.steps)).toBe('host "a" → tenant "" → host "a-"');
     expect(counterExample!.explanation).toBe(
-      'An edit on the host to "a" does not flow: expression does not reproduce it from the result of reverseExpression. The syncer undoes it.',
+      'An edit on the host to "a" does not flow back: expression does not reproduce it from the result of reverseExpression. The syncer undoes it.',
     );
   });
 

@@ -24,7 +24,7 @@ describe("a test that cannot fail is refused", () => {
   test.each([
     ["without statements in a list of them", "asserts: []", /^Expected at least 1 items/],
     ["without patches in a list of them", "patches: []", /^Expected at least 1 items/],
-    ["a patch without an outcome", "patches: [{ path: 'subsets[*].addresses[*].ip' }]", /^The entry states nothing about the patch/],
+    ["a patch without an outcome", "patches: [{ path: 'subsets[*].addresses[*].ip' }]", /^The entry has no statement about the patch/],
     ["all of it excepted", "asserts: [{ unchanged: { except: [$] } }]", /^The exception covers the whole object/],
     ["all fields excepted", "asserts: [{ unchanged: { except: ['[*]'] } }]", /^The exception covers the whole object/],
     [
@@ -54,7 +54,7 @@ describe("a test that cannot fail is refused", () => {
   });
 
   test("no statement, where no patch finds anything", async () => {
-    const bare = "The test states nothing, and no patch finds a value";
+    const bare = "The test has no assertions, and no patch finds a value";
     expect(await told(`${SUITE}tests: [{ it: t, object: {} }]\n`)).toEqual([expect.stringContaining(bare)]);
     const service = "{ apiVersion: v1, kind: Service, metadata: { name: a } }";
     expect(await told(`${SUITE}tests: [{ it: t, object: ${service} }]\n`)).toEqual([expect.stringContaining("no patches for this kind")]);
@@ -155,7 +155,7 @@ describe("sequences", () => {
       /the last expectation is at 10s/,
     ],
     ["writes that none can be", APPLY, "{ at: 10s, host: { writes: { max: 0, since: 20s } } }", /^since is later/],
-    ["0 writes or more", APPLY, "{ at: 10s, host: { writes: { min: 0 } } }", /^There are always 0 writes or more/],
+    ["0 writes or more", APPLY, "{ at: 10s, host: { writes: { min: 0 } } }", /^There are always at least 0 writes/],
     ["no number of writes", APPLY, "{ at: 10s, host: { writes: { min: 3, max: 2 } } }", /^No number of writes/],
     ["no statement about an object", APPLY, "{ host: { web: { asserts: [] } } }", /^Expected at least 1 items/],
     [

@@ -11,7 +11,7 @@ const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?$/;
 
 /**
  * Identifies every client as `user`. For plain HTTP on a loopback address only: the Host header must name one, so
- * that a web page cannot reach the server under a name of its own.
+ * that a web page cannot reach the server under its own name.
  */
 export function createLoopbackAuthentication(user: UserInfo): Authenticate {
   return async (request) => (LOOPBACK_HOST.test(request.headers.host ?? "") ? user : undefined);

@@ -56,7 +56,7 @@ function base128(number: number): Buffer {
   return Buffer.from(digits);
 }
 
-/** A text, as UTF8String. */
+/** A string, as UTF8String. */
 export function utf8(text: string): Buffer {
   return value(0x0c, Buffer.from(text));
 }

@@ -54,7 +54,7 @@ const EXPIRING_MAX = 100_000;
 const SWEEP_MIN = 1_000;
 
 /**
- * No tokens yet.
+ * Starts without tokens.
  *
  * @example
  * const tokens = createTokens({ chance: systemChance, clock: systemClock });

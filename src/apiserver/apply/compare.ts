@@ -51,7 +51,7 @@ export const UNOWNED: FieldSet = [
   ...[...UNOWNED_IN_METADATA].map((name) => fieldAt([METADATA, fieldStep(name)])),
 ].reduce((all, one) => union(all, one), NO_FIELDS);
 
-/** Tells whether no field differs. The order of lists that are merged is not a field. */
+/** Reports whether no field differs. The order of lists that are merged is not a field. */
 export function hasNoDifference({ removed, modified, added }: Comparison): boolean {
   return isEmptySet(removed) && isEmptySet(modified) && isEmptySet(added);
 }

@@ -20,7 +20,7 @@ export interface ReadConfigOptions {
 
 /**
  * The applied configuration itself: without fields that the kind does not have, without those that this request cannot
- * write, and with texts of a fixed form in canonical spelling. Nothing is filled in, since every field present becomes owned.
+ * write, and with strings of a fixed format in canonical spelling. Nothing is filled in, since every field present becomes owned.
  *
  * @throws API_BAD_REQUEST when the body is not a configuration of this kind; API_INVALID if items of a list cannot be distinguished.
  */

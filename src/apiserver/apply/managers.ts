@@ -41,7 +41,7 @@ export type ManagerIdentity = Pick<ManagerEntry, "manager" | "operation" | "apiV
 /** Entries by identity; none of them is empty. */
 export type Managers = ReadonlyMap<string, ManagerEntry>;
 
-/** The identity as a key. An applier has one set of fields, whatever version it applies. */
+/** The identity as a key. An applier has one set of fields, regardless of the version that it applies. */
 export function identityOf({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   return JSON.stringify([operation, manager, subresource, operation === "Apply" ? "" : apiVersion]);
 }
@@ -113,7 +113,7 @@ function isManagerName(value: unknown): boolean {
   return typeof value === "string" && value.length <= MANAGER_LENGTH_MAX && isPrintable(value);
 }
 
-/** Tells whether a text has no control or formatting characters. */
+/** Reports whether a string has no control or formatting characters. */
 export function isPrintable(text: string): boolean {
   return !/[\p{C}\u2028\u2029]/u.test(text);
 }

@@ -35,9 +35,9 @@ export interface TrackedUpdateOptions {
 }
 
 /**
- * The object with `metadata.managedFields` as they are after the write: fields that the writer added or changed are its own from now
- * on, removed fields have no owner. If no owner changes, the list is the stored one itself. An object whose list was
- * emptied, and that is not empty itself, is not tracked until the next apply. The result is frozen.
+ * The object with `metadata.managedFields` as they are after the write: the writer now owns the fields that it added or
+ * changed, and removed fields have no owner. If no owner changes, the list is the stored one itself. A non-empty object
+ * whose list was emptied is not tracked until the next apply. The result is frozen.
  *
  * @throws API_INVALID when `requested` is not a list of managers.
  * @example
@@ -66,7 +66,7 @@ function managersOfNew(options: TrackedUpdateOptions): readonly unknown[] | unde
   return isEmptySet(fields) ? undefined : [writeEntry({ ...writerOf(options), fields })];
 }
 
-/** Tells whether an object has no field that could be owned: then the absence of owners does not mean that it is untracked. */
+/** Reports whether an object has no field that could be owned: then the absence of owners does not mean that it is untracked. */
 function isBare(shape: ObjectSchema, object: KubeObject | undefined): boolean {
   return object === undefined || hasNoDifference(compare(shape, zeroObject(shape), object));
 }
@@ -138,7 +138,7 @@ export function zeroObject(shape: ObjectSchema): KubeObject {
 }
 
 /**
- * The object with the stored managers if they differ in times only: a write that changes only times is not a change.
+ * The object with the stored managers if they differ only in times: a write that changes only times is not a change.
  *
  * @example
  * withoutIdleTimes(old, object).metadata.managedFields === old.metadata.managedFields; // true when only times differ

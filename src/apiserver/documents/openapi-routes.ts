@@ -34,7 +34,7 @@ function protobuf(number: number, content: string): string {
   return String.fromCharCode((number << 3) | 2, content.length) + content;
 }
 
-/** Answers a request below `/openapi`; false when the path is elsewhere. The documents are built on first request. */
+/** Answers a request below `/openapi`; false for any other path. The documents are built on first request. */
 export function createOpenApiRoutes({ definitions, answering, basePath }: OpenApiRoutesOptions): (exchange: OpenExchange) => boolean {
   let made: readonly OpenApiDocument[] | undefined;
   return (exchange) => {

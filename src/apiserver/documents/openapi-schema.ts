@@ -16,7 +16,7 @@ export type Schemas = Record<string, JsonObject>;
 const META_PREFIX = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 /**
- * Name of a type in the schemas of a group version, in the manner of Kubernetes.
+ * Name of a type in the schemas of a group version, as Kubernetes names types.
  *
  * @example
  * schemaName("discovery.k8s.io/v1", "EndpointSlice"); // "io.k8s.api.discovery.v1.EndpointSlice"

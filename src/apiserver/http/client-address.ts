@@ -6,10 +6,10 @@ export type AddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) =
 
 /**
  * The address of the sender of a request: of its connection, or, where that is a trusted proxy, the last address in
- * `X-Forwarded-For` that is not a trusted proxy. Earlier ones are claims of the client.
+ * `X-Forwarded-For` that is not a trusted proxy. The client can forge earlier ones.
  *
  * @param proxies IP addresses, and networks such as 10.0.0.0/8.
- * @throws TypeError or RangeError for other texts.
+ * @throws TypeError or RangeError for any other string.
  * @example
  * const addressOf = createAddressOf(["10.0.0.0/8"]);
  * addressOf({ headers: { "x-forwarded-for": "1.2.3.4, 203.0.113.7" }, socket }); // "203.0.113.7", if the socket's is 10.1.2.3
@@ -33,7 +33,7 @@ export function createAddressOf(proxies: readonly string[]): AddressOf {
   };
 }
 
-/** The address of the connection, whatever the request says. */
+/** The address of the connection, regardless of the request's headers. */
 export const remoteAddressOf: AddressOf = ({ socket }) => socket.remoteAddress ?? "";
 
 function familyOf(address: string): "ipv4" | "ipv6" {

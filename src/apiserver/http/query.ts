@@ -73,8 +73,8 @@ export interface WriteParameters {
 }
 
 /**
- * @param kind The options' own kind, `CreateOptions` for example, under which faults are reported.
- * @throws API_INVALID when a value is not one of the known ones.
+ * @param kind The options' own kind, `CreateOptions` for example, under which errors are reported.
+ * @throws API_INVALID when a value is not a known one.
  */
 export function readWriteParameters(query: URLSearchParams, kind: string): WriteParameters {
   if (query.size === 0) return USUAL_WRITE;
@@ -125,7 +125,7 @@ export const DELETE_OPTIONS = objectOf({
 /**
  * Reads DeleteOptions from the body, or from the query if there is no body.
  *
- * @throws API_BAD_REQUEST when the body is not a DeleteOptions, API_INVALID when a value is not one of the known ones.
+ * @throws API_BAD_REQUEST when the body is not a DeleteOptions, API_INVALID when a value is not a known one.
  */
 export function readDeleteParameters(query: URLSearchParams, body: unknown): DeleteParameters {
   const options = body === undefined ? fromQuery(query) : body;

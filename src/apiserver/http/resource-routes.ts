@@ -61,12 +61,12 @@ export type OnWatch = (user: UserInfo, end: (status?: Status) => void, caller: U
 /** Handles a request for a resource. */
 export type ResourceRoutes = (exchange: Exchange, target: ResourceTarget) => Promise<void>;
 
-/** Tells whether a request follows a collection instead of reading it. */
+/** Reports whether a request follows a collection instead of reading it. */
 export function isWatch({ method, query }: Pick<Exchange, "method" | "query">, target: ResourceTarget): boolean {
   return method === "GET" && target.subresource === undefined && (target.watch || readFlag(query, "watch") === true);
 }
 
-/** The verbs over HTTP: maps method and path to a call of the registry, and its result to an answer. */
+/** The verbs over HTTP: maps method and path to a call of the registry, and the result to an answer. */
 export function createResourceRoutes(options: ResourceRoutesOptions): ResourceRoutes {
   const routes = new Routes(options);
   return (exchange, target) => routes.answer(exchange, target);

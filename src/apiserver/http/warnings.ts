@@ -5,8 +5,8 @@ const WARNINGS_BYTES_MAX = 4_096;
 const WARNING_LENGTH_MAX = 256;
 
 /**
- * The warnings of one answer, without duplicates, and cut if they do not all fit. Any number can be added; those that do not
- * fit are not kept. A header is written for each as it comes: quoted, without control characters.
+ * The warnings of one answer, without duplicates, and truncated if they do not all fit. Any number can be added; those
+ * that do not fit are dropped. Each gets a header of its text, quoted and without control characters.
  *
  * @example
  * const warnings = new Warnings(response);

@@ -20,7 +20,7 @@ const DELETE_PRIMITIVES = "$deleteFromPrimitiveList/";
  * The document after a patch; neither is modified. Lists that the shape merges are merged by their first key, or as sets;
  * items named by a patch come in the patch's order, and before the others unless the document had them later.
  *
- * - `$patch`: `replace` the whole map or list, `delete` the map or the item with this key; `merge` is what happens anyway.
+ * - `$patch`: `replace` the whole map or list, `delete` the map or the item with this key; `merge` is the default.
  * - `$retainKeys` lists the only members that stay.
  * - `$deleteFromPrimitiveList/name` lists what is removed from the set `name`.
  * - `$setElementOrder/name` lists the items of `name`, or their keys, in their final order.
@@ -116,7 +116,7 @@ function mergeValue(shape: Schema, original: unknown, patch: unknown): unknown {
   return clean(patch);
 }
 
-/** Tells whether what a patch says takes the place of all that was there. */
+/** Reports whether what a patch says takes the place of all that was there. */
 function isWhole(shape: Schema): boolean {
   return shape.type === "list" && shape.merge === undefined;
 }

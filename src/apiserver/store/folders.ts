@@ -2,10 +2,10 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder, and those above it, unless they exist. Node's own way (`recursive`) never ends where the system makes no folders, such as
+ * Creates a folder and its missing parents. Node's own option (`recursive`) never returns where the system creates no folders, such as
  * below `/proc`.
  *
- * @param mode - permissions of folders that are made. Default: only their owner can read them.
+ * @param mode - permissions of the folders that are created. Default: only their owner can read them.
  * @throws the system's error.
  */
 export async function createFolders(path: string, mode = 0o700): Promise<void> {

@@ -28,7 +28,7 @@ export interface HeldObjects {
   heldBytesOf(key: string): number;
 }
 
-/** @throws API_ERROR (507) when an object takes more than there is room for, and more than the previous one at its key. */
+/** @throws API_ERROR (507) when an object needs more memory than is left, and more than the previous one at its key. */
 export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreMemory, key: string, object: KubeObject): void {
   if (objectBytes === Infinity) return;
   const growth = heldBytes(object) - held.heldBytesOf(key);

@@ -27,7 +27,7 @@ export interface Resealing {
 }
 
 /**
- * Re-encrypts in the background, with the first key, whatever older keys have encrypted, and reports when that is finished.
+ * Re-encrypts in the background, with the first key, everything that older keys have encrypted, and reports when it is finished.
  *
  * @example
  * const resealing = startResealing({ store, clock: systemClock, logger });

@@ -56,7 +56,7 @@ export function wide(column: Column): Column {
 }
 
 /**
- * Time since a timestamp, as tables show it.
+ * Time since a timestamp, in the form that tables show.
  *
  * @example
  * ageOf("1970-01-01T00:00:00Z", 200_000); // "3m20s"

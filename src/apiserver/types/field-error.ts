@@ -12,7 +12,7 @@ export function required(field: string, detail = ""): FieldError {
   return { reason: "FieldValueRequired", field, message: detail === "" ? "Required value" : `Required value: ${detail}` };
 }
 
-/** The value is not allowed; `detail` says what would be. */
+/** The value is not allowed; `detail` describes what would be. */
 export function invalid(field: string, value: unknown, detail: string): FieldError {
   return { reason: "FieldValueInvalid", field, message: `Invalid value: ${shown(value)}: ${detail}` };
 }
@@ -23,12 +23,12 @@ export function notSupported(field: string, value: unknown, supported: readonly 
   return { reason: "FieldValueNotSupported", field, message: `Unsupported value: ${shown(value)}: supported values: ${list}` };
 }
 
-/** The value occurs twice where it may occur once. */
+/** The value occurs twice, but may occur only once. */
 export function duplicate(field: string, value: unknown): FieldError {
   return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${shown(value)}` };
 }
 
-/** The field must not be set, or not now. */
+/** The field must not be set, or not at this time. */
 export function forbidden(field: string, detail: string): FieldError {
   return { reason: "FieldValueForbidden", field, message: `Forbidden: ${detail}` };
 }

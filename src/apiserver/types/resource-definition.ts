@@ -63,7 +63,7 @@ export interface Strategy {
   readonly subresources?: Readonly<Record<string, (desired: KubeObject, old: KubeObject) => KubeObject>>;
   /** DELETE returns the object instead of a Status. Default false. */
   readonly returnsDeleted?: boolean;
-  /** Tells whether a change counts as a new generation. Without it objects have no generation. */
+  /** Reports whether a change counts as a new generation. Without it objects have no generation. */
   readonly newGeneration?: (object: KubeObject, old: KubeObject) => boolean;
   /** Fills in defaults, drops what does not belong. `by` is the author of the write. */
   readonly prepare?: (object: KubeObject, old: KubeObject | undefined, by: UserInfo) => KubeObject;
@@ -78,7 +78,7 @@ export interface Strategy {
   /** Throws if this author may not write such an object, whatever the kind's permissions. Claims are then released. */
   readonly permit?: (write: { readonly user: UserInfo; readonly object: KubeObject; readonly old: KubeObject | undefined }) => void;
   /**
-   * Tells whether a write may revoke a permission, so that no other write happens that was judged without it. `object` is
+   * Reports whether a write may revoke a permission, so that no other write happens that was judged without it. `object` is
    * absent for a deletion. Default: it does not.
    */
   readonly revokes?: (object: KubeObject | undefined, old: KubeObject | undefined) => boolean;

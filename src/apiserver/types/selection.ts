@@ -5,7 +5,7 @@ import { isEngineError } from "../../base/errors.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { badRequest } from "./status.ts";
 
-/** Tells whether an object is among the requested ones. */
+/** Reports whether an object is among the requested ones. */
 export type Matches = (object: KubeObject) => boolean;
 
 /** One condition of a field selector. */

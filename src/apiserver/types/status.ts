@@ -99,7 +99,7 @@ export function notAcceptable(types: readonly string[]): EngineError {
   return failure({ code: 406, reason: "NotAcceptable", message: `only the following media types are accepted: ${types.join(", ")}` });
 }
 
-/** 409 for a creation; `terminating` when the object in the way is being deleted. */
+/** 409 for a creation; `terminating` when the existing object is being deleted. */
 export function alreadyExists(type: ResourceType, name: string, { terminating = false } = {}): EngineError {
   const message = `${terminating ? "object is being deleted: " : ""}${qualifiedPlural(type)} ${JSON.stringify(name)} already exists`;
   return failure({ code: 409, reason: "AlreadyExists", message, details: named(type, name) });
@@ -126,7 +126,7 @@ export function tooOldVersion(requested: number, oldest: number): EngineError {
   return failure({ code: 410, reason: "Expired", message: `too old resource version: ${requested} (${oldest})` });
 }
 
-/** 410: a page of a state that is no longer available. `token` continues at the present state instead. */
+/** 410: a page of a state that is no longer available. `token` continues with the current state instead. */
 export function expiredPage(token: string): EngineError {
   const message =
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
@@ -155,7 +155,7 @@ export function invalidObject(type: Pick<ResourceType, "apiVersion" | "kind">, n
   return failure({ code: 422, reason: "Invalid", message, details });
 }
 
-/** 422: a patch that can be read but does not apply; `why` goes to the causes, the message is Kubernetes' own. */
+/** 422: a patch that can be read but does not apply; `why` is in the causes, and the message is that of Kubernetes. */
 export function patchRefused(why: string): EngineError {
   const message = "the server rejected our request due to an error in our request";
   return failure({
@@ -192,7 +192,7 @@ export function insufficientStorage(message: string): EngineError {
   return failure({ code: 507, reason: "InsufficientStorage", message });
 }
 
-/** 504: the outcome of a write is not known in time. */
+/** 504: the outcome of a write is unknown when time runs out. */
 export function timedOut(message: string): EngineError {
   return failure({ code: 504, reason: "Timeout", message, details: {} });
 }

@@ -6,7 +6,7 @@ import { noSuchPath } from "../types/status.ts";
 
 /**
  * Several registries as one, so that one server can serve kinds from different stores. Each request goes to the
- * registry that has its kind; revisions are those of its store, and mean nothing to the others.
+ * registry that has its kind; revisions are those of its store, and have no meaning in the others.
  *
  * @example
  * startApiServer({ registry: joinRegistries(kept, derived), ... });

@@ -78,7 +78,7 @@ export interface WriteResult {
   readonly old: KubeObject | undefined;
 }
 
-/** The checks of a write: its author is authorized at the moment of the write, also by the kind's own requirements. */
+/** The checks of a write: its author is authorized at the moment of the write, including by the kind's own requirements. */
 export function termsOf(
   { definition: { strategy } }: ResourceContext,
   { judge }: Pick<WriteOptions, "judge">,
@@ -98,7 +98,7 @@ export function termsOf(
  * Reads the object of a request. The caller is checked again at that moment: the object may have appeared after the request, or the permissions may
  * have ended, and answers that write nothing, such as those to reads, dry runs and conflicts, reveal the object too.
  *
- * @throws whatever `judge` throws.
+ * @throws what `judge` throws.
  */
 export async function readStored(
   { definition: { type }, store }: Pick<ResourceContext, "definition" | "store">,
@@ -110,13 +110,13 @@ export async function readStored(
   return stored;
 }
 
-/** Where the objects of a resource are in the store; it ends in a slash. A namespace narrows it. */
+/** The place of a resource's objects in the store; it ends in a slash. A namespace narrows it. */
 export function storePrefix(type: ResourceType, namespace = ""): string {
   const collection = `/${groupOf(type) || "core"}/${type.plural}/`;
   return type.namespaced && namespace !== "" ? `${collection}${namespace}/` : collection;
 }
 
-/** Where one object is in the store. */
+/** The place of one object in the store. */
 export function storeKey(type: ResourceType, { namespace, name }: ObjectKey): string {
   return `${storePrefix(type, namespace)}${name}`;
 }

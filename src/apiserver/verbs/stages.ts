@@ -82,7 +82,7 @@ export function withoutAnswer(object: KubeObject): KubeObject {
 }
 
 /**
- * Errors for which a creation of `body` would be refused, judged only by the body: nothing is allocated, looked up or stored. Unknown
+ * Errors for which the creation of `body` would be refused, based only on the body: nothing is allocated, looked up or stored. Unknown
  * fields are dropped, as the verb drops them.
  *
  * @throws API_BAD_REQUEST when the body is not an object of the kind.
@@ -100,7 +100,7 @@ function validationErrors({ type, strategy }: ResourceDefinition, object: KubeOb
   ];
 }
 
-/** Converts an object to the kind's canonical form, in which equal objects have equal texts. `decoded` is what it was made from, if that has this form. */
+/** Converts an object to the kind's canonical form, in which equal objects have equal JSON text. `decoded` is the object that it was made from, if that has this form. */
 export function seal({ shape, type }: ResourceDefinition, object: KubeObject, decoded?: KubeObject): KubeObject {
   const sealed = decodeObject(shape, object, {
     root: type.kind,

@@ -28,7 +28,7 @@ export interface SubresourceRequest {
 /**
  * Reads a view of an object, or writes it. The applier of a configuration to a view owns its fields in the object behind it.
  *
- * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or the error of admission.
+ * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or an admission error.
  */
 export async function writeSubresource(
   context: ResourceContext,

@@ -30,11 +30,11 @@ export function defineCluster(command: Command, context: CommandContext): void {
     .requiredOption("--name <name>", "name of the cluster, its context and its user", parseLabel)
     .option("--port <port>", "TCP port on loopback (default: a free port, or with --data the previous port)", parsePort)
     .option("--kubeconfig <file>", "where to write the kubeconfig (default: <name>.kubeconfig)")
-    .option("--data <folder>", "folder that keeps objects and credentials for the next start (default: in memory)")
+    .option("--data <folder>", "folder in which to keep objects and credentials for the next start (default: in memory)")
     .option("-f, --filename <file>", "initial objects, YAML or JSON; existing objects do not change; repeatable", collect)
     .option(
       "--controllers <names>",
-      "controllers that run, separated by commas: * is all, -name leaves one out; names as kube-controller-manager's (default: *)",
+      "controllers to run, separated by commas: * means all, -name excludes one; the names are those of kube-controller-manager (default: *)",
       parseControllers,
     );
   addPlatformFlags(withPlace)
@@ -95,7 +95,7 @@ async function startCluster({ name, port: asked, controllers }: ClusterOptions, 
     if (!["EADDRINUSE", "EACCES"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
     const hint =
       asked === undefined
-        ? "It is the port of the last start. Choose another one with --port; earlier kubeconfigs do not work with it"
+        ? "The previous start used this port. Choose another one with --port; earlier kubeconfigs do not work with it"
         : "Choose another port, or leave --port out for a free one";
     throw new EngineError("USAGE", `Cannot listen on port ${port}: ${messageOf(error)}`, { cause: error, details: { hint } });
   }

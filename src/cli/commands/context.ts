@@ -36,7 +36,7 @@ export function defineContext(command: Command, context: CommandContext): void {
   );
   addContextFlags(set.argument("<name>", "name of the context")).action((name: string, flags: ClusterFlags) => save(context, name, flags));
   define("use", "make a context the current one", "endpoint-sync context use blue")
-    .argument("[name]", "name of the context (default: none is current)")
+    .argument("[name]", "name of the context (default: no context)")
     .action((name?: string) => use(context, name));
   define("remove", "remove a context", "endpoint-sync context remove blue")
     .argument("<name>", "name of the context")
@@ -58,7 +58,7 @@ async function list({ terminal }: CommandContext): Promise<void> {
 async function show({ terminal }: CommandContext, asked?: string): Promise<void> {
   const { current, contexts } = await readContexts(terminal);
   const name = asked ?? terminal.env["ENDPOINT_SYNC_CONTEXT"] ?? current;
-  if (name === undefined || name === "") return terminal.out("No context is in use.\n");
+  if (name === undefined || name === "") return terminal.out("No context is current.\n");
   terminal.out(visible(formatValue({ context: name, ...contextNamed(name, contexts) }, "yaml")));
 }
 
@@ -66,7 +66,7 @@ async function save({ terminal }: CommandContext, name: string, flags: ClusterFl
   if (!/^[A-Za-z0-9][-A-Za-z0-9_.]{0,62}$/.test(name))
     throw new EngineError("USAGE", `Cannot name a context "${name}": expected letters, digits, - _ and ., at most 63 of them`);
   const given = CONTEXT_OPTIONS.filter((option) => flags[option] !== undefined);
-  if (given.length === 0) throw new EngineError("USAGE", "Give the flags to save in the context: --name, --config, …");
+  if (given.length === 0) throw new EngineError("USAGE", "Specify the flags to save in the context: --name, --config, …");
   const absolute = (value: unknown) => (Array.isArray(value) ? value.map((one) => resolve(String(one))) : resolve(String(value)));
   const saved = Object.fromEntries(
     given.map((option) => [option, CONTEXT_FILES.includes(option) ? absolute(flags[option]) : flags[option]]),
@@ -89,7 +89,7 @@ async function use({ terminal }: CommandContext, name: string | undefined): Prom
   const { contexts } = await readContexts(terminal);
   if (name !== undefined) contextNamed(name, contexts);
   await writeContexts(terminal.env, { ...(name !== undefined && { current: name }), contexts });
-  terminal.out(name === undefined ? "No context is in use.\n" : `Context ${name} is the current one.\n`);
+  terminal.out(name === undefined ? "No context is current.\n" : `Context ${name} is the current one.\n`);
 }
 
 async function remove({ terminal }: CommandContext, name: string): Promise<void> {

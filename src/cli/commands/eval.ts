@@ -30,7 +30,7 @@ type Answer = { readonly result: unknown; readonly fuel: number } | { readonly e
 export function defineEval(command: Command, context: CommandContext): void {
   const withFiles = command
     .argument("<expression>", "the expression")
-    .option("--value <json>", "the value that the expression sees; - reads it from standard input")
+    .option("--value <json>", "the value of the expression; - reads it from standard input")
     .option("--object <file>", "the tenant object, for context.virtualObject and, with --path, for value")
     .option("--path <path>", "where in the object the value is; the expression runs once per match")
     .option("--host-object <file>", "the host object, for context.hostObject")
@@ -91,7 +91,7 @@ async function scopesOf(terminal: Terminal, options: EvalOptions, loaded: Loaded
   const matches = compilePath(path).find(virtualObject);
   if (matches.length > 0) return matches.map((match) => scope(match.value, match.path));
   throw new EngineError("USAGE", `Cannot evaluate: "${path}" matches nothing in "${object}"`, {
-    details: { hint: "endpoint-sync match shows how far the path gets" },
+    details: { hint: "endpoint-sync match shows how much of the path exists" },
   });
 }
 

@@ -13,14 +13,14 @@ import { addEtcdFlags } from "../management/store-flags.ts";
 /** `management`: the management API until it is stopped. */
 export function defineManagement(command: Command, context: CommandContext): void {
   command
-    .option("--data <folder>", "folder that keeps all data for the next start, encrypted (default: <name>-data)")
-    .option("--memory", "keep all data in memory only, until the process ends")
+    .option("--data <folder>", "folder in which to keep all data for the next start, encrypted (default: <name>-data)")
+    .option("--memory", "keep all data only in memory, until the process ends")
     .option("--accept-data-loss", "start even if earlier data is missing, with the remaining data or none");
   addEtcdFlags(command)
     .option("--etcd-compaction-interval <minutes>", "minimum time that etcd keeps old revisions; 0 disables compaction", parseCompaction, 5)
     .option(
       "--etcd-recovery-timeout <seconds>",
-      "how long /livez tolerates that etcd holds no usable data after a restore; 0 for no limit",
+      "how long /livez tolerates that etcd contains no usable data after a restore; 0 for no limit",
       parseCount,
       60,
     )

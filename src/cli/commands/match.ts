@@ -52,7 +52,7 @@ function explainMiss(terminal: Terminal, path: Path, objects: readonly KubeObjec
   for (const object of objects) {
     const { reached, suggestion } = nearestPath(path, object);
     if (suggestion === undefined && objects.length > 1) continue;
-    const got = reached === "$" ? "no part of it exists" : `${reached} exists, but the rest of the path does not matches`;
+    const got = reached === "$" ? "no part of it exists" : `${reached} exists, but the rest of the path does not`;
     terminal.err(visible(`  ${displayName(object)}: ${got}${suggestion === undefined ? "" : `; did you mean ${suggestion}?`}`));
   }
 }

@@ -167,5 +167,5 @@ function summaryOf({ settled, unsettled, changes, blocked }: PlanReport): string
   const counted = `Plan: ${counts.join(", ")}${inTenant}.`;
   if (settled) return `${counted} Converges.\n${stops}`;
   const drifting = unsettled.map(({ object, reason }) => `  ${object}: ${reason}\n`).join("");
-  return `${counted} Does not converge; these would be written again and again:\n${drifting}${stops}`;
+  return `${counted} Does not converge; these would be written repeatedly:\n${drifting}${stops}`;
 }

@@ -37,14 +37,14 @@ export function definePlayground(command: Command, { terminal }: CommandContext)
 /**
  * Serves the page until a stop signal.
  *
- * @throws USAGE when the page was not built, or a port that was asked for is taken.
+ * @throws USAGE when the page was not built, or a requested port is in use.
  */
 export async function servePlayground(terminal: Terminal, { page = PAGE, port, usualPort = PORT }: PlaygroundOptions): Promise<void> {
   const text = await readPage(page);
   const stop = terminal.stopSignal();
   const server = await (port === undefined ? startAtUsualPort(terminal, text, usualPort) : startPageServer(text, { port }));
   try {
-    terminal.out(`Playground: ${server.url}\nWhat you write there stays in the browser. Press Ctrl-C to stop.\n`);
+    terminal.out(`Playground: ${server.url}\nYour texts stay in the browser. Press Ctrl-C to stop.\n`);
     await aborted(stop);
   } finally {
     await server.stop();
@@ -57,7 +57,7 @@ async function startAtUsualPort(terminal: Terminal, text: string, port: number):
   } catch (error) {
     if (!isEngineError(error, "USAGE")) throw error;
     const server = await startPageServer(text, { port: 0 });
-    terminal.err(`Port ${port} is in use, perhaps by another playground: earlier links and texts in the browser belong to that address`);
+    terminal.err(`Port ${port} is in use, perhaps by another playground: earlier links and stored texts belong to that address`);
     return server;
   }
 }

@@ -63,7 +63,7 @@ async function render(context: CommandContext, options: RenderOptions): Promise<
     const apply = (object: KubeObject) =>
       toHost ? patcher.toHost(object, host && { host }) : patcher.toTenant(object, tenant && { tenant });
     const toHost = options.direction === "toHost";
-    const rejection = toHost ? "would not be written" : "is shown with the body that the tenant has";
+    const rejection = toHost ? "would not be written" : "is shown with the tenant's body";
     const results = objects.flatMap((object) => patched(context, { patcher, kinds: loaded.kinds, object, apply, rejection, toHost }));
     terminal.out(formatObjects(results, options.output));
   } finally {
@@ -124,7 +124,7 @@ function tellTrouble(terminal: Terminal, object: KubeObject, { outcomes, refused
   }
   for (const { ip, reason } of refusedAddresses) {
     const isPatched = !JSON.stringify(object).includes(JSON.stringify(ip));
-    const judged = isPatched ? ", which checks addresses as the patches wrote them" : "";
+    const judged = isPatched ? ", which checks addresses after the patches" : "";
     tellWarning(terminal, `ADDRESS_REFUSED: ${name}: "${ip}" was left out: ${reason}${reason.includes("addressPolicy") ? judged : ""}`);
   }
   for (const place of leftOut) tellWarning(terminal, `FIELD_LEFT_OUT: ${name}: ${place} was left out: ${WHY_LEFT_OUT}`);

@@ -11,11 +11,11 @@ import type { SidecarOptions } from "../run/sidecar.ts";
 export function defineRun(command: Command, context: CommandContext): void {
   addClusterFlags(command)
     .addOption(
-      new Option("--services <who>", "who creates host Services: this syncer (managed) or another one (external)")
+      new Option("--services <who>", "creator of host Services: this syncer (managed) or another one (external)")
         .choices(["managed", "external"])
         .default("managed"),
     )
-    .option("--enable-endpoints", "sync Endpoints even if the configuration tells another syncer not to")
+    .option("--enable-endpoints", "sync Endpoints even if the configuration disables them for another syncer")
     .option("--adopt <prefix>", "take over the copies of a stopped syncer, by the prefix of its markers")
     .option("--adopt-cluster <uid>", "after a rebuild of the virtual cluster: take over its copies from the tenant cluster with this uid")
     .option("--confirm-deletes <number>", "allow up to this many deletes that the delete brake holds", parseCount)

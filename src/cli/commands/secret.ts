@@ -22,7 +22,7 @@ export function defineSecret(command: Command, context: CommandContext): void {
     .option("--to <namespace/name>", "the Secret (default: the same namespace and name)")
     .option("--kubeconfig <file>", "kubeconfig of the connected cluster (default: in-cluster credentials)")
     .option("--context <context>", "context in that file (default: the current context)")
-    .option("--adopt", "take over an existing Secret that follows no SharedSecret")
+    .option("--adopt", "take over an existing Secret that is not linked to a SharedSecret")
     .addHelpText(
       "after",
       examples(

@@ -32,7 +32,7 @@ export function defineValidate(command: Command, context: CommandContext): void 
   )
     .addOption(outputOption())
     .option("--strict", "treat warnings as errors, except about settings when no --settings is given")
-    .option("--laws", "also try the patches on many values: which come back from the host, drift, or oscillate")
+    .option("--laws", "also try the patches on many values, and report which come back from the host, drift, or oscillate")
     .option("-f, --filename <file>", "objects to try the patches on; - is standard input")
     .option("--seed <number>", "with --laws: random seed (default 1)", parseCount)
     .addHelpText(
@@ -119,7 +119,7 @@ async function tryLaws(
 /** @throws USAGE when nothing is to be checked, or an option would do nothing. */
 function refuseIdleOptions({ config = [], seed, laws }: ValidateOptions): void {
   const hint = "endpoint-sync validate vcluster.yaml";
-  if (config.length === 0) throw new EngineError("USAGE", "Name a configuration file to validate", { details: { hint } });
+  if (config.length === 0) throw new EngineError("USAGE", "Specify a configuration file to validate", { details: { hint } });
   if (seed !== undefined && laws !== true) throw new EngineError("USAGE", "--seed is for --laws", { details: { hint: "Add --laws" } });
 }
 
@@ -159,7 +159,7 @@ function missedAddresses({ endpoints: { patches } }: Config): string {
   const ready = patches.find(({ path }) => READY.test(path));
   if (ready === undefined || patches.some(({ path }) => path.includes("notReadyAddresses") || path.includes(".."))) return "";
   const other = ready.path.replace("addresses", "notReadyAddresses");
-  return `Hint: ${ready.path} does not reach addresses that are not ready. To patch these too, add a patch with the path ${other}.\n`;
+  return `Hint: ${ready.path} does not match addresses that are not ready. To patch these too, add a patch with the path ${other}.\n`;
 }
 
 /** `2 errors, 1 warning`. */

@@ -33,7 +33,7 @@ export function defineWhy(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
     .argument("<kind>", formatChoice(kinds.map(({ resource }) => resource.plural)))
     .argument("<object>", "namespace/name in the tenant cluster, or of the copy on the host")
-    .option("--wait <seconds>", "Wait up to this long until nothing is left to write for the object", parsePositive)
+    .option("--wait <seconds>", "wait up to this long until nothing is left to write for the object", parsePositive)
     .addHelpText(
       "after",
       examples(
@@ -68,14 +68,14 @@ function formatChoice(words: readonly string[]): string {
 /** @throws USAGE for anything but `namespace/name`. */
 function parseName(text: string): ObjectKey {
   if (/^[^/\s]+\/[^/\s]+$/.test(text)) return parseKey(text);
-  throw new EngineError("USAGE", `Cannot look for "${text}": expected namespace/name, such as shop/web`);
+  throw new EngineError("USAGE", `Cannot look up "${text}": expected namespace/name, such as shop/web`);
 }
 
 interface About {
   readonly resource: ResourceType;
   readonly key: ObjectKey;
   readonly inspection: Inspection;
-  /** Tells whether a write that is to come is waited for, once more. */
+  /** Reports whether a write that is to come is waited for, once more. */
   readonly wait: () => boolean;
 }
 
@@ -120,7 +120,7 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
 }
 
 const TAKEN_FOR_GRANTED =
-  "backends: auto is looked at with the permissions of these kubeconfigs: a syncer without its own on EndpointSlices copies Endpoints alone, and its log names them";
+  "backends: auto is evaluated with the permissions of these kubeconfigs: a syncer without permissions on EndpointSlices copies only Endpoints, and its log names the missing ones";
 
 /** Slices are to come for the Service that a syncer without the permissions on them never writes. */
 function takesRights({ engine }: Inspection, { writes }: Preview, service: ObjectKey): boolean {

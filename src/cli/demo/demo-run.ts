@@ -94,7 +94,7 @@ function summary(world: DemoWorld, tookMs: number): string {
   const objects = shownRecords(world);
   const copied = objects.filter(({ state }) => state === "copied").length;
   const others = [...new Set(objects.flatMap(({ notes }) => notes.map(({ code }) => code)))];
-  const why = others.length > 0 ? ` endpoint-sync explain CODE says more about ${others.join(" and ")}.` : "";
+  const why = others.length > 0 ? ` endpoint-sync explain CODE describes ${others.join(" and ")}.` : "";
   return `\n${copied} of ${objects.length} objects are on the host, ${tookMs} ms after the start of both clusters.${why}\n`;
 }
 
@@ -129,9 +129,9 @@ function tryThis({ kubeconfigs: { tenant, host } }: DemoWorld): string {
     "Both clusters answer kubectl until you press Ctrl-C:",
     `  kubectl --kubeconfig ${tenant} get endpoints -A`,
     `  kubectl --kubeconfig ${host} get endpoints -n vc-blue`,
-    "Change the tenant, and see it on the host:",
+    "Change the tenant, and see the change on the host:",
     `  kubectl --kubeconfig ${tenant} annotate endpoints web -n shop example.com/team=sales --overwrite`,
-    "Edit the host, and see it come back without the prefix:",
+    "Edit the host, and see the edit come back without the prefix:",
     `  kubectl --kubeconfig ${host} annotate endpoints web-x-shop-x-blue -n vc-blue example.com/team=blue-ops --overwrite`,
     "",
   ].join("\n");

@@ -31,8 +31,8 @@ export interface DataFolder {
 }
 
 /**
- * Opens a folder, which is created if it does not exist: `cluster.db` holds the objects, `credentials.json` what clients trust
- * and present. No other process can open it in the meantime.
+ * Opens a folder, which is created if it does not exist: `cluster.db` contains the objects, `credentials.json` the credentials that
+ * clients trust and present. No other process can open it in the meantime.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used.
  */
@@ -55,7 +55,7 @@ export async function openDataFolder(path: string, name: string): Promise<DataFo
 export async function makeFolder(path: string): Promise<void> {
   await createFolders(path).catch((error: NodeJS.ErrnoException) => {
     const reason = error.code === "EEXIST" || error.code === "ENOTDIR" ? "it is a file" : messageOf(error);
-    const details = { hint: "Name an existing folder, or a new one" };
+    const details = { hint: "Specify an existing folder, or a new one" };
     throw new EngineError("CONFIG_FILE", `Cannot use the folder "${path}": ${reason}`, { cause: error, details });
   });
 }

@@ -25,13 +25,13 @@ export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<
     if (!(error instanceof SyntaxError))
       throw new EngineError("CONFIG_FILE", `Cannot read "${path}": ${messageOf(error)}`, { cause: error });
   }
-  throw new EngineError("CONFIG_FILE", `Cannot read "${path}": it holds no ${what}`, { details: { hint } });
+  throw new EngineError("CONFIG_FILE", `Cannot read "${path}": it contains no ${what}`, { details: { hint } });
 }
 
 /**
  * Writes a new file and then replaces the old one with it, readable only by its owner: a crash leaves either the old or the new file.
  *
- * @param draft The file that is written first. Processes that may write at once need one each. Default: the path with `.new`.
+ * @param draft The file that is written first. Processes that may write at the same time need one each. Default: the path with `.new`.
  * @throws CONFIG_FILE when it cannot be written.
  */
 export async function writeKeptFile(path: string, text: string, draft = `${path}.new`): Promise<void> {

@@ -11,10 +11,10 @@ export interface KubeconfigFile {
 }
 
 /**
- * Refuses a file that holds anything other than an earlier kubeconfig of the same name: `--kubeconfig ~/.kube/config` must not cost
- * users the access to their clusters.
+ * Refuses a file that contains anything other than an earlier kubeconfig of the same name: `--kubeconfig ~/.kube/config` must not
+ * cost users access to their clusters.
  *
- * @throws CONFIG_FILE when the file holds something else, or cannot be read.
+ * @throws CONFIG_FILE when the file contains something else, or cannot be read.
  */
 export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promise<void> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -26,7 +26,7 @@ export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promi
 }
 
 /**
- * Writes it readable only by its owner: it holds the credentials of an administrator.
+ * Writes it so that only its owner can read it: it contains the credentials of an administrator.
  *
  * @throws CONFIG_FILE when it cannot be written.
  */

@@ -15,8 +15,8 @@ const FAULTS: Readonly<Record<string, FileFault>> = {
   ENOENT: { reason: "there is no such file", hint: "Check the path; a relative one starts at the working directory" },
   ENOTDIR: { reason: "a part of its path is not a directory", hint: "Check the path" },
   EISDIR: { reason: "it is a directory", hint: "Name a file in it" },
-  EACCES: { reason: "permission denied", hint: "Make it readable for this user" },
-  EPERM: { reason: "permission denied", hint: "Make it readable for this user" },
+  EACCES: { reason: "permission denied", hint: "Make it readable by this user" },
+  EPERM: { reason: "permission denied", hint: "Make it readable by this user" },
 };
 
 /**
@@ -47,7 +47,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     // The decoder's own error says nothing more.
-    throw fileError("CONFIG_SYNTAX", name, { reason: "it is not UTF-8 text", hint: "Name a YAML or JSON file, saved as UTF-8" });
+    throw fileError("CONFIG_SYNTAX", name, { reason: "it is not UTF-8 text", hint: "Specify a YAML or JSON file that is saved as UTF-8" });
   }
 }
 

@@ -27,7 +27,7 @@ export interface KubeConfigs {
 /** Options without which a command cannot work on clusters. */
 export const REQUIRED_FLAGS = ["config", "name", "namespace"] as const;
 
-/** Which clusters, which configuration, which virtual cluster. */
+/** The options for the clusters, the configuration and the virtual cluster. */
 export function addClusterFlags(command: Command): Command {
   for (const option of clusterOptions())
     command.addOption(REQUIRED_FLAGS.some((name) => name === option.attributeName()) ? option.makeOptionMandatory() : option);
@@ -73,7 +73,7 @@ function clusterOptions(): readonly Option[] {
 }
 
 /**
- * Loads both kubeconfigs, and checks both before it fails.
+ * Loads both kubeconfigs, and reports the errors of both.
  *
  * @throws AggregateError of USAGE and those of `loadKubeConfig`, each naming its side and file.
  */
@@ -118,6 +118,6 @@ async function loadSide(wanted: Side): Promise<KubeConfig> {
 function withSide({ side, path }: Side, cause: EngineError): EngineError {
   const file = path === undefined ? "" : ` (--${side}-kubeconfig ${path})`;
   const hint =
-    path === undefined ? `Outside a Pod, name a file with --${side}-kubeconfig` : `Check --${side}-kubeconfig and --${side}-context`;
+    path === undefined ? `Outside a Pod, specify a file with --${side}-kubeconfig` : `Check --${side}-kubeconfig and --${side}-context`;
   return new EngineError(cause.code, `Cannot reach the ${side} cluster${file}: ${cause.message}`, { cause, details: { hint } });
 }

@@ -44,7 +44,7 @@ export interface LoadedConfiguration {
   readonly kinds: readonly SyncedKind[];
 }
 
-/** The configuration with the sync of Endpoints switched on if `--enable-endpoints` is set, regardless of the file. */
+/** The configuration with the sync of Endpoints enabled if `--enable-endpoints` is set, regardless of the file. */
 export function withEndpoints(
   loaded: LoadedConfiguration,
   { enableEndpoints }: { readonly enableEndpoints?: boolean },

@@ -21,7 +21,7 @@ const CONTEXT_FIELDS = {
   tenantContext: text("As --tenant-context."),
   hostKubeconfig: text("As --host-kubeconfig."),
   hostContext: text("As --host-context."),
-  config: { type: "list", maxItems: 100, items: text("A file."), description: "As --config, once for each." },
+  config: { type: "list", maxItems: 100, items: text("A file."), description: "The files of --config, in order." },
   settings: text("As --settings."),
   name: text("As --name."),
   namespace: text("As --namespace."),

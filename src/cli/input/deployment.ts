@@ -30,7 +30,7 @@ export interface StartedFlags {
   readonly adoptCluster?: string;
 }
 
-/** With a Deployment, variables, contexts and defaults are ignored: only it and the command line count. */
+/** With a Deployment, variables, contexts and defaults are ignored: only it and the command line are used. */
 export function dropUnsaid(command: Command): void {
   if (command.getOptionValue("fromDeployment") === undefined) return;
   const kept = ["fromDeployment", "hostKubeconfig", "hostContext"];
@@ -56,7 +56,7 @@ export async function completeFlags<Flags extends ClusterFlags>(given: Flags, { 
   throw new EngineError("USAGE", `required option '--${missing} <${missing === "config" ? "file" : missing}>' not specified`);
 }
 
-/** A terminal that reads these texts in place of the files with these names. */
+/** A terminal that returns these texts for the files with these names. */
 export function readingAlso(terminal: Terminal, texts: ReadonlyMap<string, string> = new Map()): Terminal {
   const read = async (path: string) => texts.get(path) ?? terminal.read(path);
   return Object.create(terminal, { read: { value: read } }) as Terminal;
@@ -185,7 +185,7 @@ async function fileOf(path: string, { container, volumes }: PodTemplate, reading
     const file = found && (await fileIn(source, found.inside, reading));
     if (file !== undefined) return file;
   }
-  const hint = "Give that file with its flag";
+  const hint = "Specify that file with its flag";
   throw new EngineError("CONFIG_FILE", `${path} of Deployment "${reading.reference}" is in no Secret or ConfigMap that it mounts`, {
     details: { hint },
   });

@@ -7,7 +7,7 @@ import { displayName } from "./objects.ts";
 const DEFAULT_NAMESPACE = "default";
 
 /**
- * Creates the initial objects of a cluster, in their order. Existing ones stay as they are, so that a cluster that
+ * Creates the initial objects of a cluster, in order. Existing ones stay as they are, so that a cluster that
  * keeps its data can be restarted with the same file.
  *
  * @throws USAGE when the cluster does not serve a kind, or refuses an object; names the object.

@@ -52,7 +52,7 @@ export interface FollowClusterOptions {
 /** More connections than workers blocked on silent namespaces can use up. They are opened on demand. */
 const CONNECTIONS_MAX = 64;
 
-/** Prepares client and caches. Opens nothing yet. */
+/** Prepares client and caches without opening anything. */
 export function followCluster(options: FollowClusterOptions): FollowedCluster {
   const { side, kubeConfig, scope = {}, qps, mayWrite, onForbidden, environment = {}, runtime } = options;
   const limits = {
@@ -79,7 +79,7 @@ export function followCluster(options: FollowClusterOptions): FollowedCluster {
   };
 }
 
-/** The scope to follow on the host: one namespace, or all of them if copies spread over several. */
+/** The scope to follow on the host: one namespace, or all of them if copies are in several. */
 export function hostScope(translator: Translator): ListScope {
   const namespaces = translator.targetNamespaces();
   return namespaces !== "all" && namespaces.length === 1 ? { namespace: namespaces[0]! } : {};

@@ -11,7 +11,7 @@ const VALUES_MAX = 1_000_000;
  * The Kubernetes objects of a YAML or JSON file: every document, and the items of lists.
  *
  * @throws CONFIG_FILE when the file cannot be read.
- * @throws CONFIG_SYNTAX when it is neither YAML nor JSON, or holds something that is not a Kubernetes object.
+ * @throws CONFIG_SYNTAX when it is neither YAML nor JSON, or contains something that is not a Kubernetes object.
  */
 export async function readObjects(terminal: Terminal, path: string): Promise<KubeObject[]> {
   const documents = parseDocuments(await terminal.read(path), path).filter((document) => document !== null && document !== undefined);
@@ -52,7 +52,7 @@ function refuseBomb(documents: readonly unknown[], path: string): void {
   let left = VALUES_MAX;
   const count = (value: unknown): void => {
     left -= 1;
-    if (left < 0) throw new EngineError("CONFIG_SYNTAX", `Cannot use "${path}": it holds more than ${VALUES_MAX} values`);
+    if (left < 0) throw new EngineError("CONFIG_SYNTAX", `Cannot use "${path}": it contains more than ${VALUES_MAX} values`);
     if (typeof value === "object" && value !== null) Object.values(value).forEach(count);
   };
   documents.forEach(count);

@@ -39,13 +39,13 @@ function namespaceOption(otherwise = ""): Option {
     .argParser(parseLabel);
 }
 
-/** A DNS label, as names of virtual clusters and namespaces are. @throws InvalidArgumentError for another text. */
+/** A DNS label, as names of virtual clusters and namespaces are. @throws InvalidArgumentError for any other value. */
 export function parseLabel(text: string): string {
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
   throw new InvalidArgumentError("Expected lower-case letters, digits and -, at most 63 of them.");
 }
 
-/** A TCP port. @throws InvalidArgumentError for another text. */
+/** A TCP port. @throws InvalidArgumentError for any other value. */
 export function parsePort(text: string): number {
   const port = Number(text);
   if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port;
@@ -55,7 +55,7 @@ export function parsePort(text: string): number {
 /**
  * The address of a server, without trailing slashes.
  *
- * @throws InvalidArgumentError for another text, and for an address with credentials, a query or a fragment.
+ * @throws InvalidArgumentError for any other value, and for an address with credentials, a query or a fragment.
  */
 export function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -67,7 +67,7 @@ export function parseUrl(text: string): string {
 /**
  * Networks of proxies, separated by commas.
  *
- * @throws InvalidArgumentError for a text that is neither an IP address nor a network.
+ * @throws InvalidArgumentError for a value that is neither an IP address nor a network.
  */
 export function parseNetworks(text: string): readonly string[] {
   const networks = text.split(",").map((network) => network.trim());
@@ -95,19 +95,19 @@ export function parseControllers(text: string): readonly string[] {
   }
 }
 
-/** A whole number from 0. @throws InvalidArgumentError for another text. */
+/** A whole number from 0. @throws InvalidArgumentError for any other value. */
 export function parseCount(text: string): number {
   if (/^[0-9]{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Expected a whole number.");
 }
 
-/** A whole number from 1. @throws InvalidArgumentError for another text. */
+/** A whole number from 1. @throws InvalidArgumentError for any other value. */
 export function parsePositive(text: string): number {
   if (/^[0-9]{1,9}$/.test(text) && Number(text) > 0) return Number(text);
   throw new InvalidArgumentError("Expected a whole number, 1 or more.");
 }
 
-/** A rate above 0. @throws InvalidArgumentError for another text. */
+/** A rate above 0. @throws InvalidArgumentError for any other value. */
 export function parseRate(text: string): number {
   const rate = Number(text);
   if (Number.isFinite(rate) && rate > 0) return rate;

@@ -23,7 +23,7 @@ export function addPlatformFlags(command: Command): Command {
   return command
     .option("--platform-issuer <url>", "base URL of a platform whose tokens the cluster accepts", parseIssuer)
     .option("--platform-keys <file-or-url>", "the platform's published keys (JWKS); read again when a token names an unknown one")
-    .option("--platform-target <target>", "what the cluster is to the platform: cluster=NAME or virtualCluster=PROJECT/NAME", parseTarget);
+    .option("--platform-target <target>", "name of the cluster in the platform: cluster=NAME or virtualCluster=PROJECT/NAME", parseTarget);
 }
 
 function parseIssuer(text: string): string {
@@ -39,7 +39,7 @@ function parseTarget(text: string): Target {
 }
 
 /**
- * Issuer whose tokens the cluster accepts; undefined without such options. A file is read at once, so that errors in it are reported.
+ * Issuer whose tokens the cluster accepts; undefined without such options. A file is read immediately, so that errors in it are reported.
  *
  * @throws USAGE when only some of the options are given, or keys would come over an insecure network; those of
  * `readTextFile` and `readKeySet`, and CONFIG_SYNTAX when the file is not JSON.

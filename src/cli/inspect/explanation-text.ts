@@ -12,7 +12,7 @@ const STATES: Readonly<Record<ObjectExplanation["state"], string>> = {
 };
 
 /**
- * An explanation for people: the objects on both sides, the decisions, and the outcome of each patch.
+ * An explanation for human readers: the objects on both sides, the decisions, and the outcome of each patch.
  *
  * @example
  * describeExplanation(explanation); // "Endpoints shop/web\n  tenant    version 12, uid …\n…"
@@ -44,7 +44,7 @@ function facts({ tenant, hostKey, host, orphans, decision, state, writes, settle
     ...orphans.map((orphan) => ["", `${formatKey(orphan)}, a copy from before its namespace was remapped`]),
     ...(decision === undefined ? [] : [["decision", decision.action === "copy" ? "copy" : `${decision.action}: ${decision.code}`]]),
     ["state", stateText({ state, writes })],
-    ...(settles ? [] : [["", "It never settles: what is written never matches what is wanted"]]),
+    ...(settles ? [] : [["", "It never settles: the result of a write never matches the desired state"]]),
   ];
 }
 

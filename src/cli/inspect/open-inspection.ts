@@ -34,7 +34,7 @@ export interface InspectionFlags extends ClusterFlags, StartedFlags {
 /** Time between two looks of a command that waits, in milliseconds. */
 const AGAIN_AFTER_MS = 500;
 
-/** Which clusters, which configuration, and what `run` would be started with. */
+/** The options for the clusters, the configuration, and how `run` would be started. */
 export function addInspectionFlags(command: Command): Command {
   return addOptionalClusterFlags(command)
     .hook("preAction", (_program, action) => dropUnsaid(action))
@@ -140,7 +140,7 @@ export function reachCluster({
   };
 }
 
-/** Runs a command whose exit code 1 means findings, so that a failure must have another one. */
+/** Runs a command whose exit code 1 means findings, so that failures need a different one. */
 export async function failingWith({ terminal, exit }: CommandContext, code: number, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -17,12 +17,12 @@ export interface ShownChange {
   readonly name: string;
   readonly before: KubeObject | undefined;
   readonly after: KubeObject | undefined;
-  /** Tells whether a text is a resourceVersion that is not yet known. */
+  /** Reports whether a string is a resourceVersion that is not yet known. */
   readonly madeUp: (text: string) => boolean;
 }
 
 /**
- * How an object changes, as a unified diff of YAML. Of Secrets it shows keys, and which values change, but no value.
+ * The changes of an object as a unified diff of YAML. For Secrets, it shows keys and which values change, but no values.
  *
  * @example
  * diffOfChange({ name: "host Endpoints vc-blue/db", before, after, madeUp: () => false });

@@ -24,7 +24,7 @@ export interface HostReaders {
   readonly services: readonly ToldService[];
 }
 
-/** Reads the slices of the host as they are, whatever a run would change; undefined if they may not be read. */
+/** Reads the slices of the host as they are, without the changes of a run; undefined if they may not be read. */
 export async function inspectReaders(
   { rules, tenant, host, hostReads, engine }: Inspection,
   services: readonly ObjectKey[] = tenant.source(SERVICES).list().map(keyOf),

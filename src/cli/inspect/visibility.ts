@@ -8,7 +8,7 @@ import { tellWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import type { Inspection } from "./inspection.ts";
 
-/** Inspects what readers on the host see of all Services, or of these; unknowns are reported. */
+/** Inspects what readers on the host see of all Services, or of the given ones; anything unknown is reported. */
 export async function inspectVisibility(
   terminal: Terminal,
   { rules, tenant, host, tenantReads, hostReads, engine, clock, fallback }: Inspection,
@@ -21,7 +21,7 @@ export async function inspectVisibility(
     host: { get: (resource, key) => host.before(resource, key), reads: hostReads, scope: hostScope(engine.translator) },
   });
   for (const { side, error } of hidden) {
-    const unknown = side === "host" ? "Whether readers on the host see the backends" : "Whether the tenant has backends in slices alone";
+    const unknown = side === "host" ? "Whether readers on the host see the backends" : "Whether the tenant has backends only in slices";
     tellWarning(terminal, `${error.code}: ${unknown} is not known: ${error.message}`);
   }
   return invisible;

@@ -80,7 +80,7 @@ export async function withSource<T>(
   const before = timesOf(path);
   // A log must be merged into the file, under a lock. Without a log nothing has to be written.
   if (before === undefined) {
-    const details = { hint: "Name the folder of a backup, or that of management --data" };
+    const details = { hint: "Specify the folder of a backup, or that of management --data" };
     throw new EngineError("CONFIG_FILE", `"${flags.data}" holds no data of the management API: ${DATABASE_FILE} is missing`, {
       details,
     });
@@ -104,7 +104,7 @@ async function demandLog(folder: string): Promise<void> {
   if (kept?.open === true && timesOf(path)?.hasLog === false) throw lostLog(`${path}-wal`);
 }
 
-/** Opens data that may have a log beside it. Closing it merges the log into it and removes the log, so a missing log is no error after that. */
+/** Opens data that may have a log next to it. Closing it merges the log into it and removes the log, so a missing log is not an error after that. */
 export async function openRecovering<S extends Store>(folder: string, open: () => S): Promise<S> {
   const store = open();
   try {
@@ -152,7 +152,7 @@ export function judge({ contents, copy, backups, serverFile, serverFault }: Data
   else if (manifest !== undefined) broken.push(...faultsAgainst(manifest, { ...contents, backups, serverFile }));
   else if (isBackup) broken.push("it is a backup, and its manifest is missing");
   else if (copy?.state === "backup") {
-    if (copy.digest !== found.digest) broken.push("it does not hold what was copied into it");
+    if (copy.digest !== found.digest) broken.push("its contents are not what was copied into it");
     unproven.push("that server.json is the one that was backed up", "the order in which the objects were written");
   }
   if (contents.objects.length === 0) broken.push("it holds nothing");

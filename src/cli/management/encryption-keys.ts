@@ -30,9 +30,9 @@ export const DATABASE_FILE = "management.db";
 const KEY_FILE = "encryption.key";
 
 /**
- * The cipher of the keys that are given, or of the one beside the data.
+ * The cipher for the given keys, or for the one stored with the data.
  *
- * @throws CONFIG_FILE when there is none; CONFIG_VALUE for a text that is not a key.
+ * @throws CONFIG_FILE when there is none; CONFIG_VALUE for a value that is not a key.
  */
 export async function readCipher({ file, folder, terminal }: EncryptionKeyOptions): Promise<PlatformCipher> {
   const given = file === undefined ? terminal.env[ENCRYPTION_KEY_VARIABLE] : await terminal.read(file);
@@ -43,7 +43,7 @@ export async function readCipher({ file, folder, terminal }: EncryptionKeyOption
 }
 
 /**
- * The same, except that for new data a key is created beside it.
+ * The same, but creates a key next to new data.
  *
  * @throws as {@link readCipher}.
  */
@@ -59,7 +59,7 @@ export async function readOrMakeCipher(options: EncryptionKeyOptions & { readonl
 }
 
 function noKey(folder: string | undefined): EngineError {
-  const give = `Give it with --encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}`;
+  const give = `Provide it with --encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}`;
   if (folder === undefined) return new EngineError("CONFIG_FILE", "There is no encryption key", { details: { hint: give } });
   const message = `Cannot read "${join(folder, DATABASE_FILE)}": its encryption key is not available`;
   return new EngineError("CONFIG_FILE", message, { details: { hint: `${give}, or put it back as "${join(folder, KEY_FILE)}"` } });
@@ -74,7 +74,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** Tells whether there is something at a path. */
+/** Reports whether a path exists. */
 export async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

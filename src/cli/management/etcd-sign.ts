@@ -38,7 +38,7 @@ function pathBeside(kubeconfig: string): string {
 }
 
 /**
- * The sign beside a kubeconfig, for any etcd: a different spelling may mean the same etcd. Undefined when no server has run there.
+ * The sign next to a kubeconfig, for any etcd: a different spelling may mean the same etcd. Undefined when no server has run there.
  *
  * @throws CONFIG_FILE when the file cannot be read.
  */
@@ -47,7 +47,7 @@ export async function readEtcdSign(kubeconfig: string): Promise<EtcdSign | undef
   const hint = "Remove the file. Without it, an etcd that was emptied, or restored while no server ran, goes unnoticed";
   const sign = await readKeptFile({ path, isKept: isSign, what: "addresses of an etcd", hint });
   if (sign === undefined) return undefined;
-  const hadData = `"${path}" says that a server has run on ${sign.etcd.join(",")} below ${sign.prefix}`;
+  const hadData = `"${path}" shows that a server has run on ${sign.etcd.join(",")} below ${sign.prefix}`;
   return { hadData, seen: sign.seen };
 }
 

@@ -48,7 +48,7 @@ const SOCKET = "server.sock";
 /** Maximum length of a request. */
 const REQUEST_MAX = 100;
 
-/** Answers commands until it is closed. If the socket cannot be opened, that is logged, and the server continues without it. */
+/** Answers commands until it is closed. A failure to open the socket is logged, and the server continues without it. */
 export async function serveFolder(options: FolderSocketOptions): Promise<FolderSocket> {
   const file = socketPath(options.path);
   const open = new Set<Socket>();
@@ -115,9 +115,9 @@ export async function askKeys(folder: string): Promise<ReadonlyMap<string, numbe
 }
 
 /**
- * Asks the server that has a folder open for everything that is stored, at one state of it; undefined when no server has it.
+ * Asks the server that has a folder open for everything that is stored, in one consistent state; undefined when no server has it.
  *
- * @throws STORE_FAILED when the answer is not whole, or was not encrypted with an available key.
+ * @throws STORE_FAILED when the answer is incomplete, or was not encrypted with an available key.
  */
 export async function askContents(folder: string, cipher: Cipher): Promise<Contents | undefined> {
   const lines = await ask(folder, "contents");

@@ -33,7 +33,7 @@ export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"
 const MINUTE_MS = 60_000;
 const LOOPBACK = /^(localhost|127\.[0-9.]+|\[::1\])$/;
 const PLAIN =
-  "The connection to etcd is not encrypted: anyone on the network path can read the names of objects and change what is written; use https addresses";
+  "The connection to etcd is not encrypted: anyone on the network path can read the names of objects and change writes; use https addresses";
 /** Longer than any useful wait, and shorter than the longest timer. */
 const COMPACTION_MAX = 10_000;
 
@@ -45,10 +45,10 @@ export function parseCompaction(text: string): number {
 }
 
 /**
- * Opens the etcd that the options name, as a store that several servers share. Its encryption keys are given: there is no place beside it.
+ * Opens the etcd that the options name, as a store that several servers share. Its encryption keys must be given, because they cannot be stored next to it.
  *
- * @throws CONFIG_FILE when there is no key; errors of etcd and the files; STORE_FAILED for a copy that is not whole, or data that
- *   are gone.
+ * @throws CONFIG_FILE when there is no key; errors of etcd and the files; STORE_FAILED for an incomplete copy, or
+ *   missing data.
  */
 export async function openSharedStore(
   terminal: Pick<Terminal, "read" | "env">,

@@ -57,8 +57,8 @@ const DAYS_LEFT_MIN = 30;
  * Opens a folder, which is created if it does not exist: `management.db` with everything that is stored, `server.json` with
  * certificate and port, and `encryption.key` when no key is given. No other process can open it in the meantime.
  *
- * @throws CONFIG_FILE when the folder or a file in it cannot be used, such as data that was written with another key, or without any
- *   key beside it; CONFIG_VALUE for a text that is not a key; STORE_FAILED for a backup, a copy that is not whole, or data that is gone.
+ * @throws CONFIG_FILE when the folder or a file in it cannot be used, such as data that was written with another key, or with no
+ *   key next to it; CONFIG_VALUE for a value that is not a key; STORE_FAILED for a backup, an incomplete copy, or missing data.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
   const { path, name, acceptDataLoss = false } = options;
@@ -100,8 +100,8 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
 
 /** How it is known that there once were data. The first revision is that of a database in which nothing was written yet. */
 function signOfData(folder: string, hasServerFile: boolean): string | undefined {
-  if (hasServerFile) return `${SERVER_FILE} says that a server has run on it`;
-  return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} says that a server has written` : undefined;
+  if (hasServerFile) return `${SERVER_FILE} shows that a server has run on it`;
+  return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} shows that a server has written` : undefined;
 }
 
 /** Before it is closed: the next start would miss a log that is gone, while an extra one does no harm. */

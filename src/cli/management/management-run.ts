@@ -172,7 +172,7 @@ async function startMeasuring({ metricsAddress }: ManagementFlags, logger: Logge
 
 function checkFlags({ http, host, tlsCert, tlsKey, memory, data, etcd }: ManagementFlags): void {
   if (memory === true && etcd !== undefined) throw new EngineError("USAGE", "--memory and --etcd cannot be combined");
-  if (memory === true && data !== undefined) throw new EngineError("USAGE", "--memory keeps nothing; omit --data");
+  if (memory === true && data !== undefined) throw new EngineError("USAGE", "--memory stores nothing on disk; omit --data");
   if (http === true && !LOOPBACK.test(host)) throw new EngineError("USAGE", `--http serves loopback addresses only, not ${host}`);
   if (http === true && (tlsCert ?? tlsKey) !== undefined)
     throw new EngineError("USAGE", "--http has no certificate; omit --tls-cert and --tls-key");
@@ -263,7 +263,7 @@ async function start(
     return await startManagement({ ...given, ...tls });
   } catch (error) {
     if (!["EADDRINUSE", "EACCES", "EADDRNOTAVAIL"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
-    const details = { hint: "Choose another one with --port and --host; earlier kubeconfigs do not contain it" };
+    const details = { hint: "Choose another address with --port and --host; earlier kubeconfigs do not contain it" };
     throw new EngineError("USAGE", `Cannot listen on ${flags.host}:${port}: ${messageOf(error)}`, { cause: error, details });
   }
 }
@@ -272,7 +272,7 @@ async function readAdminKey(terminal: Terminal, { adminKeyFile }: ManagementFlag
   if (adminKeyFile === undefined) return undefined;
   const key = (await terminal.read(adminKeyFile)).trim();
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new EngineError("CONFIG_VALUE", `"${adminKeyFile}" holds no access key: expected one word of printable ASCII`);
+  throw new EngineError("CONFIG_VALUE", `"${adminKeyFile}" contains no access key: expected one word of printable ASCII`);
 }
 
 /** Clients must trust a self-signed certificate itself. */
@@ -335,7 +335,7 @@ interface Told {
 /** The key is shown once: it cannot be read later. */
 async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, adminKeyFile }: Told): Promise<void> {
   const { url, adminKey, adminKeyEnd } = management;
-  if (folder?.keyIsBeside) terminal.err("The encryption key is kept beside the data. Keep it elsewhere with --encryption-key-file");
+  if (folder?.keyIsBeside) terminal.err("The encryption key is stored with the data. Keep it elsewhere with --encryption-key-file");
   terminal.out(`The management API serves ${url}/kubernetes/management\n`);
   if (adminKey === undefined) return terminal.out("The administrator's key has not changed since the first start\n");
   const where = adminKeyFile === undefined ? `, shown once: ${adminKey}` : ` is the one in ${adminKeyFile}`;

@@ -55,7 +55,7 @@ export async function backUp(context: CommandContext, folder: string, flags: Pla
   await tellFindings(context, { data: folder, ...(flags.output && { output: flags.output }) }, { cipher });
 }
 
-/** Copies a backup to where servers start with it. @throws errors of the backup, the target and the keys. */
+/** Copies a backup to a place from which servers can start. @throws errors of the backup, the target and the keys. */
 export async function restore(context: CommandContext, folder: string, flags: RestoreFlags): Promise<void> {
   const cipher = await cipherOf(context, flags, flags.data);
   const source = await readSource(context, { data: folder }, cipher);
@@ -68,12 +68,12 @@ export async function restore(context: CommandContext, folder: string, flags: Re
 }
 
 /**
- * Checks a backup, or the data of a server, which may be running. The exit code is 1 if there are faults; a folder that is not a backup counts as a
- * fault.
+ * Checks a backup, or the data of a server, which may be running. The exit code is 1 if there are problems; a folder that is not a backup counts as
+ * a problem.
  */
 export async function checkData(context: CommandContext, backup: string | undefined, flags: PlatformDataFlags): Promise<void> {
   if (backup !== undefined && (namesEtcd(flags) || flags.data !== undefined)) {
-    throw new EngineError("USAGE", "Name a backup, or data with --data or --etcd, not both");
+    throw new EngineError("USAGE", "Specify a backup, or data with --data or --etcd, not both");
   }
   const where = backup === undefined ? flags : { ...flags, data: backup };
   await tellFindings(context, where, { cipher: await cipherOf(context, flags, where.data), wanted: backup && "backup" });
@@ -108,7 +108,7 @@ function demandWhole({ terminal }: CommandContext, source: DataSource): void {
   const { broken, unproven } = judge(source);
   if (unproven.length > 0) terminal.err(unprovenWarning(source.place, unproven));
   if (broken.length === 0) return;
-  const details = { hint: "Use a backup from another place; if a copy was interrupted, run its command again" };
+  const details = { hint: "Use a backup from another place; if a copy was interrupted, repeat its command" };
   throw new EngineError("STORE_FAILED", `Cannot back up ${source.place}: ${inShort(broken)}`, { details });
 }
 
@@ -177,7 +177,7 @@ async function write(
 /** Etcd's revisions cannot be chosen, and nothing tells one that clients have seen before from one that is to come. */
 function beginAgain(revision: number, copied: number): string {
   const source = revision < copied ? `, below the ${copied} of what was copied` : "";
-  return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; those with a lower one recover by themselves`;
+  return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; those with a lower one recover automatically`;
 }
 
 /** The first that is written into a folder keeps servers from starting there with nothing. */

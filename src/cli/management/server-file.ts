@@ -24,7 +24,7 @@ export interface KeptServer extends ServerCertificate {
 /**
  * Reads the state of a folder; undefined if there is none.
  *
- * @throws CONFIG_FILE when it cannot be read, or holds something else.
+ * @throws CONFIG_FILE when it cannot be read, or contains something else.
  */
 export async function readServerFile(folder: string): Promise<KeptServer | undefined> {
   const hint = "Remove the file to generate a new certificate; earlier kubeconfigs do not trust it";

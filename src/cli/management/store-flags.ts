@@ -28,7 +28,7 @@ export interface StoreFlags {
   readonly maxHistory?: number;
 }
 
-/** How much memory the options allow a store. */
+/** The memory limits of a store according to the options. */
 export function memoryOf({ maxStored, maxHistory }: Pick<StoreFlags, "maxStored" | "maxHistory">): StoreMemory {
   return {
     ...(maxStored !== undefined && { objectBytes: maxStored * MIB }),
@@ -110,7 +110,7 @@ export async function openStoreFromFlags(flags: StoreFlags, options: OpenStoreOp
     const given = { ...told, ...(admit && { admit }), seen, ...(recoverMs !== undefined && { times: { recoverMs } }) };
     return openEtcdStore({ ...(await etcdOptions(flags, options)), cipher, ...given });
   }
-  if (flags.data === undefined) throw new EngineError("USAGE", "Name a folder with --data, or an etcd with --etcd");
+  if (flags.data === undefined) throw new EngineError("USAGE", "Specify a folder with --data, or an etcd with --etcd");
   return openSqliteStore({ path: join(flags.data, DATABASE_FILE), cipher, ...(firstRevision !== undefined && { firstRevision }) });
 }
 

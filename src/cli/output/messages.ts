@@ -14,7 +14,7 @@ import type { Terminal } from "../process/terminal.ts";
 
 const COLOURS = { error: 31, warning: 33 } as const;
 
-/** Reports a failure, once, with its remedy, and returns the exit code. Several at once come as an AggregateError. */
+/** Reports a failure, once, with its remedy, and returns the exit code. Several errors are passed as an AggregateError. */
 export function tellFailure(terminal: Terminal, failure: unknown): number {
   if (failure instanceof AggregateError) return Math.max(...failure.errors.map((error) => tellFailure(terminal, error)));
   if (isEngineError(failure)) {

@@ -16,7 +16,7 @@ export function outputOption(): Option {
   return new Option("-o, --output <format>", "output format").choices(["yaml", "json"]);
 }
 
-/** The end of a command's help. Every example works as it stands; `test/cli/examples.test.ts` runs those that need no cluster. */
+/** The end of a command's help. Every example works unchanged; `test/cli/examples.test.ts` runs those that need no cluster. */
 export function examples(...commands: readonly string[]): string {
   const indented = commands.map((command) => `  ${command.replaceAll("\n", "\n    ")}`);
   return ["", commands.length > 1 ? "Examples:" : "Example:", ...indented].join("\n");

@@ -29,8 +29,8 @@ export const LEAN = {
 } as const;
 
 /**
- * Starts the program again with room for short-lived objects bounded, if its command is one that runs for long. Does not return in
- * that case; returns if the process was already started this way, has settings of its own for that room, or cannot be replaced.
+ * Restarts the program with limited space for short-lived objects, if its command is a long-running one. Does not return in
+ * that case; returns if the process was already started this way, has its own settings for that space, or cannot be replaced.
  */
 export function startLean(started: StartedProcess): void {
   const { argv, execArgv, env, execPath, execve, send } = started;
@@ -45,8 +45,8 @@ export function startLean(started: StartedProcess): void {
 }
 
 /**
- * Returns leftover memory of the start to the system: texts and lists of both clusters, and V8's reserve for more of them. It stops the
- * process for some 50 ms with 1,000 objects. Does nothing in a process that was not started lean.
+ * Returns memory that only the start needed to the system: texts and lists of both clusters, and V8's reserve for more of them. It pauses
+ * the process for about 50 ms with 1,000 objects. Does nothing in a process that was not started lean.
  */
 export function giveBack({ gc }: { readonly gc?: NodeJS.GCFunction | undefined } = globalThis): void {
   gc?.({ type: "major", execution: "sync", flavor: "last-resort" });

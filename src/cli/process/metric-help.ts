@@ -9,7 +9,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_writes_total: "Creates, updates and deletes by the syncer; constant while nothing changes",
   endpoint_sync_lag_seconds: "Time from the arrival of a tenant's change to the response to the host write that it caused",
   endpoint_sync_plans_total: "Reconciles of an object, by outcome: copied, absent, waiting, left, refused, stale",
-  endpoint_sync_notes_total: "Reasons why objects are left alone, waiting or changed on the way, by code",
+  endpoint_sync_notes_total: "Reasons why objects are left alone, waiting, or changed during the sync, by code",
   endpoint_sync_refused_addresses_total: "Addresses left out by the address policy, counted at each reconcile of an object",
   endpoint_sync_fuel_total: "Steps that expressions used",
   endpoint_sync_patch_outcomes_total: "Outcomes of patches, once per patch and plan; see outcomes",
@@ -29,7 +29,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   informer_current: "1 while the local copy follows its cluster",
   informer_lists_total: "Full lists, by reason: start, periodic, expired (a watch fell too far behind), failures",
   informer_failures_total: "Failed lists and watches",
-  workqueue_depth: "Keys that wait in the queue; priority is fresh or background",
+  workqueue_depth: "Keys waiting in the queue; priority is fresh or background",
   workqueue_adds_total: "Keys added to the queue",
   workqueue_retries_total: "Keys added again after a failure",
   workqueue_queue_duration_seconds: "Time that keys waited in the queue",
@@ -44,12 +44,12 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   controller_runtime_reconcile_time_seconds: "Duration of a reconcile",
   controller_runtime_active_workers: "Busy workers",
   controller_runtime_max_concurrent_reconciles: "Number of workers: the setting workers",
-  leader_election_master_status: "1 in the process that leads",
+  leader_election_master_status: "1 in the leader process",
   rest_client_requests_total: "Requests to API servers; code is <error> if there was no answer",
   rest_client_request_duration_seconds: "Time from a request to its complete answer; for a watch, to the start of the answer",
   apiserver_request_total:
-    "Answered requests, by HTTP status; watches are counted when they end. Code 499: the client left before the answer",
-  apiserver_request_duration_seconds: "Time from the headers of a request to its answer, without watches",
+    "Answered requests, by HTTP status; watches are counted when they end. Code 499: the client disconnected before the answer",
+  apiserver_request_duration_seconds: "Time from the headers of a request to its answer, excluding watches",
   apiserver_current_inflight_requests:
     "Requests in progress, readOnly or mutating; the limits are --max-requests-inflight and --max-mutating-requests-inflight",
   apiserver_longrunning_requests: "Open watches",
@@ -58,7 +58,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   apiserver_resource_objects: "Stored objects",
   apiserver_storage_request_duration_seconds:
     "Duration of writes to the store (create, update, delete) and of revision, the first step of requests where servers share an etcd; all other reads are answered from memory",
-  apiserver_storage_request_errors_total: "Failed operations of the store, without conflicts",
+  apiserver_storage_request_errors_total: "Failed operations of the store, excluding conflicts",
   apiserver_storage_size_bytes: "Size of the store's files, with --data; etcd reports its own size as etcd_mvcc_db_total_size_in_bytes",
   apiserver_audit_event_total: "Lines written for the audit log",
   apiserver_audit_error_total: "Lost audit lines; plugin is log, or database for lines that are in the file but not in the database",
@@ -68,16 +68,16 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   management_login_refreshes_total:
     "Checks of existing logins: current (the user may still sign in), ended, failed (the provider could not be asked), unasked (the provider cannot be asked without the user)",
   management_access_keys:
-    "Stored keys, by type (unknown for types without a meaning) and state: working, or the reason why they are refused: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or leads elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
+    "Stored keys, by type (unknown for types without a meaning) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or points elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
   management_access_key_refusals_total: "Requests answered 401: missing (no key), unknown, or a state of management_access_keys",
   management_administrator_key_end_timestamp_seconds:
     "Time when the first administrator's key expires, in seconds since 1970; +Inf if it does not expire",
   management_etcd_reloads_total:
-    "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would tell whether a backup was restored), missed (an event was missed, or data was written without the servers)",
+    "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would show whether a backup was restored), missed (an event was missed, or data was written without the servers)",
   management_config_reload_failures_total: "Configurations that could not be loaded; the old one stays in effect",
   process_cpu_seconds_total: "Processor time used",
   process_resident_memory_bytes: "Resident memory",
-  endpoint_sync_build_info: "Always 1; the labels hold the versions of this program and of Node",
+  endpoint_sync_build_info: "Always 1; the labels contain the versions of this program and of Node",
   process_open_fds: "Open files and connections; on Linux",
   process_start_time_seconds: "Time when the process started, in seconds since 1970",
   nodejs_heap_size_used_bytes: "Memory used by JavaScript objects",

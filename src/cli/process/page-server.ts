@@ -10,7 +10,7 @@ export interface PageServer {
 }
 
 /**
- * Serves one HTML page on loopback, with the policy that the page states itself.
+ * Serves one HTML page on loopback, with the policy that the page itself contains.
  *
  * @param page the text of the page, which names its Content-Security-Policy in a `meta` element.
  * @param options `port`: default a free one.
@@ -39,7 +39,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Adds the header that a page cannot set itself: framing is forbidden. */
 function headersOf(page: string): Headers {
   const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
-  if (policy === undefined) throw new EngineError("USAGE", "Cannot serve a page that states no Content-Security-Policy");
+  if (policy === undefined) throw new EngineError("USAGE", "Cannot serve a page without a Content-Security-Policy");
   return {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": `${policy}; frame-ancestors 'none'`,

@@ -70,7 +70,7 @@ function answerOf(probe: ProbeAnswer): Answer {
 }
 
 /**
- * Splits `host:port`; an empty host is every interface.
+ * Splits `host:port`; an empty host means every interface.
  *
  * @throws USAGE when the text is not an address.
  * @example
@@ -85,6 +85,6 @@ export function parseAddress(text: string): { host: string | undefined; port: nu
 }
 
 function cannotListen(address: string, reason: string, cause?: unknown): EngineError {
-  const hint = 'Choose another --metrics-address or --health-address; "" switches it off';
+  const hint = 'Choose another --metrics-address or --health-address; "" disables it';
   return new EngineError("USAGE", `Cannot listen on "${address}": ${reason}`, { cause, details: { hint } });
 }

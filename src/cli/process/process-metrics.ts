@@ -9,8 +9,8 @@ const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 
 /**
- * Measures this process, by the names of Prometheus' client libraries: versions, CPU time, memory, open files, its start, and how late its event
- * loop is. Returns a function that stops it.
+ * Measures this process under the metric names of Prometheus' client libraries: versions, CPU time, memory, open files, its start, and the lag of its
+ * event loop. Returns a function that stops it.
  */
 export function exposeProcess(metrics: Metrics, clock: Pick<Clock, "now">): () => void {
   const lag = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

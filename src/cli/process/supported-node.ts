@@ -2,8 +2,8 @@
 const OLDEST = { major: 22, minor: 19 };
 
 /**
- * Message for users whose Node is too old, or undefined if it is not. Without it they would see a syntax error, or a failure
- * in the middle of the work.
+ * Message for users whose Node is too old, or undefined if it is not. Without it they would get a syntax error, or a
+ * failure at an arbitrary point.
  *
  * @example
  * tooOld("v24.21.0"); // undefined
@@ -12,5 +12,5 @@ export function tooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
   if (major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)) return undefined;
   const found = version.replace(/^v/, "");
-  return `endpoint-sync needs Node ${OLDEST.major}.${OLDEST.minor} or newer, and this is ${found}. Install a current Node, or name one: npx --package node@24 endpoint-sync`;
+  return `endpoint-sync needs Node ${OLDEST.major}.${OLDEST.minor} or newer, but this is ${found}. Install a current Node, or select one: npx --package node@24 endpoint-sync`;
 }

@@ -58,7 +58,7 @@ export interface BackendWatch {
   stop(): Promise<void>;
 }
 
-/** Warns of Services whose backends are invisible on the host, once while it lasts, in the log, as a gauge and as Events. Never fails. */
+/** Warns about Services whose backends are invisible on the host, once per occurrence, in the log, as a gauge and as Events. Never fails. */
 export function watchBackends(loaded: WatchedConfiguration, options: BackendWatchOptions): BackendWatch {
   const watch = new RunningWatch(loaded, options);
   const work = watch.run();
@@ -191,7 +191,7 @@ class RunningWatch {
       if (this.#unknown.has(side)) continue;
       this.#unknown.add(side);
       const hint = `Grant permission to list endpointslices of API group discovery.k8s.io on the ${side}`;
-      logger.warn("Whether readers on the host see all backends is not known", {
+      logger.warn("Cannot determine whether readers on the host see all backends", {
         cluster: side,
         code: error.code,
         error: error.message,
@@ -211,7 +211,7 @@ class RunningWatch {
         why: note.message,
       });
     if (news.length > TOLD_MAX)
-      logger.warn("Readers on the host do not see backends of more Services", { services: news.length - TOLD_MAX });
+      logger.warn("Readers on the host do not see backends of additional Services", { services: news.length - TOLD_MAX });
     this.#told.clear();
     for (const { tenant: key } of invisible) this.#told.add(formatKey(key));
     for (const { tenant: key, note } of news) {

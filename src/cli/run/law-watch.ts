@@ -40,7 +40,7 @@ export interface LawWatch {
 }
 
 /**
- * Warns of every pair that oscillates, some time after the sidecar is ready and after each new configuration, and not again
+ * Warns about every pair that oscillates, some time after the sidecar is ready and after each new configuration, and not again
  * while the pair is unchanged. Never fails.
  */
 export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions): LawWatch {

@@ -11,8 +11,8 @@ export interface ProblemOutput {
 }
 
 /**
- * Reports problems of a configuration in the format of the log: as log lines if these are JSON, so that every line is, and otherwise as
- * `validate` does, one line each.
+ * Reports problems of a configuration in the format of the log: as log lines if these are JSON, so that all output is JSON, and
+ * otherwise as `validate` does, one line each.
  *
  * @example
  * const tell = createProblemTeller({ terminal, logger, format: "json" });

@@ -93,7 +93,7 @@ class WatchedReadiness implements Readiness {
     if (services.length === 0) return [];
     const many = services.length === 1 ? "1 Service" : `${services.length} Services`;
     return [
-      `BACKENDS_INVISIBLE: readers on the host do not see all backends of ${many}; \`endpoint-sync why services ${services[0]}\` says what to do`,
+      `BACKENDS_INVISIBLE: readers on the host do not see all backends of ${many}; \`endpoint-sync why services ${services[0]}\` explains what to do`,
     ];
   }
 
@@ -151,7 +151,7 @@ class WatchedReadiness implements Readiness {
       this.#schedule(this.#missing.length === 0 ? REVIEW_INTERVAL_MS : REVIEW_SOON_MS);
     } catch (error) {
       // The earlier result is assumed to still hold.
-      runtime.logger.debug("Cannot ask for permissions", { error: messageOf(error) });
+      runtime.logger.debug("Cannot check permissions", { error: messageOf(error) });
       this.#schedule(REVIEW_SOON_MS);
     } finally {
       this.#reviewing = false;

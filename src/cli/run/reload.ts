@@ -25,7 +25,7 @@ export interface ReloadOptions {
 }
 
 /**
- * Reads the configuration again when the text of a file has changed and is the same for a whole interval, and at SIGHUP at once. Errors are logged
+ * Reads the configuration again when the text of a file has changed and then stayed the same for a whole interval, and immediately at SIGHUP. Errors are logged
  * and counted, once per text, and the old one stays in effect. Returns a function that stops it.
  */
 export function watchConfiguration(options: ReloadOptions): () => Promise<void> {
@@ -99,7 +99,7 @@ class ConfigurationWatch {
     try {
       const { problems, loaded } = await checkConfiguration(terminal as Terminal, files);
       for (const problem of problems) if (problem.severity === "error") tell(problem);
-      if (loaded === undefined) return this.#failed("The files have errors");
+      if (loaded === undefined) return this.#failed("The files contain errors");
       const result = await apply(loaded);
       if (!this.#stopped) logger.info(result === "changed" ? "Configuration reloaded" : "The configuration has not changed");
     } catch (error) {

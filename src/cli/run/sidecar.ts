@@ -321,7 +321,7 @@ function tellStart({ options, loaded }: Parts, { tenant, host, runtime: { logger
   const servers = { tenant: tenant.server, host: host.server };
   logger.info("Starting", { version: readVersion(), ...vcluster, services: options.services, ...servers });
   if (!config.endpoints.enabled)
-    logger.warn("Endpoints are not synced: the configuration switches them off; --enable-endpoints overrides it");
+    logger.warn("Endpoints are not synced: the configuration disables them; --enable-endpoints overrides this");
 }
 
 interface Beginning extends StartupOptions {

@@ -31,7 +31,7 @@ export type SeenCluster = Pick<FollowedCluster, "side"> & {
   readonly access: Pick<FollowedCluster["access"], "lost" | "retryNow" | "identity">;
 };
 
-/** Starts with an unknown state of the cluster: neither lost nor seen. */
+/** Starts with an unknown state of the cluster: neither reachable nor lost. */
 export function createClusterSight(cluster: SeenCluster, times: SightTimes, runtime: Pick<Runtime, "clock">): ClusterSight {
   return new WatchedCluster(cluster, times, runtime);
 }
@@ -104,7 +104,7 @@ class WatchedCluster implements ClusterSight {
 
 const RANK: Readonly<Record<Sight, number>> = { clear: 0, unsteady: 1, blind: 2 };
 
-/** The sight of all clusters: that of the one seen least. */
+/** The reachability of all clusters, which is that of the least reachable one. */
 export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight {
   return clusters.map(({ sight }) => sight).reduce((least, sight) => (RANK[sight] > RANK[least] ? sight : least), "clear");
 }

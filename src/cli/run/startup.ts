@@ -40,7 +40,7 @@ export interface StartupOptions {
 }
 
 /**
- * Waits until both clusters answer and can be read, and checks that they are two; a host namespace that is missing
+ * Waits until both clusters answer and can be read, and checks that they are different clusters; a host namespace that is missing
  * is only reported, since it can be created later. Resolves early when `stop` aborts.
  *
  * @throws API_UNAUTHORIZED, API_FORBIDDEN and others when a cluster refuses; API_UNAVAILABLE when its certificate cannot be trusted.
@@ -171,7 +171,7 @@ function isCertificateFault({ cause }: EngineError): boolean {
   return cause instanceof Error && CERTIFICATE_FAULTS.has(String((cause as { code?: unknown }).code));
 }
 
-/** A failure of an API server with the name of its cluster; other failures unchanged. */
+/** An API server's failure with the name of its cluster added; other failures are unchanged. */
 export function withCluster({ side, server }: Pick<FollowedCluster, "side" | "server">, error: unknown): unknown {
   if (!isEngineError(error) || !error.code.startsWith("API_")) return error;
   const fault = isCertificateFault(error) && { hint: certificateHint(side, error) };

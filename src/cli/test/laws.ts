@@ -31,8 +31,8 @@ export async function checkConfigurationLaws(
 }
 
 /**
- * Problems of the configuration in a report: a pair that oscillates is an error, one that drifts a warning, and so are lists
- * whose patches do that only together. `texts` are the files by name, in the order in which later ones win.
+ * Problems of the configuration in a report: a pair that oscillates is an error, and one that drifts a warning; the same applies
+ * to lists whose patches do that only together. `texts` are the files by name, in the order in which later ones take precedence.
  */
 export function lawProblems(laws: LawReport, texts: readonly { readonly file: string; readonly text: string }[]): readonly Problem[] {
   const report = new Report();
@@ -43,8 +43,7 @@ export function lawProblems(laws: LawReport, texts: readonly { readonly file: st
     const field = indexPath(fieldPath(fieldPath("sync.toHost", list), "patches"), patch);
     const at = places({ list, patch, side: "reverseExpression" });
     const verb = verdict === "oscillates" ? "oscillate" : "drift";
-    const subject =
-      patches.length === 1 ? `The patch ${verb}s` : `Patches ${nameTogether(patches)} ${verb} together, though not each alone`;
+    const subject = patches.length === 1 ? `The patch ${verb}s` : `Patches ${nameTogether(patches)} ${verb} together, but not individually`;
     const message = `${subject}: ${formatLawSteps(counterExample.steps)}. ${counterExample.explanation}`;
     const code: Code = "REVERSE_NOT_INVERSE";
     report[verdict === "oscillates" ? "error" : "warning"]({ code, at, field, message: message.replace(/\.$/, ""), hint: "" });
@@ -76,10 +75,10 @@ export function idleAcceptanceProblems(
   return report.problems;
 }
 
-/** One patch a line with its verdict, and further notes below. */
+/** One line per patch with its verdict, and further notes below. */
 export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   const lines = pairs.flatMap((pair) => [
-    `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${evidenceOf(pair)}${pair.cutShort ? " (as far as the fuel went)" : ""}`,
+    `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${evidenceOf(pair)}${pair.cutShort ? " (as far as the fuel lasted)" : ""}`,
     ...(pair.accepted === undefined ? [] : [`  accepted: ${pair.accepted}`]),
     ...pair.laws.flatMap(({ law, counterExample }) => {
       if (counterExample === undefined) return [];
@@ -91,7 +90,7 @@ export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   ]);
   const ofLists = lists.map(({ list, verdict, together, cutShort }) => {
     const why = together.length === 0 ? "the patches are independent" : `${nameTogether(together)} tried on the same objects`;
-    return `${list}.patches combined: ${verdict}; ${why}${cutShort ? " (as far as the fuel went)" : ""}`;
+    return `${list}.patches combined: ${verdict}; ${why}${cutShort ? " (as far as the fuel lasted)" : ""}`;
   });
   const tried = [...pairs.flatMap(({ laws }) => laws), ...lists].reduce((sum, { runs }) => sum + runs, 0);
   const total = `${pairs.length} ${pairs.length === 1 ? "patch" : "patches"}, ${tried.toLocaleString("en")} checks, seed ${seed}`;

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from "commander";
 export type NameFilter = (name: string) => boolean;
 
 /**
- * Reads `--filter`: a text that names contain, or a regular expression between slashes.
+ * Reads `--filter`: a substring of test names, or a regular expression between slashes.
  *
  * @throws InvalidArgumentError for something between slashes that is not a regular expression.
  * @example

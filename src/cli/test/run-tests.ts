@@ -74,8 +74,8 @@ async function runFile(file: string, options: RunTestsOptions, { terminal, engin
 
 async function writeGolden({ err }: Pick<Terminal, "err">, suite: string, { file, text }: GoldenWrite): Promise<void> {
   if (![".", dirname(suite)].some((folder) => isBelow(file, folder))) {
-    const hint = "Keep golden files beside the tests, or run from a folder that holds both";
-    throw new EngineError("CONFIG_FILE", `Will not write "${file}": it is below neither ${suite} nor the working directory`, {
+    const hint = "Keep golden files next to the tests, or run from a folder that contains both";
+    throw new EngineError("CONFIG_FILE", `Refusing to write "${file}": it is below neither ${suite} nor the working directory`, {
       details: { hint },
     });
   }

@@ -41,7 +41,7 @@ const PLACES_MAX = 5;
 
 /**
  * A test for every patch, and the objects that it uses: the current result of the patch for these objects is what the test
- * expects. One that needs another value is skipped, and says so.
+ * expects. A test that needs another value is skipped, and states the reason.
  */
 export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile[]> {
   const { loaded, file } = options;
@@ -72,7 +72,7 @@ function testOf(list: string, path: string, sample: KubeObject, patcher: Patcher
   const { outcome, matches, message } = shown.outcome;
   const test = { object: list, ...(shown.example !== undefined && { set: { [path]: shown.example } }) };
   if (outcome === "error") {
-    const skip = `needs a value that the expression takes: ${message}`;
+    const skip = `needs a value that the expression accepts: ${message}`;
     return { it: `${list}: ${path}`, skip, ...test, patches: [{ path, outcome: "applied", matches }] };
   }
   const has = compilePath(path).find(shown.patched.object);

@@ -64,7 +64,7 @@ function lowCoverage({ totals: { coverage } }: TestReport, threshold: number | u
 
 function noTests(named: readonly string[]): EngineError {
   const where = named.length === 0 ? "below the working directory" : `in ${named.map((name) => `"${name}"`).join(", ")}`;
-  const hint = `Names end with ${TEST_FILE_SUFFIX}; endpoint-sync test init writes a first one. use --pass-with-no-tests to accept this`;
+  const hint = `Names end with ${TEST_FILE_SUFFIX}; endpoint-sync test init creates the first one. Use --pass-with-no-tests to accept this`;
   return new EngineError("USAGE", `Found no test files ${where}`, { details: { hint } });
 }
 
@@ -73,14 +73,14 @@ function isEmpty({ totals: { passed, failed, error, skipped, unusable } }: TestR
 }
 
 function noneRan({ filter }: TestFlags): EngineError {
-  const next = filter === undefined ? "Write tests, laws or sequences into them" : "Leave out --filter to see the names of all tests";
-  const message = filter === undefined ? "The test files hold no tests" : "No test name matches --filter";
-  return new EngineError("USAGE", message, { details: { hint: `${next}. use --pass-with-no-tests to accept this` } });
+  const next = filter === undefined ? "Add tests, laws or sequences to them" : "Leave out --filter to see the names of all tests";
+  const message = filter === undefined ? "The test files contain no tests" : "No test name matches --filter";
+  return new EngineError("USAGE", message, { details: { hint: `${next}. Use --pass-with-no-tests to accept this` } });
 }
 
 function refuseWatchedDocument(chosen: readonly ChosenReporter[]): void {
   if (!isDocumentPrinted(chosen)) return;
   throw new EngineError("USAGE", "Cannot print one document per run to standard output while watching", {
-    details: { hint: "Give the reporter a file, as in --reporter junit=report.xml" },
+    details: { hint: "Send the report to a file, as in --reporter junit=report.xml" },
   });
 }

@@ -42,7 +42,7 @@ interface Difference {
 }
 
 /**
- * Runs all tests, and then again and again those that depend on what changed, until a stop signal. The summary at the end of each run
+ * Runs all tests, and then repeatedly those that depend on a change, until a stop signal. The summary at the end of each run
  * counts every file as it last ran.
  *
  * @throws USAGE if a named file does not exist at the start, or the system can watch no more folders.

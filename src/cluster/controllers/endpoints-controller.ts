@@ -21,8 +21,8 @@ const LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
 
 /**
  * Endpoints follow their Service: they are deleted with it, and while it has a selector they list the Pods that match.
- * Endpoints of a Service without a selector belong to their writer. Source: the endpoints controller, its
- * clean-up of leftovers at start included.
+ * Endpoints of a Service without a selector belong to their writer. Source: the endpoints controller, including
+ * its clean-up of leftovers at startup.
  */
 export async function startEndpointsController({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {
   const worker = createKeyWorker({ name: "endpoints", logger, reconcile: (key) => reconcile(registry, parseKey(key)) });

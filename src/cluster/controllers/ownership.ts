@@ -11,7 +11,7 @@ export interface Ownership {
   remove(object: KubeObject): void;
 }
 
-/** An empty {@link Ownership}. A change costs as much as the object has owners. */
+/** An empty {@link Ownership}. The cost of a change is proportional to the number of the object's owners. */
 export function createOwnership(): Ownership {
   const objects = new Map<string, KubeObject>();
   const claimants = new Map<string, Set<string>>();

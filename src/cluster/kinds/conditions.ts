@@ -6,7 +6,7 @@
 import { int64, listOf, mandatory, named, optional, text, time } from "../../schema/builders.ts";
 
 const REASON = "Why the status changed: one word, for programs.";
-const MESSAGE = "Why the status changed: a sentence, for people.";
+const MESSAGE = "Why the status changed: a sentence, for human readers.";
 const HEAD = {
   type: [1, mandatory(text), "Type of the condition, unique in the list."],
   status: [2, mandatory(text), "True, False or Unknown."],

@@ -44,19 +44,19 @@ function validate(object: KubeObject, old: KubeObject | undefined): FieldError[]
   ];
 }
 
-/** Bytes behind base64 text. */
+/** The bytes that base64 text encodes. */
 export function decodedLength(base64: string): number {
   return Buffer.byteLength(base64, "base64");
 }
 
-/** The fault of data that is too large in total. */
+/** The error for data that is too large in total. */
 export function sizeErrors(lengths: readonly number[], field: string): FieldError[] {
   const total = lengths.reduce((sum, length) => sum + length, 0);
   if (total <= DATA_BYTES_MAX) return [];
   return [{ reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${DATA_BYTES_MAX} bytes` }];
 }
 
-/** The faults of changing what `immutable: true` has fixed, including `immutable` itself. */
+/** The errors for changes of what `immutable: true` protects, including `immutable` itself. */
 export function immutableErrors(object: KubeObject, old: KubeObject | undefined, fields: readonly string[]): FieldError[] {
   if (old?.["immutable"] !== true) return [];
   const why = "field is immutable when `immutable` is set";

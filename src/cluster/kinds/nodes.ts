@@ -7,7 +7,7 @@ import { memberAt } from "./opaque/read.ts";
 /** Nodes, as names that Pods and addresses may point at. */
 export const NODES: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 
-/** `v1` Nodes. One is created with its status. */
+/** `v1` Nodes. A node is created with its status. */
 export const nodes: ResourceDefinition = opaqueKind({
   type: NODES,
   singular: "node",

@@ -11,7 +11,7 @@ export const PODS: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods
 /** Seconds that a Pod may take to end unless it says otherwise. */
 const GRACE_SECONDS_DEFAULT = 30;
 
-/** `v1` Pods. Selectors see the defaults of Kubernetes where a Pod sets nothing. */
+/** `v1` Pods. Selectors use the defaults of Kubernetes for fields that a Pod does not set. */
 export const pods: ResourceDefinition = opaqueKind({
   type: PODS,
   singular: "pod",
@@ -39,7 +39,7 @@ export const pods: ResourceDefinition = opaqueKind({
   },
 });
 
-/** The ServiceAccount of a Pod, including by its old name; the namespace's own for Pods that name none. */
+/** The ServiceAccount of a Pod, also if it is set in the older field; the default one of the namespace for Pods that name none. */
 export function accountOfPod(pod: KubeObject): string {
   return textAt(pod, "spec", "serviceAccountName") ?? textAt(pod, "spec", "serviceAccount") ?? "default";
 }

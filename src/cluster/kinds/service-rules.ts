@@ -40,12 +40,12 @@ const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 /** The cluster IP of a Service that has none: its name resolves to the addresses behind it. */
 export const HEADLESS = "None";
 
-/** Types whose Services hold ports on every node. */
+/** Types whose Services occupy ports on every node. */
 export function hasNodePorts({ type }: ServiceSpec): boolean {
   return type === "NodePort" || type === "LoadBalancer";
 }
 
-/** Tells whether a Service has a cluster IP, even if it is "None": all types but ExternalName do. */
+/** Reports whether a Service has a cluster IP, even if it is "None": all types but ExternalName do. */
 export function hasClusterIp({ type }: ServiceSpec): boolean {
   return type !== "ExternalName";
 }

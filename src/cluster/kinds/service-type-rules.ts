@@ -23,12 +23,12 @@ const DISTRIBUTIONS = ["PreferClose", "PreferSameNode", "PreferSameZone"];
 const FAMILIES = ["IPv4", "IPv6"];
 const FAMILY_POLICIES = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 
-/** Tells whether traffic from outside of the cluster reaches a Service through its nodes. */
+/** Reports whether traffic from outside of the cluster reaches a Service through its nodes. */
 export function isReachedFromOutside({ type, externalIPs = [] }: ServiceSpec): boolean {
   return type === "LoadBalancer" || type === "NodePort" || (type === "ClusterIP" && externalIPs.length > 0);
 }
 
-/** Tells whether a Service has a health check port on its nodes. */
+/** Reports whether a Service has a health check port on its nodes. */
 export function needsHealthCheck({ type, externalTrafficPolicy }: ServiceSpec): boolean {
   return type === "LoadBalancer" && externalTrafficPolicy === "Local";
 }

@@ -18,7 +18,7 @@ import { isReachedFromOutside, needsHealthCheck, typeErrors } from "./service-ty
 const PORT_STATUS = named("PortStatus", "State of one port of a Service at its load balancer.", {
   port: [1, mandatory(int32), "Port of the Service."],
   protocol: [2, mandatory(text), "TCP, UDP or SCTP."],
-  error: [3, optional(text), "Reason of a problem with the port, if any."],
+  error: [3, optional(text), "Reason for a problem with the port, if any."],
 });
 const INGRESS = named("LoadBalancerIngress", "An address at which a load balancer accepts traffic.", {
   ip: [1, text, "Its address."],
@@ -35,7 +35,7 @@ const STATUS = named("ServiceStatus", "Observed state of a Service.", {
 });
 
 /**
- * `v1` Services. A definition holds the addresses and ports that its Services were assigned, so each cluster has its own.
+ * `v1` Services. A definition stores the addresses and ports that its Services were assigned, so each cluster has its own.
  *
  * @example
  * createServices({ fraction: () => chance.fraction() });
@@ -156,7 +156,7 @@ function withoutOldNodePort(port: ServicePort, old: ServiceSpec): ServicePort {
   return rest;
 }
 
-/** Tells whether a Service has no address of its own. */
+/** Reports whether a Service has no cluster IP. */
 export function isHeadless(spec: ServiceSpec): boolean {
   return spec.clusterIP === HEADLESS;
 }

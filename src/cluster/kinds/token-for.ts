@@ -20,7 +20,7 @@ export interface IssuedToken {
 }
 
 /**
- * The identity that the token of a subject represents. That of a ServiceAccount ends with it.
+ * The identity that the token of a subject represents. The identity of a ServiceAccount ends with the account.
  *
  * @throws API_NOT_FOUND when there is no such ServiceAccount, API_BAD_REQUEST when its text is not `namespace/name`.
  */

@@ -12,7 +12,7 @@ export const EVERYTHING: readonly PolicyRule[] = [
 ];
 
 /**
- * Decides by the grants of a user in the request's namespace. Members of `system:masters` need none. Nothing ever
+ * Decides by the grants of a user in the request's namespace. Members of `system:masters` need none. No rule
  * revokes a grant, so their order does not affect the decision.
  *
  * @example

@@ -32,7 +32,7 @@ export type PermitWrite = (write: PermissionWrite) => void;
 
 /**
  * For roles: a user who has the rules, or the verb `escalate` on the role, may write them. Rules that are aggregated from other
- * roles may be any, so only users who may do everything can set or remove an `aggregationRule`.
+ * roles are not known in advance, so only users who may do everything can set or remove an `aggregationRule`.
  */
 export function createRolePermit(policy: Policy): PermitWrite {
   return ({ type, user, object, old }) => {

@@ -9,7 +9,7 @@ const ALL = "*";
 const NOTHING: readonly string[] = [];
 
 /**
- * Tells whether a rule allows a request. The namespace of the rule is checked elsewhere.
+ * Reports whether a rule allows a request. The namespace of the rule is checked elsewhere.
  *
  * @example
  * ruleAllows({ verbs: ["get"], nonResourceURLs: ["/healthz/*"] }, { verb: "get", path: "/healthz/etcd" }); // true
@@ -59,7 +59,7 @@ export function* simpleRules(rule: PolicyRule): Generator<PolicyRule> {
   }
 }
 
-/** How many {@link simpleRules} there are, without making them. */
+/** The number of {@link simpleRules}, without creating them. */
 export function simpleRuleCount(rule: PolicyRule): number {
   const { verbs, apiGroups = NOTHING, resources = NOTHING, resourceNames = NOTHING, nonResourceURLs = NOTHING } = rule;
   return verbs.length * (nonResourceURLs.length + apiGroups.length * resources.length * Math.max(1, resourceNames.length));
@@ -69,7 +69,7 @@ function simpleRule({ group, resource, name, verb }: { group: string; resource: 
   return { verbs: [verb], apiGroups: [group], resources: [resource], ...(name !== undefined && { resourceNames: [name] }) };
 }
 
-/** Tells whether `owned` allows everything that a simple rule does. */
+/** Reports whether `owned` allows everything that a simple rule does. */
 export function ruleCovers(owned: PolicyRule, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): boolean {
   if (!hasOrAll(owned.verbs, verbs[0]!)) return false;
   if (nonResourceURLs !== undefined) return (owned.nonResourceURLs ?? NOTHING).some((pattern) => pathMatches(pattern, nonResourceURLs[0]!));

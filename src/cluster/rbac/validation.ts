@@ -11,7 +11,7 @@ import type { AggregatedRole } from "./aggregation.ts";
 import type { Binding, RoleRef, Subject } from "./policy.ts";
 import { CLUSTER_ROLES, RBAC_GROUP, ROLES } from "./resources.ts";
 
-/** The faults of a Role (`namespaced`) or ClusterRole. */
+/** The errors in a Role (`namespaced`) or ClusterRole. */
 export function validateRole(object: KubeObject, { namespaced }: { readonly namespaced: boolean }): FieldError[] {
   const rules = (object["rules"] ?? []) as readonly PolicyRule[];
   const errors = rules.flatMap((rule, index) => validateRule(rule, { field: `rules[${index}]`, namespaced }));
@@ -51,7 +51,7 @@ function validateRule(rule: PolicyRule, { field, namespaced }: { field: string; 
   ];
 }
 
-/** The faults of a RoleBinding (`namespaced`) or ClusterRoleBinding, its change included. */
+/** The errors in a RoleBinding (`namespaced`) or ClusterRoleBinding, including its change. */
 export function validateBinding(
   object: KubeObject,
   old: KubeObject | undefined,

@@ -11,7 +11,7 @@ const SELF_REVIEWS = new Set([
 ]);
 
 /**
- * Tells whether no scope limits this request: reading discovery and health, and reviews of one's own permissions.
+ * Reports whether no scope limits this request: reading discovery and health, and reviews of one's own permissions.
  * The authorizer may still refuse it.
  *
  * @example

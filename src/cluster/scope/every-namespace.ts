@@ -4,8 +4,8 @@ import type { Attributes } from "../../apiserver/access/authorization.ts";
 const EVERY_NAMESPACE = "\0";
 
 /**
- * The request as scopes see it. A request across all namespaces names none, like one for cluster-scoped objects, which a rule for the
- * namespace "" allows; but it reaches further.
+ * The request in the form that scopes match. A request across all namespaces names none, like one for cluster-scoped objects, which a rule
+ * for the namespace "" allows; but it reaches further.
  *
  * @example
  * inEveryNamespace({ verb: "get", path: "/version" }, () => true); // the same

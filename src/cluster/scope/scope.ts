@@ -15,7 +15,7 @@ import type { AccessScope, Target } from "./types.ts";
 
 /** A scope that is ready to decide. */
 export interface CompiledScope {
-  /** Tells whether the scope allows a request; its caller needs the permission as well. */
+  /** Reports whether the scope allows a request; its caller needs the permission as well. */
   allows(target: Target, attributes: Attributes): boolean;
 }
 
@@ -75,7 +75,7 @@ export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly C
   return texts.map((text) => CACHE.get(`${JSON.stringify(options)} ${text}`, () => compileScope(parseScope(text) ?? {}, options)));
 }
 
-/** Tells whether all scopes that limit a user allow a request. */
+/** Reports whether all scopes that limit a user allow a request. */
 export function allowedByScopes(user: UserInfo, target: Target, attributes: Attributes, options: ScopeOptions = {}): boolean {
   return scopesOf(user, options).every((scope) => scope.allows(target, attributes));
 }

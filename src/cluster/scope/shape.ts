@@ -1,7 +1,7 @@
 import { bool, listOf, named, text } from "../../schema/builders.ts";
 const SCOPE_ROLE = named("AccessScopeRole", "A role, and where it applies.", {
   role: [text, "Name of the role: platformCLI."],
-  projects: [listOf(text), "Projects in which the role applies, * for all. Without lists, it applies wherever it can."],
+  projects: [listOf(text), "Projects in which the role applies, * for all. Without lists, it applies everywhere."],
   virtualClusters: [listOf(text), "Virtual clusters in which the role applies, * for all."],
 });
 
@@ -23,9 +23,9 @@ const SCOPE_RESOURCES = named("AccessScopeRuleResources", "Resources of one API 
   group: [text, "The API group; empty for the core group."],
   resources: [
     listOf(text),
-    "Resources such as pods, subresources such as pods/log, * for all with their subresources, pods/* for all subresources of one, */scale for one subresource of all. Empty for all. No entry may repeat what a wildcard covers.",
+    "Resources such as pods, subresources such as pods/log, * for all with their subresources, pods/* for all subresources of one, */scale for one subresource of all. Empty for all. An entry must not repeat what a wildcard covers.",
   ],
-  resourceNames: [listOf(text), "Names of objects; needs resources. Empty for all."],
+  resourceNames: [listOf(text), "Names of objects; requires resources. Empty for all."],
 });
 
 const RULE_VIRTUAL_CLUSTER = named("AccessScopeRuleVirtualCluster", "A virtual cluster.", {
@@ -33,23 +33,23 @@ const RULE_VIRTUAL_CLUSTER = named("AccessScopeRuleVirtualCluster", "A virtual c
   namespace: [text, "Namespace of its project; empty for all."],
 });
 
-const SCOPE_RULE = named("AccessScopeRule", "Which requests match. An empty list does not restrict.", {
+const SCOPE_RULE = named("AccessScopeRule", "Which requests match. An empty list matches everything.", {
   verbs: [listOf(text), "Verbs; empty for every verb."],
   resources: [listOf(SCOPE_RESOURCES), "Resources; empty for all resources of all groups."],
   namespaces: [listOf(text), "Namespaces; an empty string matches requests without a namespace. Empty for every namespace."],
   nonResourceURLs: [listOf(text), "Paths that are not resources. * may be the whole last segment of a path."],
   requestTargets: [listOf(text), "Where requests go: Management, Cluster, ProjectSpace, ProjectVirtualCluster. Empty for every request."],
-  cluster: [text, "Name of the connected cluster that requests must go to. Empty does not restrict."],
-  virtualClusters: [listOf(RULE_VIRTUAL_CLUSTER), "Virtual clusters that requests must go to. Empty does not restrict."],
+  cluster: [text, "Name of the connected cluster that requests must go to. Empty means no restriction."],
+  virtualClusters: [listOf(RULE_VIRTUAL_CLUSTER), "Virtual clusters that requests must go to. Empty means no restriction."],
 });
 
 /** Shape of an access scope in the published API. Empty fields are left out. */
-export const ACCESS_SCOPE = named("AccessScope", "What a credential may reach. With no entry it reaches nothing.", {
+export const ACCESS_SCOPE = named("AccessScope", "What a credential can access. Without entries, it can access nothing.", {
   roles: [listOf(SCOPE_ROLE), "Roles that the credential has."],
-  projects: [listOf(SCOPE_PROJECT), "Projects that the credential reaches."],
-  spaces: [listOf(SCOPE_SPACE), "Spaces of projects that the credential reaches."],
-  virtualClusters: [listOf(SCOPE_VIRTUAL_CLUSTER), "Virtual clusters that the credential reaches."],
-  clusters: [listOf(SCOPE_CLUSTER), "Connected clusters that the credential reaches."],
+  projects: [listOf(SCOPE_PROJECT), "Projects that the credential can access."],
+  spaces: [listOf(SCOPE_SPACE), "Spaces of projects that the credential can access."],
+  virtualClusters: [listOf(SCOPE_VIRTUAL_CLUSTER), "Virtual clusters that the credential can access."],
+  clusters: [listOf(SCOPE_CLUSTER), "Connected clusters that the credential can access."],
   rules: [listOf(SCOPE_RULE), "Requests that the credential may make. Deprecated: use projects, spaces and virtualClusters."],
   allowPlatformCli: [bool, "True for the role platformCLI. Deprecated: use roles."],
 });

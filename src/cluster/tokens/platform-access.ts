@@ -60,8 +60,8 @@ function optionsOf({ projectNamespacePrefix }: Pick<ScopedTrust, "projectNamespa
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the token does not allow it" };
 
 /**
- * An authorizer that allows bearers of scoped tokens no more than their scopes do here. Requests that lead outside a scope are refused whatever
- * the scope allows: limited users cannot impersonate, and users limited within this cluster cannot write roles or
+ * An authorizer that allows bearers of scoped tokens no more than their scopes do here. Requests that lead outside a scope are refused regardless of
+ * what the scope allows: limited users cannot impersonate, and users limited within this cluster cannot write roles or
  * bindings or create tokens of ServiceAccounts, whose bearers would not be limited.
  */
 export function withinScopes(authorizer: Authorizer, trust: ScopedTrust): Authorizer {
@@ -89,7 +89,7 @@ function staysWithin(user: UserInfo, target: Target, attributes: Attributes): bo
 
 const GIVING: readonly string[] = ["create", "update", "patch"];
 
-/** Tells whether a request can give an unlimited user more permissions. */
+/** Reports whether a request can give an unlimited user more permissions. */
 function handsOn({ verb, group, resource, subresource }: ResourceAttributes): boolean {
   if (group === RBAC_GROUP) return GIVING.includes(verb);
   return group === "" && resource === "serviceaccounts" && subresource === "token";

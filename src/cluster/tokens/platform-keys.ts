@@ -119,7 +119,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 /**
  * The keys of a JWKS document (RFC 7517) that can verify tokens, by their ids. Others are ignored, because they may have another purpose.
  *
- * @throws CONFIG_VALUE when it is not such a document, holds no usable key, a private key, or two keys of one id.
+ * @throws CONFIG_VALUE when it is not such a document, contains no usable key, a private key, or two keys with one id.
  */
 export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
   const listed = isRecord(document) ? document["keys"] : undefined;
@@ -135,7 +135,7 @@ export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
     if (found.has(kid)) throw unusable(`two have the id ${JSON.stringify(kid)}`);
     found.set(kid, key);
   }
-  if (found.size === 0) throw unusable("there is none for ES256 or RS256 that has an id");
+  if (found.size === 0) throw unusable("there is no key for ES256 or RS256 with an id");
   return found;
 }
 

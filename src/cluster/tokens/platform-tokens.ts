@@ -117,7 +117,7 @@ export function withPlatformTokens(own: Tokens, platform: Pick<Tokens, "identify
   };
 }
 
-/** Ends watches with the token that opened them, as an answer to a new request would: 401. */
+/** Ends watches with the token that opened them, with the answer that a new request would get: 401. */
 export function endWithTokens(platform: Pick<PlatformTokens, "endOf">, clock: Clock): OnWatch {
   return (_user, end, caller) => {
     const at = platform.endOf(caller);
@@ -139,7 +139,7 @@ interface Expected {
 async function verify(token: string, { keys, ...expected }: Expected): Promise<JsonObject> {
   const { algorithm, kid, payload } = openToken(token);
   const found = await keys.find(kid);
-  if (found === undefined) throw unauthorized("the key of the token is not known");
+  if (found === undefined) throw unauthorized("the key of the token is unknown");
   // Which algorithm it is, is the key's to say; the token only has to agree.
   if (found.algorithm !== algorithm) throw unauthorized("the key of the token is for another algorithm");
   await compactVerify(token, found.key, { algorithms: [found.algorithm] }).catch(() => {

@@ -27,8 +27,8 @@ const HEADER_MEMBERS: readonly string[] = ["alg", "kid", "typ"];
 /**
  * Parses a token of three parts without verifying it.
  *
- * @throws API_UNAUTHORIZED for a text that is longer than {@link TOKEN_LENGTH_MAX}, is no such token, has a member twice, is nested
- * too deeply, requests another algorithm, or has anything in its header other than `alg`, `kid` and `typ`.
+ * @throws API_UNAUTHORIZED for a string that is longer than {@link TOKEN_LENGTH_MAX}, is no such token, has a duplicate member, is
+ * nested too deeply, requests another algorithm, or has anything in its header other than `alg`, `kid` and `typ`.
  */
 export function openToken(token: string): TokenParts {
   if (token.length > TOKEN_LENGTH_MAX) throw unauthorized(`the token is longer than ${TOKEN_LENGTH_MAX} characters`);
@@ -43,7 +43,7 @@ function readHeader(header: JsonObject): Pick<TokenParts, "algorithm" | "kid"> {
   if (other !== undefined) throw unauthorized(`the header has a member that is not allowed: ${JSON.stringify(other)}`);
   const { alg, kid, typ = "JWT" } = header;
   if (!isAlgorithm(alg)) throw unauthorized("the algorithm is not allowed");
-  if (typ !== "JWT") throw unauthorized("the token is of another type");
+  if (typ !== "JWT") throw unauthorized("the token has a different type");
   if (typeof kid !== "string" || kid === "" || kid.length > KEY_ID_LENGTH_MAX) throw unauthorized("the header names no key");
   return { algorithm: alg, kid };
 }
@@ -64,7 +64,7 @@ function readJson(bytes: Buffer): JsonObject {
   const value = parse(text);
   if (!isRecord(value)) throw unauthorized("a part of the token is not a JSON object");
   if (isDeeper(value, DEPTH_MAX)) throw unauthorized("the token is nested too deeply");
-  if (repeatedFields(text).length > 0) throw unauthorized("the token has a member twice");
+  if (repeatedFields(text).length > 0) throw unauthorized("the token has a duplicate member");
   return value;
 }
 
@@ -86,7 +86,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Tells whether objects and lists are nested deeper than `levels`. */
+/** Reports whether objects and lists are nested deeper than `levels`. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));

@@ -7,7 +7,7 @@ export const ACCEPTED_DRIFTS = {
   default: [],
   maxItems: 1_000,
   description:
-    "Patches that are known to drift, each with the reason. validate --laws does not warn of them, and the law roundTrip of test files does not fail. A patch that oscillates is never accepted, and an entry that no patch needs is reported.",
+    "Patches that are known to drift, each with the reason. validate --laws does not warn about them, and the law roundTrip of test files does not fail. A patch that oscillates is never accepted, and an entry that no patch needs is reported.",
   items: {
     type: "object",
     description: "One accepted drift.",
@@ -23,7 +23,7 @@ export const ACCEPTED_DRIFTS = {
         required: true,
         minLength: 1,
         maxLength: 1_000,
-        description: "Why the drift does no harm. Reports show it.",
+        description: "Why the drift is harmless. Shown in reports.",
       },
     },
   },

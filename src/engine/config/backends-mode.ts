@@ -11,9 +11,9 @@ export interface BackendsSections {
 }
 
 /**
- * The mode that the setting `backends` and the sections mean together: the setting, if it is written. A section that is present means what it
- * says: `endpointSlices` which slices are copied, `endpoints.enabled: false` that there are no backends. Where nothing is written, it is decided
- * Service by Service.
+ * The mode that follows from the setting `backends` and the sections: the setting, if it is present. A section that is present has its own
+ * meaning: `endpointSlices` selects which slices are copied, and `endpoints.enabled: false` means no backends. If nothing is set, the mode is
+ * chosen for each Service.
  *
  * @example
  * effectiveBackends(undefined, config); // "auto"

@@ -27,8 +27,8 @@ export interface SyncedBackends {
 type Sections = Pick<Config, "endpoints" | "endpointSlices">;
 
 /**
- * Every combination, which `docs/guides/sync-endpoint-slices.md` shows as a table. `endpoints.enabled: false` means no backends, whatever the
- * setting says; on its own the section `endpointSlices` applies as written.
+ * Every combination, which `docs/guides/sync-endpoint-slices.md` shows as a table. `endpoints.enabled: false` means no backends, regardless
+ * of the setting; on its own, the section `endpointSlices` applies as written.
  *
  * @example
  * syncedBackends("slices", config).readsEndpoints; // false
@@ -64,8 +64,8 @@ export interface ReadKindsOptions {
 }
 
 /**
- * Which kinds are read, in the order in which plans are made: slices come before the Endpoints whose mirror they replace. Several sections and
- * the setting decide together about Services and their backends; every other kind is read where its section says that it is synced.
+ * The kinds that are read, in the order of planning: slices come before the Endpoints whose mirror they replace. Several sections and
+ * the setting together determine what happens to Services and their backends; every other kind is read if its section enables it.
  */
 export function readKinds({ kinds, backends, config, services }: ReadKindsOptions): readonly ReadKind[] {
   const synced = syncedBackends(effectiveBackends(backends, config), config);

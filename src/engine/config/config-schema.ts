@@ -33,7 +33,7 @@ export type DecodedSection = Infer<ReturnType<typeof sectionSchema>>;
 
 const NAMESPACES = {
   type: "object",
-  description: "Tenant namespaces that have a host namespace of their own, in which objects keep their names.",
+  description: "Tenant namespaces that have their own host namespace, in which objects keep their names.",
   default: {},
   fields: {
     enabled: enabled(false, "Whether namespaces are mapped. Needs mappings."),
@@ -45,7 +45,7 @@ const NAMESPACES = {
         byName: {
           type: "map",
           description:
-            "Tenant namespace: host namespace. Both exact, or both with a * at the end. ${name} is the name of the virtual cluster. Exact entries win over patterns.",
+            "Tenant namespace: host namespace. Both exact, or both with a * at the end. ${name} is the name of the virtual cluster. Exact entries take precedence over patterns.",
           default: {},
           values: { type: "string", description: "A host namespace, or a prefix of one and *." },
           jsonSchema: { examples: [{ frontend: "customer-frontend", "team-*": "${name}-team-*" }] },

@@ -87,7 +87,7 @@ export interface ConfigOptions {
 const NOT_SYNCED: ResourceSync = { enabled: false, explicit: false, patches: [] };
 
 /**
- * How a kind is synced; a kind that the configuration was read without is not synced.
+ * How a kind is synced; a kind that was unknown when the configuration was read is not synced.
  *
  * @example
  * syncOf(config, SERVICES_KIND).patches; // those of sync.toHost.services
@@ -124,7 +124,7 @@ export function parseConfig(texts: string | readonly ConfigText[], options: Conf
 }
 
 /**
- * Reads the configuration from data that was parsed before. Checks and codes are those of {@link parseConfig}; every
+ * Reads the configuration from parsed data. Checks and codes are those of {@link parseConfig}; every
  * position is 0:0.
  *
  * @example

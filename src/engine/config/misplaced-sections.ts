@@ -3,8 +3,8 @@ import type { Node } from "../../schema/node.ts";
 import type { Report } from "../../schema/problem.ts";
 
 /**
- * Warns of sections that are one or two levels too high: unknown fields are allowed there, so nothing else reports that they are not
- * read. `lists` are the sections of `sync.toHost` that hold patches, which no other level of the file has.
+ * Warns about sections that are one or two levels too high: unknown fields are allowed there, so nothing else reports that they are not
+ * read. `lists` are the sections of `sync.toHost` that contain patches, which no other level of the file has.
  */
 export function warnOfMisplacedSections(root: Node, lists: readonly string[], report: Report): void {
   const sync = valueAt(root, "sync");

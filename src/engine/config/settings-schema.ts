@@ -11,7 +11,7 @@ const MIB = 1024 * KIB;
 
 const LIMITS = {
   type: "object",
-  description: "How much expressions may use. Fuel counts instructions: the same expression costs the same on every machine.",
+  description: "Limits for expressions. Fuel counts instructions: the same expression costs the same on every machine.",
   default: {},
   fields: {
     fuel: count(4_000_000, 10_000, 5e8, "Fuel for one evaluation."),
@@ -46,7 +46,7 @@ const ADDRESS_POLICY = {
       items: CIDR,
       default: [],
       description:
-        "CIDRs. When not empty, every other address is refused. Addresses are checked as the patches wrote them: list the networks of the tenant's pods, or those that patches move them to.",
+        "CIDRs. When not empty, every other address is refused. Addresses are checked after the patches: list the networks of the tenant's pods, or those that patches move them to.",
     },
     deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, even where allow contains them." },
     action: {
@@ -104,7 +104,7 @@ const DNS_NAME = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61
 
 const REFERENCES = {
   type: "object",
-  description: "The objects that reference patches refer to.",
+  description: "Objects that reference patches refer to.",
   default: {},
   fields: {
     mode: {
@@ -173,14 +173,14 @@ export const SETTINGS_SCHEMA = {
       values: ["keep-last", "skip-patch", "block-object"],
       default: "keep-last",
       description:
-        "What a failing patch does. keep-last: its field keeps the value last written, or is left out. skip-patch: the field stays unpatched. block-object: the object is not synced.",
+        "The effect of a failing patch. keep-last: its field keeps the value last written, or is left out. skip-patch: the field stays unpatched. block-object: the object is not synced.",
     },
     addressPolicy: ADDRESS_POLICY,
     backends: {
       type: "literals",
       values: ["endpoints", "slices", "both", "auto"],
       description:
-        "What the host has for the backends of a Service. auto: copies of what each tenant Service has, and slices made from a copy of Endpoints where nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as the section sync.toHost.endpointSlices says. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, it is auto, or endpoints if that section is present or sync.toHost.endpoints is switched off.",
+        "The objects on the host for the backends of a Service. auto: copies of what each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, it is auto, or endpoints if that section is present or sync.toHost.endpoints is disabled.",
     },
     selector: SELECTOR,
     requireService: {
@@ -243,10 +243,10 @@ export const SETTINGS_SCHEMA = {
       type: "object",
       default: {},
       description:
-        "An object whose fields are changed on the host again and again is left alone until its source changes; a copy that is deleted again and again comes back as often as the limit allows, at even intervals. Other writes that no change of the source asks for become less and less frequent.",
+        "An object whose fields are repeatedly changed on the host is left alone until its source changes; a repeatedly deleted copy is recreated as often as the limit allows, at even intervals. Other writes that no change of the source causes become less and less frequent.",
       fields: {
-        restorations: count(5, 1, 1_000, "Number of restorations after which it is left alone, or comes back at even intervals."),
-        minutes: count(10, 1, 1_440, "Time within which they count, in minutes."),
+        restorations: count(5, 1, 1_000, "Number of restorations after which it is left alone, or recreated at even intervals."),
+        minutes: count(10, 1, 1_440, "Time within which restorations are counted, in minutes."),
         writes: count(
           10,
           2,
@@ -260,7 +260,7 @@ export const SETTINGS_SCHEMA = {
       type: "object",
       default: {},
       description:
-        "When more copies than both of these lose their tenant object in one list (at the start, or after a lost connection), none is deleted before the objects return or `--confirm-deletes` is given.",
+        "If the copies that lose their tenant object in one list (at startup, or after a lost connection) exceed both of these limits, none is deleted until the objects return or `--confirm-deletes` is given.",
       fields: {
         percent: count(30, 0, 100, "Share of the copies of one kind, in percent."),
         count: count(20, 0, 1_000_000, "Number of copies of one kind."),
@@ -269,9 +269,9 @@ export const SETTINGS_SCHEMA = {
     leaderElection: {
       type: "object",
       default: {},
-      description: "Times of `--leader-elect`. All processes of one virtual cluster should use the same values.",
+      description: "Timing of `--leader-elect`. All processes of one virtual cluster should use the same values.",
       fields: {
-        leaseDurationSeconds: count(15, 1, 3_600, "How long a standby waits after the last renewal that it saw, in seconds."),
+        leaseDurationSeconds: count(15, 1, 3_600, "How long a standby waits after the last renewal that it observed, in seconds."),
         renewDeadlineSeconds: count(
           10,
           1,
@@ -282,7 +282,7 @@ export const SETTINGS_SCHEMA = {
       },
     },
     acceptedDrifts: ACCEPTED_DRIFTS,
-    workers: count(10, 1, 100, "Objects that are synced at the same time."),
+    workers: count(10, 1, 100, "Number of objects that are synced at the same time."),
   },
 } as const satisfies ObjectSchema;
 

@@ -23,7 +23,7 @@ export type SettingsResult =
 export const DEFAULT_SETTINGS = deepFreeze(defaultOf(SETTINGS_SCHEMA)) as Settings;
 
 /**
- * Reads a settings file. Problems have the codes of `readYaml` and `decode`, and CONFIG_VALUE for what contradicts itself.
+ * Reads a settings file. Problems have the codes of `readYaml` and `decode`, and CONFIG_VALUE for contradictions.
  *
  * An empty `addressPolicy.allow` is a warning: the tenant may then point host clients at any address (CVE-2021-25740).
  *
@@ -38,7 +38,7 @@ export function parseSettings(text: string, options: { file?: string } = {}): Se
 }
 
 /**
- * Reads settings from data that was parsed before, with positions 0:0.
+ * Reads settings from parsed data, with positions 0:0.
  *
  * @example
  * resolveSettings({ limits: { fuel: 1_000_000 } });
@@ -118,7 +118,7 @@ function warnOfOpenPolicy(node: Node, { settings, report }: { settings: Settings
   if (settings.addressPolicy.allow.length > 0) return;
   const section = node.kind === "map" ? node.entries.get("addressPolicy") : undefined;
   const message = "The tenant can point host clients at any address (CVE-2021-25740), since allow is empty";
-  const hint = "List the CIDRs of the tenant's pods, as patches write them";
+  const hint = "List the CIDRs of the tenant's pods, after the patches";
   const at = section === undefined ? startOf(node) : keyStartOf(section);
   report.warning({ code: "CONFIG_VALUE", at, field: "addressPolicy.allow", message, hint });
 }

@@ -18,7 +18,7 @@ const OPERAND_MAX = 80;
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
 const LINE_ENDS = new RegExp(LINE_END, "g");
 
-/** `text`, quoted and cut for a message. */
+/** `text`, quoted and shortened for a message. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text);
 }

@@ -33,8 +33,8 @@ export const ABSENT_GLOBALS: ReadonlyMap<string, string> = new Map([
   ["FinalizationRegistry", "Use the object itself"],
   ["Intl", "Use toFixed, padStart and comparison with < and >"],
   ["Temporal", "Use new Date(text), which is in UTC"],
-  ["performance", "An expression must always give the same answer, so it has no clock"],
-  ["crypto", "An expression must always give the same answer, so it has no randomness"],
+  ["performance", "Expressions must be deterministic, so they have no clock"],
+  ["crypto", "Expressions must be deterministic, so they have no random numbers"],
 ]);
 
 /** Names that an expression can use without declaring them. */
@@ -74,7 +74,7 @@ export const SCOPE: ReadonlySet<string> = new Set([
   ...["isFinite", "isNaN", "parseFloat", "parseInt", "undefined", "unescape"],
 ]);
 
-/** The fault of a node in an otherwise correct tree; offsets count as the tree's do. */
+/** The syntax problem of a node in an otherwise correct tree; offsets are those of the tree. */
 export function refuseNode({ node, depth, inFunction }: SyntaxStep): SyntaxProblem | undefined {
   const offset = node.start;
   if (depth > EXPRESSION_DEPTH_MAX) return { message: `it is nested deeper than ${EXPRESSION_DEPTH_MAX}`, offset };

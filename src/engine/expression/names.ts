@@ -8,7 +8,7 @@
 import type { AnyNode, Pattern } from "acorn";
 import type { SyntaxStep } from "./syntax.ts";
 
-/** Tells whether an identifier is a variable, not a member, a key or a label. */
+/** Reports whether an identifier is a variable, not a member, a key or a label. */
 export function isReference({ node, parent }: SyntaxStep): boolean {
   if (parent === undefined) return true;
   if (parent.type === "MemberExpression") return parent.object === node || parent.computed;

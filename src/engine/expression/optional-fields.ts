@@ -78,7 +78,7 @@ interface Use {
 const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write: (name: string) => string }>> = {
   object: { what: "and using it fails then", write: (name) => `?. behind it: ${name}?.` },
   result: { what: "and then there is no result", write: (name) => `${name} ?? …, with null to delete the field` },
-  text: { what: 'and then the text says "undefined"', write: (name) => `(${name} ?? "")` },
+  text: { what: 'and then the text contains "undefined"', write: (name) => `(${name} ?? "")` },
 };
 
 /**
@@ -220,7 +220,7 @@ function insideCallback(callee: AnyNode, argument: AnyNode, around: Around): Aro
   return { ...around, names, tests: [...around.tests, { start: callee.start, end: callee.end }] };
 }
 
-/** Tells whether the last name of a chain occurs in an earlier test. */
+/** Reports whether the last name of a chain occurs in an earlier test. */
 function isTested(chain: MemberExpression, { tests }: Around, { places }: Search): boolean {
   const offsets = places.get(memberName(chain) ?? "") ?? [];
   return tests.some(({ start, end }) => (offsets[firstFrom(offsets, start)] ?? end) < end);

@@ -120,7 +120,7 @@ export interface SyntaxStep {
   readonly node: AnyNode;
   readonly parent: AnyNode | undefined;
   readonly depth: number;
-  /** Tells whether it is in a function that has its own `arguments`. */
+  /** Reports whether it is in a function that has its own `arguments`. */
   readonly inFunction: boolean;
 }
 

@@ -25,14 +25,14 @@ const SAMPLE = {
   ports: SAMPLE_PORTS,
 };
 
-/** The special rules of EndpointSlices: the Service they name, who writes them, and an address type that cannot change. */
+/** The special rules of EndpointSlices: the Service that they name, their writers, and an address type that cannot change. */
 export const ENDPOINT_SLICES_KIND: SyncedKind = {
   resource: ENDPOINT_SLICES,
   section: "endpointSlices",
   plural: "EndpointSlices",
   help: {
     section: "EndpointSlices of the tenant cluster. Synced only if this section is present; otherwise the host mirrors Endpoints.",
-    enabled: "Whether EndpointSlices are synced. If this is switched off later, copies stay, and the host mirrors Endpoints again.",
+    enabled: "Whether EndpointSlices are synced. If this is disabled later, copies stay, and the host mirrors Endpoints again.",
   },
   byDefault: false,
   whyNotSynced:

@@ -6,7 +6,7 @@
 import type { SyncedKind } from "../reconcile/rules/rules.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 
-/** What applies to a kind that belongs to the Service of its own name, and that only users write in the tenant cluster. */
+/** The rules of a kind that belongs to the Service of the same name, and that only users write in the tenant cluster. */
 export const PLAIN_KIND: Pick<SyncedKind, "ownLabelKeys" | "ownLabels" | "serviceOf" | "writerOf"> = {
   ownLabelKeys: [],
   ownLabels: () => ({}),
@@ -30,7 +30,7 @@ export function samplePod(name: string): object {
   return { kind: "Pod", namespace: SAMPLE_NAMESPACE, name };
 }
 
-/** Addresses of this many Pods, at most 65,536, each a little different from the others. `make` gives one the form of its kind. */
+/** Addresses of this many Pods, at most 65,536, each a little different from the others. `make` converts one into the form of its kind. */
 export function sampleAddresses<Made>(count: number, make: (ip: string, behind: object) => Made): Made[] {
   return Array.from({ length: count }, (_unused, index) =>
     make(`10.1.${index >> 8}.${index & 255}`, {

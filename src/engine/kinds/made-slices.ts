@@ -43,7 +43,7 @@ interface Group {
 
 /**
  * The slices that a copy of Endpoints requires, given `present`: those that were made from it before, in any order. Slices that are not in the
- * result must be deleted. Given its own result as `present`, the function returns it unchanged. It does not use names that `isTaken`.
+ * result must be deleted. Given its own result as `present`, the function returns it unchanged. It does not use names for which `isTaken` returns true.
  *
  * @example
  * slicesOfCopy("sync.platform/", copy, []).map(({ metadata }) => metadata.name); // ["db-x-shop-x-blue-0c1d9b2e-0"]
@@ -123,7 +123,7 @@ function contentsAsked(copy: Endpoints, present: readonly EndpointSlice[], isTak
 
 /**
  * The copy of Endpoints that {@link slicesOfCopy} made a slice on the host from, regardless of its owner; undefined for every other slice. Slices that
- * the host mirrors inherit the marks of the Endpoints too, and have a name and a manager of another form. Edited labels
+ * the host mirrors inherit the marks of the Endpoints too, but have names and managers of a different form. Edited labels
  * do not change its owner.
  */
 export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | undefined {

@@ -25,7 +25,7 @@ export const MIRROR = "endpointslicemirroring-controller.k8s.io";
 const CONTROLLERS: readonly string[] = ["endpointslice-controller.k8s.io", MIRROR];
 
 /**
- * The manager of our own slices: no controller of Kubernetes knows it, so none of them changes the copies.
+ * The manager of our own slices: no controller of Kubernetes recognizes it, so none of them changes the copies.
  *
  * @example
  * sliceManager("sync.platform/"); // "endpoint-sync.sync.platform"
@@ -70,9 +70,9 @@ function isCopied(identity: VClusterIdentity, hostService: ObjectKey, { tenant, 
 }
 
 /**
- * Tells whether the copies of slices replace what the host would mirror from `host`, the copy of Endpoints. They do as
- * soon as every slice of the Service has a copy; from then on, a slice that comes later does not bring the mirror back, only the
- * end of the last copy does. So backends never disappear, and appear twice only until the slices are complete.
+ * Reports whether the copies of slices replace what the host would mirror from `host`, the copy of Endpoints. They do as
+ * soon as every slice of the Service has a copy; from then on, a slice that is added later does not restore the mirror; only the
+ * removal of the last copy does. So backends never disappear, and appear twice only until the slices are complete.
  */
 export function replacesMirror(slices: SliceCount | undefined, host: KubeObject | undefined): boolean {
   if (slices === undefined || slices.copied === 0) return false;

@@ -15,7 +15,7 @@ interface Pointing {
 const POD = { apiVersion: "v1", kind: "Pod" };
 
 /**
- * `item` with its Pod reference as the host knows the Pod: under its host name, without uid and version, which would refer to
+ * `item` with its Pod reference as it appears on the host: under its host name, without uid and version, which would refer to
  * nothing there. A Pod without a host name loses its reference.
  */
 export function toHostTarget<Item extends Pointing>(item: Item, translator: Translator): Item {
@@ -41,7 +41,7 @@ function withoutTarget<Item extends Pointing>({ targetRef: _targetRef, ...item }
 }
 
 /**
- * The way back. Pod references come back through the tenant's own ones, `known`; if the tenant has no such reference, there is no
+ * The reverse direction. Pod references are translated back through the tenant's own references, `known`; if the tenant has no such reference, there is no
  * tenant name, and the result is undefined.
  */
 export function tenantTargets<Item extends Pointing>(known: readonly Pointing[], translator: Translator): (item: Item) => Item | undefined {

@@ -25,8 +25,8 @@ export interface CompiledReference {
 }
 
 /**
- * Compiles a `patches` list. The configuration has checked the list before and reports all problems with their lines; this
- * is the check that remains for callers who bring their own list, and it stops at the first problem.
+ * Compiles a `patches` list. `parseConfig` has already checked the list of a configuration and reported all problems with
+ * their lines; this check is for callers that provide their own list, and it stops at the first problem.
  *
  * @throws PATCH_MODE when a patch has no mode or two; PATH_SYNTAX, PATH_UNSUPPORTED and EXPRESSION_SYNTAX as path and engine
  * throw them. `details.patch` is the position, `details.field` the field.

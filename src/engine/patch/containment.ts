@@ -21,7 +21,7 @@ import type { OnError } from "./types.ts";
 /** Placeholder for a value that failed inside a list, until {@link dropLeftOut} removes the list element. */
 export const LEFT_OUT: unique symbol = Symbol("LEFT_OUT");
 
-/** The value that a place has after a failure: `value` itself, an empty map, REMOVE or LEFT_OUT. */
+/** The value of a place after a failure: `value` itself, an empty map, REMOVE or LEFT_OUT. */
 export function containFailure(place: ValueRole, value: unknown, policy: { direction: Direction; onError: OnError }): unknown {
   // Back to the tenant nothing flows from a value that failed, so it may as well stay.
   if (policy.direction === "toTenant" || policy.onError !== "keep-last") return value;

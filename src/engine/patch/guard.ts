@@ -25,7 +25,7 @@ export interface Guarded {
 const NOTHING_DENIED: readonly PatchFailure[] = [];
 
 /**
- * Checks the result of a patch for one place. `before` is the value that the place has; a result of null deletes it.
+ * Checks the result of a patch for one place. `before` is the current value of the place; a result of null deletes it.
  *
  * @throws EXPRESSION_RESULT if the result is not allowed at that place.
  * @example

@@ -66,8 +66,8 @@ function mapOrEntry(path: string, field: MapField, key: string | undefined): Met
 }
 
 /**
- * {@link roleOf} for the matches of one path. Most values that patches match are addresses, hundreds in one object: where the path
- * begins with a name that decides the role, no text is examined, and so none is concatenated.
+ * {@link roleOf} for the matches of one path. Most values that patches match are addresses, hundreds in one object: if the
+ * path begins with a name that determines the role, its text is neither examined nor built.
  *
  * @example
  * placesOf(compilePath("subsets[*].addresses[*].ip").segments)("subsets[0].addresses[3].ip").role; // "field"
@@ -77,7 +77,7 @@ export function placesOf([first]: readonly Segment[]): (path: string) => ValueRo
   return (path) => ({ role: "field", path });
 }
 
-/** Tells whether the value at a concrete path is an element of a list, or inside one. */
+/** Reports whether the value at a concrete path is an element of a list, or inside one. */
 export function isInList(path: string): boolean {
   return parseConcrete(path).some((step) => typeof step === "number");
 }

@@ -88,7 +88,7 @@ function kindOf({ definition, kind, apiVersion }: CompiledReference, value: unkn
   };
   if (site.names.knows(named)) return named;
   const shown = JSON.stringify(`${named.apiVersion}/${named.kind}`.slice(0, 253));
-  throw new EngineError("REFERENCE_KIND", `Cannot translate a reference to kind ${shown}: the kind is not among the configured ones`);
+  throw new EngineError("REFERENCE_KIND", `Cannot translate a reference to kind ${shown}: the kind is not configured`);
 }
 
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -104,7 +104,7 @@ function lookUp(kind: KindName, source: ObjectKey, { direction, names }: Referen
   const target = direction === "toHost" ? names.toHost(kind, source) : names.toTenant(kind, source);
   if (target !== undefined) return target;
   if (direction === "toTenant") throw unmapped(source, "it belongs to no known tenant object");
-  throw new EngineError("NAME_NOT_MAPPED", `Cannot translate reference "${formatKey(source)}": its namespace has no place on the host`);
+  throw new EngineError("NAME_NOT_MAPPED", `Cannot translate reference "${formatKey(source)}": its namespace is not mapped to the host`);
 }
 
 function writeKey(reference: CompiledReference, value: unknown, target: { readonly name: string; readonly namespace?: string }): unknown {

@@ -46,7 +46,7 @@ export interface PricedValue {
 export interface PatchEngine {
   compile(text: string): CompiledExpression;
   evaluate(expression: CompiledExpression, scope: PatchScope): PricedValue;
-  /** Tells whether the expression can see anything of `context.hostObject`. Default: every one can. */
+  /** Reports whether the expression can see anything of `context.hostObject`. Default: every one can. */
   readsHostObject?(expression: CompiledExpression): boolean;
 }
 
@@ -106,7 +106,7 @@ export type KindName = Pick<ResourceType, "apiVersion" | "kind">;
 
 /** Names of referenced objects on the other side. */
 export interface NameRules {
-  /** Tells whether objects of this kind can be referenced. */
+  /** Reports whether objects of this kind can be referenced. */
   knows(kind: KindName): boolean;
   /** The host key of a tenant object; undefined if its namespace has no place on the host. */
   toHost(kind: KindName, tenant: ObjectKey): ObjectKey | undefined;

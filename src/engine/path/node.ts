@@ -17,7 +17,7 @@ export function memberOf(node: unknown, key: string): unknown {
   return isRecord(node) && Object.hasOwn(node, key) ? node[key] : undefined;
 }
 
-/** The child at one concrete step, else `undefined`: numbers select list elements, texts object members. */
+/** The child at one concrete step, else `undefined`: numbers select list elements, strings object members. */
 export function childAt(node: unknown, step: PathStep): unknown {
   if (typeof step === "string") return memberOf(node, step);
   return Array.isArray(node) && Object.hasOwn(node, step) ? node[step] : undefined;

@@ -95,7 +95,7 @@ export function compileRelativePath(text: string): Path {
   const wildcard = parseParts(text).find(({ segment }) => segment.kind === "wildcard");
   if (wildcard === undefined) return path;
   const hint = "Move the wildcard to the path of the patch";
-  throw syntaxError(scanner, { at: wildcard.at, problem: "found a wildcard in a path of one value", hint });
+  throw syntaxError(scanner, { at: wildcard.at, problem: "found a wildcard in a path for a single value", hint });
 }
 
 /** Our own engine wherever it can: only `$`-rooted paths with operators that it refuses are the library's. */

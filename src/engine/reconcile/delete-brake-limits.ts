@@ -18,8 +18,8 @@ export interface Absences {
 }
 
 /**
- * Tells whether the delete brake must engage: a source that is suddenly empty, another cluster behind the same address or one
- * that was restored from an old backup would otherwise delete most copies. One kind is enough, because each kind is listed separately.
+ * Reports whether the delete brake must engage: otherwise, a source that is suddenly empty, another cluster at the same address, or
+ * one that was restored from an old backup would cause most copies to be deleted. One kind is enough, because each kind is listed separately.
  *
  * @example
  * holdsDeletes(DEFAULT_DELETE_BRAKE_LIMITS, [{ absent: 25, copies: 60 }]); // true: more than 20, and more than 30 %

@@ -98,7 +98,7 @@ export interface ReconcileState<Input = PlanInput, Planned extends PlannedSteps 
   readonly planned: Planned;
   /** Refusal of an operation, without which all was planned again. */
   readonly refused?: Refused;
-  /** The operation that is under way. */
+  /** The operation in progress. */
   readonly index: number;
   /** Live reads for that operation that have found what they must. */
   readonly checked: number;
@@ -140,7 +140,7 @@ export interface ReconcileStrategy<Input, Planned extends PlannedSteps> {
   /** How clients that keep undoing writes are answered; left out, writes are not held back for them. */
   readonly fights?: {
     sourceOf(input: Input): KubeObject | undefined;
-    /** Tells whether an operation brings back a copy that another client deleted. */
+    /** Reports whether an operation brings back a copy that another client deleted. */
     recreates(input: Input, operation: Operation): boolean;
     readonly restorationStopped: string;
     readonly recreationSlowed: string;
@@ -186,7 +186,7 @@ export const UNSEEN_RETRY_MS = 60_000;
 
 const CACHE_CONTRADICTED: Note = {
   code: "CACHE_CONTRADICTED",
-  message: "The lists of an API server lack what it has; the copy is not up to date, and the lists are read again once a minute",
+  message: "The lists of an API server lack objects that it has; the copy is not up to date, and the lists are read again once a minute",
 };
 
 /**
@@ -301,7 +301,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
         case "asking": {
           const input = strategy.learn?.(state, response);
           if (input !== undefined) return yield* decide(state, input);
-          assert(response.type === "failed", "an answer is learned, unless it is a failure");
+          assert(response.type === "failed", "an answer is recorded, unless it is a failure");
           return fail(state, response.error);
         }
         case "confirming":
@@ -319,12 +319,12 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
   };
 }
 
-/** The operation that is under way. */
+/** The operation in progress. */
 export function operationOf({ planned, index }: ReconcileState<unknown, PlannedSteps>): Operation {
   return planned.operations[index]!;
 }
 
-/** How long the plan waits because its object is written too often; a plan that has begun is finished. */
+/** How long the plan waits because its object is written too often; a plan in progress is completed. */
 export function slowedMs({
   start: { writeWaitMs = 0, flowWaitMs = 0 },
   planned: { operations },
@@ -334,7 +334,7 @@ export function slowedMs({
   return operations.some(({ side }) => side === "tenant") ? flowWaitMs : writeWaitMs;
 }
 
-const OFTEN = "The object is written again and again though it does not change in its own cluster";
+const OFTEN = "The object is repeatedly written although it does not change in its own cluster";
 
 function writesSlowed(times: SlowedTimes | undefined): Note {
   const told = times === undefined ? "" : `: slowed since ${toSecond(times.sinceMs)}, next write by ${toSecond(times.untilMs)}`;

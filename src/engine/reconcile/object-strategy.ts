@@ -98,7 +98,7 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
   };
 }
 
-/** Tells that a plan of what is written now would have no operations. */
+/** Reports whether planning the current state again would yield no operations. */
 export function isComplete(rules: Rules, { planned, index, written, refused }: ReconcileState): boolean {
   if (refused !== undefined) return false;
   if (planned.operations.length === 0) return true;

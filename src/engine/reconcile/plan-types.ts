@@ -110,7 +110,7 @@ export type MakePlan = (state: PlanState, parts?: Partial<Plan>) => Plan;
 /** The input of a plan for an object that is to be copied. */
 export type CopyInput = ToHostInput & PlanInput & { readonly tenant: KubeObject; readonly hostKey: ObjectKey };
 
-/** Deletes the host object as it was seen. */
+/** Deletes the host object in the state that was read. */
 export function deletion(host: KubeObject, reason: string, confirm: Confirm): Operation {
   const { uid, resourceVersion, name = "", namespace = "" } = host.metadata;
   const preconditions = { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
@@ -127,12 +127,12 @@ export function writtenKey(operation: Operation): ObjectKey {
   return operation.action === "delete" ? operation.key : keyOf(operation.object);
 }
 
-/** Tells whether an operation creates the copy. */
+/** Reports whether an operation creates the copy. */
 export function isCopying({ action, side }: Operation): boolean {
   return action === "create" && side === "host";
 }
 
-/** Tells whether an operation only undoes an edit of the copy. */
+/** Reports whether an operation only undoes an edit of the copy. */
 export function isRestoration(operation: Operation): boolean {
   return operation.action === "update" && operation.restores === true;
 }

@@ -28,7 +28,7 @@ import { comparedFields } from "./agreement/fields.ts";
 /** Decides what to do about one key: {@link plan}, or a replacement of it. */
 export type Planner = (rules: Rules, input: PlanInput) => Plan;
 
-/** Decides what to do about one key. Applying the operations and planning again yields none. */
+/** Decides what to do for one key. Applying the operations and planning again yields none. */
 export function plan(rules: Rules, input: PlanInput): Plan {
   return finish(planInPieces(rules, input));
 }
@@ -40,7 +40,7 @@ export function* planInPieces(rules: Rules, input: PlanInput): Generator<undefin
   if (orphans.length > 0 && rules.enabled && replacesOrphans(planned)) {
     const gone = orphans.filter(({ metadata }) => !metadata.deletionTimestamp);
     const confirm = tenant === undefined ? "absent" : "none";
-    const deletions = gone.map((orphan) => deletion(orphan, "The tenant object translates to another host name now", confirm));
+    const deletions = gone.map((orphan) => deletion(orphan, "The tenant object now translates to another host name", confirm));
     planned = { ...planned, operations: [...planned.operations, ...deletions] };
   }
   if (tenant !== undefined || deletesHeld !== true || planned.operations.length === 0) return planned;
@@ -98,8 +98,8 @@ function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: Ma
   if (!isCopyOf(rules, withMarkerLabels(rules, host, key), key)) return answer("left");
   const asWritten = isCopyOf(rules, host, key) && bodyIsAsWritten(rules, host, tenant!);
   const operation: Operation = asWritten
-    ? deletion(host, "The host Service has a selector now", "none")
-    : { action: "update", side: "host", object: strippedCopy(rules, host), reason: "The host Service has a selector now" };
+    ? deletion(host, "The host Service now has a selector", "none")
+    : { action: "update", side: "host", object: strippedCopy(rules, host), reason: "The host Service now has a selector" };
   return answer("left", { operations: [operation] });
 }
 
@@ -184,7 +184,7 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
  */
 function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
-  const planned = yield* planRebuild(rules, input, answer, "The tenant object of the copy that was here is now mapped to another place");
+  const planned = yield* planRebuild(rules, input, answer, "The tenant object of the copy that was here is now mapped elsewhere");
   return { ...planned, restsOnSource: true };
 }
 

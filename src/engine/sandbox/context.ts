@@ -14,9 +14,9 @@ export interface EvaluationContext {
 }
 
 /**
- * The parts of `context` that `reads` names, but for the path, as JSON text.
+ * The parts of `context` that `reads` names, except the path, as JSON text.
  *
- * An expression that was checked cannot tell the result from the whole: parts that it does not name are not there.
+ * A checked expression cannot distinguish the result from the whole context: only parts that it does not name are left out.
  */
 export function projectContext({ vcluster, hostObject, virtualObject }: EvaluationContext, reads: Reads): string {
   const whole = { vcluster, hostObject, virtualObject };
@@ -29,7 +29,7 @@ export function projectContext({ vcluster, hostObject, virtualObject }: Evaluati
 /**
  * The JSON text of an expression's input; `name` appears in errors.
  *
- * @throws USAGE when it is not JSON data; RangeError when it nests too deep.
+ * @throws USAGE when it is not JSON data; RangeError when it is nested too deeply.
  */
 export function jsonOf(name: "value" | "context", data: unknown): string {
   try {
@@ -89,7 +89,7 @@ export function contextSourceOf({ vcluster, hostObject, virtualObject }: Evaluat
   return { name, namespace, config, hostObject, virtualObject };
 }
 
-/** Tells whether `context` has the same projection as `source`, apart from the path. */
+/** Reports whether `context` has the same projection as `source`, apart from the path. */
 export function hasSource(context: EvaluationContext, source: ContextSource, use: ContextUse): boolean {
   const { vcluster } = context;
   return (

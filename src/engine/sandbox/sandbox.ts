@@ -96,7 +96,7 @@ export interface Sandbox {
    */
   evaluate(expression: Expression, scope: Scope, options?: BudgetOptions): Evaluated;
   /**
-   * Tells whether a compiled expression can see anything of `context.hostObject`: its value is the same for all of them if not.
+   * Reports whether a compiled expression can see anything of `context.hostObject`: its value is the same for all of them if not.
    *
    * @throws USAGE for an expression of another sandbox.
    */
@@ -228,14 +228,14 @@ class QuickJsSandbox implements Sandbox {
   }
 
   #mustBeFree(task: string): void {
-    if (this.#disposed) throw misuse(`Cannot ${task}: the sandbox was disposed of. Dispose of it after its last evaluation`);
+    if (this.#disposed) throw misuse(`Cannot ${task}: the sandbox was disposed of. Dispose of it only after its last evaluation`);
     if (this.#busy)
       throw misuse(`Cannot ${task} in the middle of an evaluation. toHostDns and the data of a scope must not use the sandbox`);
   }
 
   #mustBeOwn(expression: Expression): CompiledExpression {
     if (CompiledExpression.isOf(this, expression)) return expression;
-    throw misuse("Cannot use an expression that this sandbox has not compiled. Give its text to compile first");
+    throw misuse("Cannot use an expression that this sandbox has not compiled. Pass its text to compile first");
   }
 
   #newInstance(): Instance {
@@ -313,10 +313,10 @@ function priceOfReplacement(expression: CompiledExpression, { engine }: Instance
 
 function mustHaveContext(scope: Scope): void {
   const context: unknown = isRecord(scope) ? scope.context : undefined;
-  if (!isRecord(context)) throw misuse("Cannot evaluate: the scope has no context. Give it as in the documentation of EvaluationContext");
-  if (!isRecord(context["vcluster"])) throw misuse("Cannot evaluate: context.vcluster is missing. It has name, namespace and config");
+  if (!isRecord(context)) throw misuse("Cannot evaluate: the scope has no context. Provide it as described for EvaluationContext");
+  if (!isRecord(context["vcluster"])) throw misuse("Cannot evaluate: context.vcluster is missing. It must have name, namespace and config");
   if (typeof context["path"] !== "string")
-    throw misuse("Cannot evaluate: context.path is missing. It is a string, empty where there is no path");
+    throw misuse("Cannot evaluate: context.path is missing. It is a string, which is empty if there is no path");
 }
 
 function misuse(message: string): EngineError {

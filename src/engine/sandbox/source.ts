@@ -23,7 +23,7 @@ export function functionSource(text: string): string {
  * A program that compiles only if `text` leaves the parentheses of {@link functionSource} alone, and is never run.
  *
  * A text that closes a parenthesis cannot also close a bracket: a text that compiles in both is one expression in the engine's own grammar,
- * whatever another parser reports. Otherwise, text could escape to the top level, where `this` is the engine's global object.
+ * regardless of what another parser reports. Otherwise, text could escape to the top level, where `this` is the engine's global object.
  */
 export function probeSource(text: string): string {
   return `0&&[\n${text}\n]`;
@@ -32,7 +32,7 @@ export function probeSource(text: string): string {
 /** A frame of a stack trace. Functions have any name that an expression gives them, also one that looks like a place. */
 const FRAME = new RegExp(`^    at (?:.* \\()?${EXPRESSION_FILE}:(\\d+):(\\d+)\\)?$`, "m");
 
-/** The innermost place in the expression itself that a stack trace names, from 1; undefined when `text` has no such place. */
+/** The innermost place in the expression itself in a stack trace, from 1; undefined when `text` has no such place. */
 export function positionInText(stack: string, text: string): { line: number; column: number } | undefined {
   const match = FRAME.exec(stack);
   if (match === null) return undefined;

@@ -80,7 +80,7 @@ export interface Reconciler {
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped; then nothing is written.
    * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
-   * @throws API_… when a cluster cannot answer now.
+   * @throws API_… when a cluster cannot answer.
    */
   reconcile(key: string): Promise<Reconciled>;
   /** Status of every object that was looked at. */
@@ -98,7 +98,7 @@ const ID_LENGTH = 8;
  * Subscribes to the caches, hands out the keys of their objects, and waits to be called for each. Opens no watch, starts nothing
  * and keeps no timer.
  *
- * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not say what it allows.
+ * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not report what it allows.
  * @example
  * const engine = await createEngine({ config, vcluster, services: "external" });
  * const reconciler = await createReconciler({ engine, tenant, host, enqueue: (key) => queue.add(key) });

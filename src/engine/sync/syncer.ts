@@ -60,7 +60,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
     if (response.type === "object" && missingNamespaces.delete(namespace)) logger.info("The host namespace exists now", { namespace });
     if (response.type !== "refused" || response.note?.code !== "HOST_NAMESPACE_MISSING" || missingNamespaces.has(namespace)) return;
     missingNamespaces.add(namespace);
-    logger.warn("Copies wait for a host namespace that does not exist", { namespace });
+    logger.warn("Copies are waiting for a host namespace that does not exist", { namespace });
   }
 
   return {

@@ -29,7 +29,7 @@ export function parseServiceDns(name: unknown): ServiceDns {
   return { service: { namespace: match[2]!, name: match[1]! }, domain: match[3] };
 }
 
-/** The error for a name that cannot be translated; `why` gives the expectation. */
+/** The error for a name that cannot be translated; `why` describes the expected form. */
 export function invalidDns(name: unknown, why: string): EngineError {
   const shown = typeof name === "string" ? JSON.stringify(name.slice(0, DNS_LENGTH_MAX)) : `${typeInWords(name)}`;
   return new EngineError("DNS_NAME_INVALID", `Cannot translate DNS name ${shown}: ${why}`);

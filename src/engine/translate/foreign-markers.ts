@@ -24,8 +24,8 @@ const FIRST_OF_FAMILY = "vcluster.loft.sh/";
 const FAMILY_KEY = /^[^/]+\/(?:object-(?:name|namespace|uid|kind|host-name|host-namespace)|stands-for)$/;
 
 /**
- * Tells whether a label or annotation key is one by which syncers of this family recognize their objects, below any prefix, or one by
- * which the host's operator instructs them. A tenant's values there must not decide the owner of an object on the host.
+ * Reports whether a label or annotation key is one by which syncers of this family recognize their objects, below any prefix, or one by
+ * which the host's operator instructs them. A tenant's values there must not determine the owner of an object on the host.
  *
  * @example
  * isSyncerKey("a.io/object-name"); // true
@@ -37,19 +37,19 @@ export function isSyncerKey(key: string): boolean {
 /** Every syncer of this family writes this annotation below its prefix. */
 const NAME_KEY = /^([^/]+\/)object-name$/;
 
-/** Tells whether an object carries markers of any syncer, whatever their content. */
+/** Reports whether an object carries markers of any syncer, regardless of their content. */
 export function isMarkedBySyncer({ metadata: { annotations = {} } }: KubeObject): boolean {
   return Object.keys(annotations).some((key) => NAME_KEY.test(key));
 }
 
 const KIND_KEY = /^[^/]+\/object-kind$/;
 
-/** Tells whether a marker of any syncer names another kind than this one, whatever became of the others. */
+/** Reports whether a marker of any syncer names a kind other than this one, regardless of the other markers. */
 export function isMarkedAsOther({ kind }: Pick<ResourceType, "kind">, { metadata: { annotations = {} } }: KubeObject): boolean {
   return Object.entries(annotations).some(([key, value]) => KIND_KEY.test(key) && !value.endsWith(kind));
 }
 
-/** Tells whether an object carries at least one marker that names a virtual cluster other than this one. */
+/** Reports whether an object carries at least one marker that names a virtual cluster other than this one. */
 export function namesAnotherCluster(
   { metadata: { labels = {}, annotations = {} } }: KubeObject,
   { vcluster, ownPrefix }: { readonly vcluster: string; readonly ownPrefix: string },

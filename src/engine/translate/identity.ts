@@ -27,7 +27,7 @@ export type Whose = "ours" | "former" | "foreign";
 
 /**
  * The owner of a copy with these markers. Copies of earlier versions do not name the host namespace of their virtual cluster:
- * the uid of the tenant cluster decides, and without a uid to compare, where the copy is.
+ * the uid of the tenant cluster determines it, or without a uid to compare, the place of the copy.
  *
  * @example
  * whose({ translator, clusterUid: "4f0c" }, { ...source, vclusterNamespace: "another-namespace" }); // "foreign"
@@ -42,7 +42,7 @@ export function whose(identity: VClusterIdentity, source: CopySource): Whose {
   return said !== undefined || sameCluster || isInOurPlace(identity, source) ? "ours" : "foreign";
 }
 
-/** Tells whether copies of this virtual cluster can be in the host namespace that the markers name. */
+/** Reports whether copies of this virtual cluster can be in the host namespace that the markers name. */
 function isInOurPlace({ translator }: VClusterIdentity, { namespace, hostNamespace }: CopySource): boolean {
   if (hostNamespace === translator.vcluster.namespace || hostNamespace === translator.hostNamespace(namespace)) return true;
   const targets = translator.targetNamespaces();
@@ -79,7 +79,7 @@ export function ourMarkers(
   return source !== undefined && whose(identity, source) === "ours" ? source : undefined;
 }
 
-/** Tells whether this virtual cluster's syncer wrote a host object. */
+/** Reports whether this virtual cluster's syncer wrote a host object. */
 export function isOurs(identity: VClusterIdentity, object: KubeObject, resource: Pick<ResourceType, "apiVersion" | "kind">): boolean {
   return ourMarkers(identity, object, resource) !== undefined;
 }

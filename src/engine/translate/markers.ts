@@ -183,7 +183,7 @@ function own(map: StringMap, key: string): string | undefined {
 const TRANSLATED_LABEL = "label-";
 
 /**
- * Tells whether a label or annotation key is the engine's own. Everything below the prefix is, except translated label keys,
+ * Reports whether a label or annotation key is the engine's own. Everything below the prefix is, except translated label keys,
  * whose values belong to the tenant.
  */
 export function isMarkerKey(prefix: string, key: string): boolean {

@@ -27,7 +27,7 @@ export const NAME_LENGTH_MAX = 63;
 const DIGEST_LENGTH = 10;
 
 /**
- * Joins `parts` with `-`. A result over 63 characters is cut after 52 and completed with ten hex digits of the SHA-256 of the
+ * Joins `parts` with `-`. A result over 63 characters is truncated after 52 and completed with ten hex digits of the SHA-256 of the
  * whole, so that long names with the same beginning stay distinct.
  *
  * @example

@@ -38,7 +38,7 @@ export interface Translator extends LabelRules {
    * the virtual cluster's own Service, unless `kind` says that something else is meant.
    */
   toHost(tenant: ObjectKey, kind?: Pick<ResourceType, "apiVersion" | "kind">): ObjectKey | undefined;
-  /** Tells whether objects of this tenant namespace keep their names in their own host namespace. */
+  /** Reports whether objects of this tenant namespace keep their names in their own host namespace. */
   isMapped(tenantNamespace: string): boolean;
   /** The host namespace that objects of a tenant namespace land in, or undefined if there is none. */
   hostNamespace(tenantNamespace: string): string | undefined;

@@ -23,7 +23,7 @@ const EXCERPT_MAX = 200;
  */
 export const ANSWER_DEPTH_MAX = 500;
 
-/** Tells whether the server accepted the request. */
+/** Reports whether the server accepted the request. */
 export function isSuccess(answer: Answer): boolean {
   return answer.status >= 200 && answer.status < 300;
 }
@@ -31,7 +31,7 @@ export function isSuccess(answer: Answer): boolean {
 /**
  * The JSON object of an answer.
  *
- * @throws API_UNAVAILABLE when the answer is something else: a truncated one, a proxy's login page, or data that is nested too deep.
+ * @throws API_UNAVAILABLE when the answer is something else: a truncated one, a proxy's login page, or data that is nested too deeply.
  */
 export function parseAnswer(answer: Answer): Record<string, unknown> {
   const body = parse(answer.text);
@@ -97,7 +97,7 @@ export function statusInAnswer(answer: Answer): Status | undefined {
 
 /**
  * The error of an unsuccessful answer: the server's own Status, or one made from the HTTP status and the beginning of the
- * text, as load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`. `now` is the
+ * text, because load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`. `now` is the
  * wall time in milliseconds since 1970.
  *
  * @example
@@ -117,7 +117,7 @@ function withRetryAfter(status: Status, header: string | undefined, now: number)
 }
 
 /**
- * Seconds of a Retry-After header, which holds seconds or an HTTP date (RFC 9110 §10.2.3); undefined when it holds neither. `now`
+ * Seconds of a Retry-After header, which contains seconds or an HTTP date (RFC 9110 §10.2.3); undefined when it contains neither. `now`
  * is the wall time in milliseconds since 1970.
  *
  * @example

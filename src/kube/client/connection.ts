@@ -39,11 +39,14 @@ export function resolveConnection(kubeConfig: KubeConfigView, name?: string): Co
   if (!cluster)
     throw new EngineError(
       "CONFIG_VALUE",
-      `Context "${context}" of the kubeconfig names cluster "${entry.cluster}", which it does not have`,
+      `Context "${context}" of the kubeconfig names cluster "${entry.cluster}", which the kubeconfig does not contain`,
     );
   const user = entry.user ? kubeConfig.getUsers().find((candidate) => candidate.name === entry.user) : undefined;
   if (entry.user && !user)
-    throw new EngineError("CONFIG_VALUE", `Context "${context}" of the kubeconfig names user "${entry.user}", which it does not have`);
+    throw new EngineError(
+      "CONFIG_VALUE",
+      `Context "${context}" of the kubeconfig names user "${entry.user}", which the kubeconfig does not contain`,
+    );
   const server = parseServer(cluster.server, context);
   const trusted = server.protocol === "https:" || isLoopback(server.hostname);
   return { context, cluster, user, origin: server.origin, basePath: server.pathname.replace(/\/+$/, ""), trusted };

@@ -260,7 +260,7 @@ class HttpClient implements ClusterClient {
 
 function guard(mayWrite: () => boolean): () => void {
   return () => {
-    if (!mayWrite()) throw new EngineError("LEADERSHIP_LOST", "Cannot write: this process does not lead");
+    if (!mayWrite()) throw new EngineError("LEADERSHIP_LOST", "Cannot write: this process is not the leader");
   };
 }
 

@@ -37,7 +37,7 @@ const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 /**
  * Loads a kubeconfig and checks that its context is complete. The context becomes the current one.
  *
- * Of client-node only the reading of entries is imported: the whole of it takes a quarter of a second and 45 MB, and only old
+ * Only client-node's parser of entries is imported: the whole package takes a quarter of a second and 45 MB, and only old
  * credential providers need it.
  *
  * @throws CONFIG_FILE when a file cannot be read; CONFIG_SYNTAX when it is not YAML; CONFIG_VALUE when it is not a kubeconfig, or
@@ -137,7 +137,7 @@ function parseYaml(text: string, name: string): Record<string, unknown> {
     throw new EngineError("CONFIG_SYNTAX", `Cannot read ${name}: it is not valid YAML${line}`);
   }
   if (isRecord(raw)) return raw;
-  throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: expected a kubeconfig, found something else`);
+  throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: expected a kubeconfig`);
 }
 
 function rawUser(raw: Record<string, unknown>, name: string): Record<string, unknown> {

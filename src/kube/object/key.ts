@@ -27,7 +27,7 @@ export function formatKey(key: ObjectKey): string {
 }
 
 /**
- * The key behind {@link formatKey}'s text. Neither part can hold a slash, so that the two are exact inverses.
+ * The key for a text of {@link formatKey}. Neither part can contain a slash, so the two are exact inverses.
  *
  * @example
  * parseKey("shop/db"); // { namespace: "shop", name: "db" }
@@ -38,7 +38,7 @@ export function parseKey(text: string): ObjectKey {
 }
 
 /**
- * Tells whether both keys name the same object, if they are of one kind.
+ * Reports whether both keys name the same object, if they are of one kind.
  *
  * @example
  * sameKey({ namespace: "shop", name: "db" }, { namespace: "test", name: "db" }); // false

@@ -54,7 +54,7 @@ export const MANAGED_FIELDS_ENTRY = named("ManagedFieldsEntry", "The fields that
 export const LABEL_MAP = textsBy("labelKey", "label");
 
 /** `metadata` of every object. The marks of what is always there are for objects in a namespace. */
-export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: names, labels, and what the server records about it.", {
+export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: names, labels, and the server's records about it.", {
   "name!": [1, textAs("dnsLabel"), "Name of the object, unique among its kind in its namespace. It cannot be changed."],
   generateName: [2, untried(text), "Prefix of a name that the server completes if no name is given."],
   "namespace!": [3, textAs("namespace"), "Namespace of the object; empty for kinds that have none. It cannot be changed."],
@@ -74,7 +74,7 @@ export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: 
     "Seconds that the object may take to terminate after its deletion was requested.",
   ],
   labels: [11, LABEL_MAP, "Key-value pairs by which objects are selected and grouped."],
-  annotations: [12, textsBy("annotationKey", "annotation"), "Key-value pairs for tools and people; selectors do not use them."],
+  annotations: [12, textsBy("annotationKey", "annotation"), "Key-value pairs for tools and users; selectors do not use them."],
   ownerReferences: [13, untried(listOf(OWNER_REFERENCE, { as: "map", keys: ["uid"] })), "The owners of the object."],
   finalizers: [
     14,
@@ -96,7 +96,7 @@ export function kindShape(own: Readonly<Record<string, Entry>>, description = ""
   const metadata = [always(OBJECT_META), "Name, labels and other standard metadata."] as const;
   const head = objectOf({
     apiVersion: [text, "Version of the schema in which the object is written."],
-    kind: [text, "Kind of the object, as the API names it."],
+    kind: [text, "Kind of the object, by its name in the API."],
     metadata: isBinary ? [1, ...metadata] : metadata,
   });
   return { ...head, description, fields: { ...head.fields, ...fields } };

@@ -2,8 +2,8 @@
  * Compares two resourceVersions: negative when `left` is older. Kubernetes declares them comparable as positive integers of
  * any length, without leading zeros, since 1.35.
  *
- * Any other text has no order: it equals itself, and otherwise `left` counts as newer, whichever side the text is
- * on. So do not sort by this; a reader that asks "is mine newer?" at worst reads once too often.
+ * Any other text has no order: it equals itself, and otherwise `left` counts as newer, on either side. So do
+ * not sort by this; a reader that asks "is mine newer?" reads once too often at worst.
  *
  * @example
  * compareResourceVersions("9", "10") < 0; // true

@@ -21,7 +21,7 @@ export function groupOf(resource: Pick<ResourceType, "apiVersion">): string {
 }
 
 /**
- * The resource as Status messages name it: `endpoints`, `endpointslices.discovery.k8s.io`.
+ * The name of the resource in Status messages: `endpoints`, `endpointslices.discovery.k8s.io`.
  *
  * @example
  * qualifiedPlural(ENDPOINT_SLICES); // "endpointslices.discovery.k8s.io"

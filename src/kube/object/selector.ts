@@ -121,7 +121,7 @@ function checked(requirement: Requirement): Requirement {
 /**
  * Turns a selector field into conditions; an empty selector selects everything.
  *
- * @throws API_BAD_REQUEST when an operator is not In, NotIn, Exists or DoesNotExist, or the values do not fit it.
+ * @throws API_BAD_REQUEST when an operator is not In, NotIn, Exists or DoesNotExist, or the values do not match it.
  * @example
  * matchesSelector(selectorOf({ matchLabels: { app: "web" } }), { app: "web", tier: "a" }); // true
  */
@@ -142,7 +142,7 @@ function isFieldOperator(operator: string): operator is "In" | "NotIn" | "Exists
 }
 
 /**
- * Tells whether every condition holds for `labels`. NotIn also holds where the label is absent.
+ * Reports whether every condition holds for `labels`. NotIn also holds where the label is absent.
  *
  * @example
  * matchesSelector(parseSelector("tier!=a"), undefined); // true

@@ -63,7 +63,7 @@ const CODE_BY_HTTP: Readonly<Record<number, Code>> = {
 
 /**
  * The error for a Status of failure: code from its reason or, when that is unknown, from its HTTP code; the message is the
- * server's own; `details.status` is the Status and `details.retryAfterSeconds` the delay that it asks for, if any.
+ * server's own; `details.status` is the Status and `details.retryAfterSeconds` the delay that it requests, if any.
  *
  * @example
  * errorFromStatus({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", reason: "Conflict", code: 409 }).code; // "API_CONFLICT"

@@ -63,8 +63,8 @@ export interface Controller {
 }
 
 /**
- * A controller that has not started. A reconcile that fails is tried again as `decideRetry` says and reported once: a key that
- * keeps failing with the same code is silent until it succeeds.
+ * A controller that has not started. A reconcile that fails is tried again as `decideRetry` decides and reported once: further
+ * failures of the key with the same code are not reported until it succeeds.
  *
  * @example
  * const controller = createController({ name: "endpoints", queue, reconcile: async (key) => sync(key), clock, chance });

@@ -58,7 +58,7 @@ export interface FailedAttempt {
 }
 
 /**
- * The one place that decides when a failed reconcile is tried again, from the error's code only.
+ * The one place that decides when a failed reconcile is tried again, based only on the error's code.
  *
  * @example
  * decideRetry({ error: new EngineError("API_CONFLICT", "Changed"), failures: 0, random: () => 0 }); // { afterMs: 5, terminal: false }
@@ -112,7 +112,7 @@ function kindOf(error: unknown): FailureKind {
 }
 
 /**
- * The delay that the API server asked for, in milliseconds; 0 when it asked for none.
+ * The delay that the API server requested, in milliseconds; 0 if it requested none.
  *
  * @example
  * retryAfterMs(new EngineError("API_TOO_MANY_REQUESTS", "Slow down", { details: { retryAfterSeconds: 2 } })); // 2000

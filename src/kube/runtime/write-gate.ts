@@ -33,5 +33,5 @@ export function gateWrites(calls: GatedCalls, open: () => boolean): GatedCalls {
  * notLeading().code; // "LEADERSHIP_LOST"
  */
 function notLeading(): EngineError {
-  return new EngineError("LEADERSHIP_LOST", "Cannot write: this process does not lead");
+  return new EngineError("LEADERSHIP_LOST", "Cannot write: this process is not the leader");
 }

@@ -19,7 +19,7 @@ export const KEY_EXTRA = "platform/access-key";
 /** `UserInfo.extra`: the caller's rights end with a group of a provider, and so does what is made with them. */
 export const GRANT_EXTRA = "platform/administers-by";
 
-/** Tells whether a name of a user or group is reserved for the platform itself. */
+/** Reports whether a name of a user or group is reserved for the platform itself. */
 export function isReserved(name: string): boolean {
   return RESERVED.some((prefix) => name.startsWith(prefix));
 }
@@ -30,14 +30,14 @@ export interface KeySubject {
   readonly name: string;
 }
 
-/** The group that stands for one user, team or subject. */
+/** The group that represents one user, team or subject. */
 export function groupOfSubject({ kind, name }: KeySubject): string {
   return `platform:${kind}:${name}`;
 }
 
 const SUBJECT_GROUP = /^platform:(user|team|subject):/;
 
-/** Tells whether a group stands for a user, team or subject. Such groups follow from the key's owner and from team membership. */
+/** Reports whether a group represents a user, team or subject. Such groups follow from the key's owner and from team membership. */
 export function standsForSubject(group: string): boolean {
   return SUBJECT_GROUP.test(group);
 }
@@ -71,7 +71,7 @@ export interface Caller {
   readonly administers: boolean;
 }
 
-/** Tells whether these groups make their member an administrator. */
+/** Reports whether these groups make their member an administrator. */
 export function administers({ groups }: Pick<UserInfo, "groups">): boolean {
   return groups.includes(ADMINISTRATORS) || groups.includes(MASTERS);
 }

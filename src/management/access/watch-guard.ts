@@ -47,7 +47,7 @@ const CHECK_EVERY_MS = 1_000;
 const WATCHED_KINDS: readonly string[] = [OWNED_ACCESS_KEYS.kind, TEAMS.kind, USERS.kind];
 
 /**
- * A guard that follows no watch yet. Clients whose permissions have changed get an expired state, so that they list again.
+ * Creates a guard that follows no watches at first. Clients whose permissions have changed get an expired state, so that they list again.
  *
  * @example
  * startApiServer({ ...options, onWatch: createWatchGuard({ objects, membership, authentication, lives, clock }).onWatch });

@@ -121,7 +121,7 @@ export interface ManagementApi {
   stop(): Promise<void>;
 }
 
-/** Puts the kinds, the rights and the controllers together. */
+/** Assembles the kinds, the rights and the controllers. */
 export async function openManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
   const { store, clock, chance, logger, sharing, metrics = noMetrics, readFile = noFile } = options;
   const measured = measuredStore(store, { metrics, clock });

@@ -21,7 +21,7 @@ const READY_MS = 3_000;
 const FOUND_MS = 1_000;
 
 /**
- * Why the server cannot serve, without details that strangers must not see; undefined when it can. A call checks whether a write would work,
+ * Why the server cannot serve, without details that unauthenticated clients must not see; undefined when it can. A call checks whether a write would work,
  * once a second at most.
  */
 export function createServerReadiness({ store, relieve, clock, logger }: ServerReadinessOptions): () => Promise<string | undefined> {

@@ -11,7 +11,7 @@ export interface ReviewedTokensOptions {
 }
 
 /**
- * Answers a TokenReview: who an access key belongs to. Tokens for clusters are no credentials here, and a review of one says so.
+ * Answers a TokenReview with the owner of an access key. Tokens for clusters are not credentials here, and a review of one reports that.
  *
  * @example
  * await createReviewedTokens({ ownerOf, issuer }).identify(accessKey); // { user, audiences: [] }

@@ -51,7 +51,7 @@ const MEGABYTE = 1_048_576;
 const ENDING_MS = 1_000;
 
 /**
- * Creates a log that is off.
+ * Creates a log that is disabled.
  *
  * @example
  * const log = createAuditLog({ clock, logger });

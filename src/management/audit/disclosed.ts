@@ -88,7 +88,7 @@ const VIEWS_BY_KIND: ReadonlyMap<unknown, View> = new Map([
 /** The part of a body that may be logged: the body without secrets, or why there is none. */
 export type Disclosed = { readonly body: unknown } | { readonly note: string };
 
-/** Tells whether a request is about a kind that holds credentials, or has an object of such a kind as its body. */
+/** Reports whether a request is about a kind that contains credentials, or has an object of such a kind as its body. */
 export function holdsSecrets(attributes: Attributes, body?: unknown): boolean {
   return viewOf(attributes, body) !== undefined;
 }
@@ -100,7 +100,7 @@ function viewOf(attributes: Attributes, body: unknown): View | undefined {
 
 /** The part of a request's body that may be logged; the body need not be a valid object. */
 export function disclosedRequest(attributes: Attributes, body: unknown): Disclosed {
-  if (holdsSecrets(attributes) && attributes.verb === "patch") return { note: "left out: a patch of this kind may hold secrets" };
+  if (holdsSecrets(attributes) && attributes.verb === "patch") return { note: "left out: a patch of this kind may contain secrets" };
   return disclosedResponse(attributes, body);
 }
 

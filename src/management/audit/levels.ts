@@ -46,7 +46,7 @@ const RULES: readonly (readonly AuditRule[])[] = [
 
 /**
  * The policy for the settings: their own, or that of their level. Levels write one line for each request, and a second one for
- * watches, which may be open for long.
+ * watches, which may be open for a long time.
  *
  * @example
  * policyOf({ ...settings, level: 0 }); // nothing is written

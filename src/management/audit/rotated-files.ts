@@ -44,7 +44,7 @@ export async function rotatedName(path: string, at: number): Promise<string> {
 }
 
 /**
- * Removes rotated files that are too old or too many, and compresses the others if configured. A crash leaves a
+ * Removes rotated files beyond the maximum age or number, and compresses the others if configured. A crash leaves a
  * file, its compressed copy, or both, and the next call removes what is left over.
  *
  * @throws the system's error.

@@ -22,7 +22,7 @@ const shownOnly = (why: string, needs: string): Effect => ({ shownOnly: why, nee
 
 const INTERFACE = shownOnly("the service has no user interface other than the sign-in page", "a user interface of the platform");
 const APPS = shownOnly("the service installs no charts", "a chart installer");
-const COSTS = shownOnly("the service runs nothing that measures costs", "an operator for metrics and costs");
+const COSTS = shownOnly("the service does not measure costs", "an operator for metrics and costs");
 const BUILDS = shownOnly("the service builds no images", "an image builder");
 
 /**
@@ -31,28 +31,28 @@ const BUILDS = shownOnly("the service builds no images", "an image builder");
  */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.oidc": acts("users sign in with it"),
-  "auth.oidc.type": shownOnly("it is the name of a picture in a user interface", "a user interface of the platform"),
+  "auth.oidc.type": shownOnly("it names an image in a user interface", "a user interface of the platform"),
   "auth.sourceHostA": acts("users sign in with it"),
   "auth.sourceHostB": acts("users sign in with it"),
   "auth.directoryProviderA": acts("users sign in with it"),
   "auth.directoryProviderB": acts("users sign in with it"),
   "auth.saml": acts("users sign in with it"),
   "auth.clusterManager": acts("users sign in with one of its tokens"),
-  "auth.administrators": acts("members of a provider's group administer"),
+  "auth.administrators": acts("members of a provider's group become administrators"),
   "auth.identityRefreshSeconds": acts("how soon a login follows changes at the provider"),
   "auth.identityStaleSeconds": acts("how long a login is valid while the provider cannot be reached"),
   "auth.password.disabled": acts("no user can sign in with a password"),
   "auth.password.minLength": acts("shorter passwords are refused, for any user"),
   "auth.connectors": acts("users sign in with its provider, at an address that contains the connector's id"),
   "auth.connectors[].displayName": acts("the sign-in page shows this name"),
-  "auth.plainNamesConnector": acts("user names and groups of this connector match rules and teams as they are"),
+  "auth.plainNamesConnector": acts("user names and groups of this connector match rules and teams unchanged"),
   "auth.disableTeamCreation": acts("a sign-in creates no teams"),
   "auth.disableUserCreation": acts("a sign-in creates no user"),
   "auth.accessKeyMaxTTLSeconds": acts("access keys end earlier"),
   "auth.loginAccessKeyTTLSeconds": acts("keys of sign-ins end earlier, later or never"),
   "auth.customHttpHeaders": acts("the headers are added to answers of the authentication endpoints"),
   "auth.groupsFilters": acts("other groups are dropped at sign-in"),
-  oidc: shownOnly("the service is not a provider of OpenID Connect", "a provider of OpenID Connect"),
+  oidc: shownOnly("the service is not an OpenID Connect provider", "an implementation of one"),
   apps: APPS,
   "audit.enabled": acts("requests are logged in a file"),
   "audit.disableAgentSyncBack": shownOnly("no agents send audit lines to the service", "agents in connected clusters"),
@@ -68,8 +68,8 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "audit.maxBackups": acts("how many rotated files are kept"),
   "audit.maxSize": acts("when the file is rotated"),
   "audit.compress": acts("rotated files are compressed"),
-  platformHost: shownOnly("the public address of the service is its flag --public-url", "the service, in place of that flag"),
-  projectNamespacePrefix: acts("scopes recognize the namespaces of projects by it"),
+  platformHost: shownOnly("the flag --public-url sets the public address of the service", "the service to use it instead of that flag"),
+  projectNamespacePrefix: acts("scopes use it to recognize the namespaces of projects"),
   devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a server of workspaces"),
   uiSettings: acts("the sign-in page shows it"),
   "uiSettings.platformVersion": INTERFACE,
@@ -84,7 +84,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
     "a cluster to read the token from; mount the Secret, and name its file in tokenFile",
   ),
   costControl: COSTS,
-  platformDB: shownOnly("the service keeps its data where its flags say", "an operator that installs a database"),
+  platformDB: shownOnly("flags determine where the service keeps its data", "an operator that installs a database"),
   imageBuilder: BUILDS,
 };
 

@@ -57,7 +57,7 @@ function withoutCredentials(text: string): string {
 }
 
 /**
- * Problems without the values found at or around a secret: problems are logged.
+ * Problems without the values found at or around a secret, because problems are logged.
  *
  * @example
  * withoutFound([problem]); // "Expected text, found 1234" of a password → "Expected text"

@@ -21,8 +21,8 @@ export interface ShownOnly {
 export const SHOWN_ONLY_MAX = 200;
 
 /**
- * The settings that are only shown, named by the outermost section in which nothing has an effect. A value that is its default, or
- * empty, does not count as set. Wrong types are skipped. At most {@link SHOWN_ONLY_MAX}.
+ * The settings that are only shown, named by the outermost section in which nothing has an effect. A default or empty
+ * value does not count as set. Wrong types are skipped. At most {@link SHOWN_ONLY_MAX}.
  *
  * @example
  * shownOnlyIn({ apps: { noDefault: true } }).map(({ field }) => field); // ["apps"]
@@ -44,7 +44,7 @@ function collect(value: unknown, { schema, name, field }: Place, found: ShownOnl
   if (found.length >= SHOWN_ONLY_MAX || !isSet(value, schema)) return;
   if (name !== "" && !actsWithin(name)) {
     const effect = effectOf(name);
-    if ("shownOnly" in effect) found.push({ field, why: `Shown only: ${effect.shownOnly}. It would take ${effect.needs}` });
+    if ("shownOnly" in effect) found.push({ field, why: `Shown only: ${effect.shownOnly}. It would need ${effect.needs}` });
   } else if (schema.type === "object" && isRecord(value)) {
     for (const [member, inner] of Object.entries(schema.fields))
       collect(own(value, member), { schema: inner, name: fieldPath(name, member), field: fieldPath(field, member) }, found);

@@ -91,7 +91,7 @@ function formFaults(shape: ObjectSchema, object: KubeObject): readonly string[] 
     decodeObject(shape, object, { root: String(object.kind), internal: true, onUnknownField, refuse });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    faults.push("it has a field of another type");
+    faults.push("it has a field of the wrong type");
   }
   return faults;
 }

@@ -54,13 +54,13 @@ export async function demandServable(
   if (hadData !== undefined && (await store.list({ prefix: "/", limit: 1 })).objects.length === 0) throw lostData(place, hadData);
 }
 
-/** The error for lost data. `sign` is the sign that there was data; `place` is where it should be. */
+/** The error for lost data. `sign` is the evidence that there was data; `place` is where it should be. */
 export function lostData(place: string, sign: string): EngineError {
   const hint = `${RESTORE} To begin with an empty platform, start once with --accept-data-loss`;
   return new EngineError("STORE_FAILED", `Cannot start: there is no data in ${place}, but ${sign}`, { details: { hint } });
 }
 
-/** The error for a lost log, with what was written last. */
+/** The error for a lost log, which contained the latest writes. */
 export function lostLog(log: string): EngineError {
   const why = "the server that had the data open did not close it, and its last writes are in that file";
   const hint = `${RESTORE} To continue with what is left, start once with --accept-data-loss; nothing is lost if another program has opened the database since`;
@@ -69,9 +69,9 @@ export function lostLog(log: string): EngineError {
 
 /** The error for a database that ends before what its server has acknowledged. */
 export function lostWrites(database: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
-  const why = `it ends at revision ${found}, and the server that had it open has acknowledged writes up to ${known}: it is an older file, or its log (-wal) is older, cut or damaged`;
+  const why = `it ends at revision ${found}, and the server that had it open has acknowledged writes up to ${known}: it is an older file, or its log (-wal) is older, truncated or damaged`;
   const hint = `${RESTORE} To continue with what is left, start once with --accept-data-loss`;
-  return new EngineError("STORE_FAILED", `Cannot use "${database}": writes are missing in it; ${why}`, { details: { hint } });
+  return new EngineError("STORE_FAILED", `Cannot use "${database}": writes are missing from it; ${why}`, { details: { hint } });
 }
 
 const RESTORE = "Put back what is missing, or restore a backup into a new place and start there.";

@@ -51,7 +51,7 @@ const AT_ONCE = 128;
 
 /**
  * Copies contents into an empty store, or into one with an unfinished copy. Until the end the target is marked as unfinished.
- * A restoration into a store that already holds the same contents, because it was stopped before it could report, changes nothing.
+ * A restoration into a store that already has the same contents, because it was stopped before it could report, changes nothing.
  *
  * @throws USAGE when the target has other contents; STORE_FAILED when what is read back differs from what was written.
  */

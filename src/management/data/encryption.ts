@@ -23,7 +23,7 @@ const TAG = { authTagLength: TAG_BYTES } as const;
 const ENCODED_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Encrypts with AES-256-GCM and a random nonce for each text.
+ * Encrypts with AES-256-GCM and a random nonce for each value.
  *
  * @throws CONFIG_VALUE when there is no key, or one has a length other than {@link ENCRYPTION_KEY_BYTES}.
  * @example

@@ -88,7 +88,7 @@ function partFault(
 ): readonly string[] {
   if (found.count < wanted.count) return [`${name}: ${found.count} of ${wanted.count} rows are left`];
   if (found.count > wanted.count) return [`${name}: there are ${found.count} rows, but ${wanted.count} were backed up`];
-  if (found.digest !== wanted.digest) return [`${name}: its rows are not those that were backed up, or in a different order`];
+  if (found.digest !== wanted.digest) return [`${name}: its rows differ from those that were backed up, or are in a different order`];
   return [];
 }
 

@@ -42,10 +42,10 @@ export const OWNER = named(
 
 /** `spec.access[]`. Source: specification 1, "Access rule item". */
 export const ACCESS_RULE = named("AccessRule", "Grants verbs on the object to users and teams.", {
-  name: [text, "Name of the rule, for readers."],
+  name: [text, "Descriptive name of the rule."],
   verbs: [
     listOf(text),
-    "What is allowed: get, list, watch, create, update, patch, delete, on teams bind and makeowner, or VerbAll. An empty list allows nothing.",
+    "Allowed verbs: get, list, watch, create, update, patch, delete, on teams also bind and makeowner, or VerbAll for all. An empty list allows nothing.",
   ],
   subresources: [listOf(text), "Subresources of the object to which the verbs also apply."],
   users: [listOf(text), 'Users who get the verbs; "*" means every authenticated user.'],
@@ -55,7 +55,7 @@ export const ACCESS_RULE = named("AccessRule", "Grants verbs on the object to us
 /** Descriptions of fields that most kinds have. */
 export const USUAL_TEXTS = {
   displayName: "Name that the user interface shows.",
-  description: "What the object is for.",
+  description: "Purpose of the object.",
   owner: "Owner of the object.",
   access: "Permissions of users and teams on the object.",
 } as const;
@@ -74,7 +74,7 @@ export const OWNER_FIELDS = {
 
 /**
  * The base strategy of every stored kind of the management API: a generation that counts changes of the spec, a status
- * that is written only at its own path, and a deletion that takes as long as requested.
+ * that is written only at its own path, and a deletion with the requested grace period.
  */
 export const USUAL_STRATEGY = {
   nameRule: dnsSubdomain,

@@ -24,7 +24,7 @@ const SHAPE = kindShape(
       always(
         named("DirectClusterEndpointTokenSpec", "Lifetime and scope of the token.", {
           ttl: [int64, "Lifetime in seconds. Default: one day."],
-          scope: [ACCESS_SCOPE, "Restricts the token to a part of what its bearer may do."],
+          scope: [ACCESS_SCOPE, "Restricts the token to some of its bearer's permissions."],
         }),
       ),
       "Lifetime and scope of the token.",

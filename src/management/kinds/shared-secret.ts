@@ -82,7 +82,7 @@ function validate(object: KubeObject, old: KubeObject | undefined): readonly Fie
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Tells whether the last digit has no extra bits, so that each value has one spelling. Everything else was checked when the value was read. */
+/** Reports whether the last digit has no extra bits, so that each value has one spelling. Everything else was checked when the value was read. */
 function isCanonical(value: string): boolean {
   const padding = value.endsWith("==") ? 2 : value.endsWith("=") ? 1 : 0;
   return padding === 0 || DIGITS.indexOf(value.at(-1 - padding)!) % 4 ** padding === 0;

@@ -32,7 +32,7 @@ const SPEC = named("TeamSpec", "Members and settings of the team.", {
   owner: [OWNER, USUAL_TEXTS.owner],
   username: [
     text,
-    "Name that identifies the team, and its namespace in the container registry. A registry is not part of the platform: the name is stored, with a warning when no registry takes it or another team has it.",
+    "Name that identifies the team, and its namespace in the container registry. A registry is not part of the platform: the name is stored, with a warning if no registry accepts it or another team has it.",
   ],
   users: [listOf(text), "Platform users who belong to the team."],
   groups: [listOf(text), "Groups of an authentication provider whose members belong to the team."],

@@ -70,7 +70,7 @@ const SPEC = named("UserSpec", "Identity and settings of the user.", {
   ],
   groups: [
     listOf(text),
-    "Groups of the user. A sign-in adds those of the connector that the configuration lets through, and removes those that the connector no longer names; what you add stays.",
+    "Groups of the user. A sign-in adds those of the connector that the configuration lets through, and removes those that the connector no longer reports; groups that you add stay.",
   ],
   disabled: [bool, "If true, the user cannot sign in."],
   password: [text, "Password for signing in without a provider. It is never returned. An update that omits it keeps it."],

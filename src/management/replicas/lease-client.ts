@@ -20,8 +20,8 @@ export interface LeaseClientOptions {
 }
 
 /**
- * Leases in our own store, beside the objects that clients see. A call that takes too long fails; its write may still happen
- * afterwards, and the next call finds out by a conflict.
+ * Leases in our own store, separate from the objects that clients see. A call that takes too long fails; its write may still happen
+ * afterwards, and the next call detects that by a conflict.
  */
 export function createLeaseClient({ store, clock, timeoutMs }: LeaseClientOptions): LeaseClient {
   const inTime = async <T>(call: Promise<T>): Promise<T> => {

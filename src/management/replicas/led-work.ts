@@ -54,7 +54,7 @@ export function startLedWork({ store, sharing, begin, clock, chance, logger, met
   const client = createLeaseClient({ store, clock, timeoutMs: times.renewDeadlineSeconds * 500 });
   const election = createLeaderElection({ client, lease: LEASE, identity, clock, chance, logger, times, ...(metrics && { metrics }) });
   const demand = () => {
-    if (!election.leading) throw new EngineError("LEADERSHIP_LOST", "Another process does the background work now; nothing was written");
+    if (!election.leading) throw new EngineError("LEADERSHIP_LOST", "Another process now does the background work; nothing was written");
   };
   const led = guardedStore(store, demand);
   const ledSharing = askingFirst(demand, sharing);

@@ -28,8 +28,8 @@ const DAYS_LEFT_MIN = 30;
 
 /**
  * The one certificate of all servers on a store, made by the first of them: a kubeconfig that trusts one of them trusts all. It is replaced
- * at a start when it is about to expire; running servers keep the previous one, so restart all of them then. The new one has
- * an authority of its own. Its `caPem` names both, the new one first, so that clients with it trust all servers until then.
+ * at a start when it is about to expire; running servers keep the previous one, so restart all of them then. The new one
+ * has a separate authority. Its `caPem` contains both, the new one first, so that clients with it trust all servers until then.
  *
  * @throws STORE_FAILED when the stored text is not a certificate with its key.
  */

@@ -14,8 +14,8 @@ export interface SharedMemoryOptions {
 }
 
 /**
- * Remembers in the store: a login that began in one process can end in another, what is valid for one use is used once among all,
- * and a failure in one process counts in all of them.
+ * A memory in the store, shared by all processes: a login that began in one can end in another, one-time values are used once
+ * among all, and a failure in one counts in all of them.
  */
 export function createSharedMemory(options: SharedMemoryOptions): SignInMemory {
   return {

@@ -68,7 +68,7 @@ function strangerText({ target }: SecretSyncState, secret: KubeObject): string {
   const place = `${target.namespace}/${target.name}`;
   if (!followsNothing(secret))
     return `Secret ${place} follows another SharedSecret, ${labelsOf(secret)[SOURCE_NAMESPACE_LABEL]}/${labelsOf(secret)[SOURCE_NAME_LABEL]}`;
-  return `Secret ${place} already exists and follows no SharedSecret`;
+  return `Secret ${place} already exists and is not linked to a SharedSecret`;
 }
 
 /** The data come only from the source; labels, annotations and the type stay unchanged. */

@@ -43,7 +43,7 @@ const REFUSED_RETRY_MS = 60_000;
 
 /**
  * Keeps a Secret of a connected cluster equal to a SharedSecret: creates, updates and deletes it with its source, and reverts manual
- * edits. A Secret of another origin is left alone. Values appear in no log line.
+ * edits. A Secret of different origin is left alone. Values never appear in the log.
  *
  * @example
  * const sync = createSecretSync({ platform, cluster, source, target, clock, chance, logger });

@@ -83,8 +83,8 @@ export function withoutReserved(admission: SignInDecision): SignInDecision {
 }
 
 /**
- * Why an identity is too large to be kept; undefined when it is not. Groups are not cut: one that is dropped silently may be the
- * one that restricts the user.
+ * Why an identity is too large to be kept; undefined when it is not. Groups are not truncated: a silently dropped group could be
+ * the one that restricts the user.
  *
  * @example
  * tooMuch({ userId: "1", username: "jane", groups: ["dev"], connector: "oidc" }, SIGN_IN_LIMITS); // undefined

@@ -78,7 +78,7 @@ const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback|metadata)$/;
  *
  * - `GET /login` shows all ways to sign in, `GET /auth/connectors` returns them for programs.
  * - `POST /auth/password/login` takes `username` and `password`.
- * - `GET /auth/{connector}/login` leads to the provider, `GET /auth/{connector}/callback` back from it.
+ * - `GET /auth/{connector}/login` leads to the provider, `GET /auth/{connector}/callback` returns from it.
  * - `POST /auth/{connector}/callback` takes the form of a SAML provider, and `GET /auth/{connector}/metadata` is for its administrator.
  * - `POST /auth/clusterManager/login` takes `token`.
  * - `POST /auth/confirm` takes the user's answer on the page that asks whether a program may have a key.

@@ -5,7 +5,7 @@ import { unavailable, statusOf } from "../../apiserver/types/status.ts";
 const TROUBLES = {
   setup: "sign-in with this provider is not set up correctly; tell your administrator",
   permission: "the application lacks a permission at the provider; tell your administrator",
-  busy: "the provider accepts no more requests for now; try again in a minute",
+  busy: "the provider does not accept more requests at the moment; try again in a minute",
 } as const;
 
 /** A failure of a provider that has its own text for the user. */
@@ -25,10 +25,12 @@ export function troubled(trouble: Trouble, reason: string): EngineError {
   return error;
 }
 
-/** What a user sees of a failure. Why a provider cannot be used is only in the log, because it names files and errors of the server. */
+/** The part of a failure that a user sees. The reason why a provider cannot be used appears only in the log, because it names files and errors of the server. */
 export function told(error: EngineError): EngineError {
   const failed = (statusOf(error)?.code ?? 500) >= 500;
   if (!failed) return error;
   const trouble = troubles.get(error);
-  return unavailable(trouble === undefined ? "sign-in does not work at the moment; the server's log says why" : TROUBLES[trouble]);
+  return unavailable(
+    trouble === undefined ? "sign-in does not work at the moment; see the server's log for the reason" : TROUBLES[trouble],
+  );
 }

@@ -22,7 +22,7 @@ const BODY_BYTES_MAX = 16_384;
 /**
  * Requires a method.
  *
- * @throws API_ERROR (405) when it is another; the answer says which one is allowed.
+ * @throws API_ERROR (405) for any other; the answer names the allowed one.
  */
 export function expectMethod({ request, response }: Visit, method: "GET" | "POST"): void {
   if (request.method === method) return;
@@ -50,10 +50,10 @@ export async function readFields<Name extends string, Optional extends string = 
 }
 
 /**
- * The fields of a form that another site sends. Each must occur exactly once, and none in the address.
+ * The fields of a form from another site. Each must occur exactly once, and none in the address.
  *
- * @throws API_BAD_REQUEST when one is missing, empty or there twice; API_INVALID (413) when the form is too long; API_ERROR (415) when the
- * body is no form.
+ * @throws API_BAD_REQUEST when one is missing, empty or repeated; API_INVALID (413) when the form is too long; API_ERROR (415) when the
+ * body is not a form.
  */
 export async function readForm<Name extends string>(
   { request, query }: Visit,

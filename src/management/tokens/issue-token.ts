@@ -32,7 +32,7 @@ export interface IssueTokenOptions {
 
 /**
  * Issues tokens for callers: with their groups and the cluster roles of their teams, within the requested scope and those of
- * the key that was presented, and for no longer than that key is valid.
+ * the key that was presented, and no longer than that key is valid.
  */
 export function createIssueToken(options: IssueTokenOptions): IssueToken {
   return async ({ ttl, scope }, user, { warn, dryRun }) => {

@@ -75,7 +75,7 @@ const PROBE = Buffer.from("probe");
 const generate = promisify(generateKeyPair);
 
 /**
- * The keys of a port. If there is none, the first key is generated and saved.
+ * The signing keys that a port stores. If there are none, the first key is generated and saved.
  *
  * @throws CONFIG_VALUE when the text of the port does not contain signing keys.
  * @example
@@ -217,7 +217,7 @@ function readKeys(text: string): readonly KeptKey[] {
   });
 }
 
-/** Tells whether a key is complete and matches its algorithm: its public part must verify what it signs. */
+/** Reports whether a key is complete and matches its algorithm: its public part must verify what it signs. */
 function isKept(key: unknown): boolean {
   if (!isRecord(key) || !Number.isSafeInteger(key["neededUntil"]) || !isRecord(key["jwk"])) return false;
   const { jwk, algorithm } = key;

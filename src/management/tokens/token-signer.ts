@@ -63,7 +63,7 @@ const TOO_LONG: FieldError = {
 const TYPE = { apiVersion: "management.platform/v1", kind: "DirectClusterEndpointToken" };
 
 /**
- * A signer of tokens with which clusters are used directly, without the platform.
+ * A signer of tokens for using clusters directly, without the platform.
  *
  * @example
  * const signer = createTokenSigner({ issuer: "https://platform.example", keys, clock: systemClock, chance: systemChance });

@@ -38,7 +38,7 @@ const SAME_END_MS = 60_000;
 
 /**
  * Looks up the configured token, and renews it in time if possible. A token that cannot be renewed is logged once, with its expiry. Failures are
- * retried after growing pauses. It does nothing before {@link TokenRenewal.restart}.
+ * retried at increasing intervals. It does nothing before {@link TokenRenewal.restart}.
  *
  * @example
  * const renewal = createTokenRenewal({ open, clock, random: () => chance.fraction(), logger, onWarning });
@@ -151,7 +151,7 @@ class Renewal implements TokenRenewal {
   #fail(failure: VaultFailure, due: boolean): void {
     const { clock, logger, random } = this.#options;
     if (this.#failures === 0)
-      logger.warn("The vault's token cannot be renewed for now; retrying", { reason: failure.reason, message: failure.message });
+      logger.warn("The vault's token cannot be renewed at the moment; retrying", { reason: failure.reason, message: failure.message });
     const pauseMs = backoffDelay(RETRY, this.#failures++, random);
     this.#lookIn(Math.max(failure.retryAfterMs ?? 0, repetitionDelayMs(pauseMs, this.#leftMs(clock))), due);
   }
@@ -163,7 +163,7 @@ class Renewal implements TokenRenewal {
   }
 
   #recovered(): void {
-    if (this.#failures > 0) this.#options.logger.info("The vault answers about its token again");
+    if (this.#failures > 0) this.#options.logger.info("Requests about the vault's token succeed again");
     this.#failures = 0;
   }
 

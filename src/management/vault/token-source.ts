@@ -37,7 +37,7 @@ export interface TokenSource {
 }
 
 /**
- * Reads the token where the settings say. A file is read whenever the token is used, and every {@link TOKEN_FILE_POLL_MS}, as mounted
+ * Reads the token from the configured place. A file is read whenever the token is used, and every {@link TOKEN_FILE_POLL_MS}, as mounted
  * Secrets are replaced. It starts with {@link TokenSource.restart}.
  *
  * @example

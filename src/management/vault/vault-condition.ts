@@ -24,7 +24,7 @@ export function conditionsOf(object: KubeObject): readonly Condition[] {
   return (object["status"] as { readonly conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
 }
 
-/** Whether the object has been a copy so far. */
+/** Whether the object is already a copy. */
 export function hasVaultCondition(object: KubeObject): boolean {
   return conditionsOf(object).some(({ type }) => type === VAULT_CONDITION);
 }
@@ -53,7 +53,7 @@ export function vaultCondition(result: VaultResult, { place, warning }: VaultCon
   const of = version === undefined ? "" : `, version ${version}`;
   const names = leftOut.slice(0, NAMED_MAX).map((name) => JSON.stringify(name.slice(0, 60)));
   const more = leftOut.length > NAMED_MAX ? ` and ${leftOut.length - NAMED_MAX} others` : "";
-  const without = leftOut.length === 0 ? "" : `, without ${names.join(", ")}${more}, which no Secret can have`;
+  const without = leftOut.length === 0 ? "" : `, without ${names.join(", ")}${more}, which are not valid in a Secret`;
   const message = `${place}${of}${without}`;
   if (warning !== undefined) return { status: "True", reason: "TokenNotRenewed", message: `${message}; ${warning}` };
   return { status: "True", reason: "Copied", message };

@@ -6,7 +6,7 @@ import { SHARED_SECRETS } from "../kinds/types.ts";
 import { changesVaultSource, VAULT_ANNOTATIONS } from "./vault-source.ts";
 
 /**
- * The annotations that name a secret of the vault read whatever the platform's token may read, so only administrators may set them,
+ * The annotations that name a secret of the vault read anything that the platform's token may read, so only administrators may set them,
  * with a key that no scope limits. Anyone who may write the object may remove them.
  *
  * @throws API_FORBIDDEN (the permit), naming the annotations.

@@ -53,7 +53,7 @@ export function vaultSource(annotations: StringMap | undefined): VaultSource | s
   return { version, mount, path, requestPath: `/v1/${encoded(mount)}${inside}${encoded(path)}` };
 }
 
-/** Whether a write changes what is copied. Ending the copying is not a change: what was copied stays. */
+/** Whether a write changes what is copied. Stopping the copying is not a change: the copied data stays. */
 export function changesVaultSource(object: KubeObject, old: KubeObject | undefined): boolean {
   if (object.metadata.annotations === undefined) return false;
   return Object.values(VAULT_ANNOTATIONS).some((name) => {

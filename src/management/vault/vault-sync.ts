@@ -54,7 +54,7 @@ const SOON_MS = 1_000;
 
 /**
  * Copies secrets of the vault into the SharedSecrets that name them, one after another, a round at a time. Secrets that cannot be read keep
- * their last copied values. Nothing is ever written to the vault. The token is kept alive independently of the rounds, if it can be renewed.
+ * their last copied values. Nothing is ever written to the vault. The token is renewed independently of the rounds, if possible.
  *
  * @example
  * const sync = startVaultSync({ registry, objects, settings: () => config.vault, onSettings, readFile, chance, clock, logger });

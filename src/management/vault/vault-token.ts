@@ -30,7 +30,7 @@ const LOOK_MIN_MS = 1_000;
 const LOOK_MAX_MS = 86_400_000;
 
 /**
- * Reads the answer to a look-up or a renewal. Errors quote nothing of it.
+ * Reads the answer to a look-up or a renewal. Errors never quote it.
  *
  * @example
  * readTokenAnswer({ status: 200, retryAfter: undefined, text: '{"data":{"ttl":60,"renewable":true}}' }); // { seconds: 60, renewable: true }
@@ -50,7 +50,7 @@ export function readTokenAnswer({ status, retryAfter, text }: VaultAnswer): Toke
     : isRecord(lookup)
       ? [lookup["ttl"], lookup["renewable"]]
       : [];
-  if (typeof seconds !== "number" || seconds < 0) return failed("WrongType", "the vault's answer does not say how long the token is valid");
+  if (typeof seconds !== "number" || seconds < 0) return failed("WrongType", "the vault's answer does not contain the token's lifetime");
   // Seconds are cut: a token that ends within one has none left, like one without an end.
   if (seconds === 0 && !(isRecord(lookup) && typeof lookup["expire_time"] === "string")) return { seconds: Infinity, renewable: false };
   return { seconds: Math.max(1, Math.min(Math.ceil(seconds), SECONDS_MAX)), renewable: renewable === true };

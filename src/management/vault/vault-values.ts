@@ -59,7 +59,7 @@ const KEY = /^[-._a-zA-Z0-9]{1,253}$/;
 const RETRY_AFTER_MAX = 3_600;
 
 /**
- * Reads an answer. Errors quote only its names: anything else may be secret.
+ * Reads an answer. Errors quote only its names, because anything else may be secret.
  *
  * @example
  * readVaultAnswer(source, { status: 503, retryAfter: undefined, text: "" }); // { ok: false, reason: "Sealed", … }
@@ -116,7 +116,7 @@ function dataOf(
 export function vaultRefusal(status: number, retryAfter: string | undefined): VaultFailure {
   if (status >= 300 && status < 400)
     return failed("Redirected", "the vault redirects to another address, to which the token is not sent; set that address", true);
-  if (status === 401) return failed("Unauthorized", "the vault does not know the token", true);
+  if (status === 401) return failed("Unauthorized", "the token is unknown to the vault", true);
   if (status === 403) return failed("Forbidden", "the token may not read it, or has expired");
   if (status === 404) return failed("NotFound", "there is no such secret, or its version is deleted");
   if (status === 429 && retryAfter !== undefined)

@@ -19,15 +19,15 @@ const VALUE_TYPES = ["string", "number", "integer", "boolean", "array", "object"
 /** One entry of `asserts`. Exactly one of the fields beside `not` is given; `readAsserts` says so when it is not. */
 export const ASSERT = {
   type: "object",
-  description: "A statement about the object that comes out. One statement per entry, with not: true for its opposite.",
+  description: "A statement about the resulting object. One statement per entry, with not: true for its opposite.",
   fields: {
-    equal: assertion("The value is this one, with everything in it.", { value: given("The value; null is a value too.") }),
+    equal: assertion("The value equals this one, including everything in it.", { value: given("The value, which may be null.") }),
     notEqual: assertion("The value is different, or there is none.", { value: given("The value.") }),
     exists: assertion("There is a value, null included.", {}),
     notExists: assertion("There is no value.", {}),
-    contains: assertion("A list has this item, or a string has this part.", {
+    contains: assertion("A list contains this item, or a string contains this part.", {
       content: given("The item, or the part of the text."),
-      count: { type: "integer", minimum: 0, description: "The list has it exactly this many times. Default: at least once." },
+      count: { type: "integer", minimum: 0, description: "The list contains it exactly this many times. Default: at least once." },
       any: { type: "boolean", default: false, description: "An item that is a map only needs to have the members of content." },
     }),
     isSubset: assertion("A map has at least these members, and so do the maps inside it.", {
@@ -44,19 +44,19 @@ export const ASSERT = {
       count: { type: "integer", required: true, minimum: 0, description: "How many. Characters are UTF-16 units." },
     }),
     isType: assertion("The value is of this type.", {
-      type: { type: "literals", required: true, values: VALUE_TYPES, description: "The type, as JSON names it." },
+      type: { type: "literals", required: true, values: VALUE_TYPES, description: "The type, by its name in JSON." },
     }),
     isNullOrEmpty: assertion("There is no value, or it is null, or an empty string, list or map.", {}),
     unchanged: {
       type: "object",
-      description: "Nothing is different from what would come out without any patch.",
+      description: "Nothing differs from the result without any patch.",
       refuseNull: true,
       fields: {
         except: {
           type: "list",
           default: [],
           items: { type: "string", description: "A path, with or without [*]." },
-          description: "What may be different, with everything below it.",
+          description: "Places that may differ, with everything below them.",
         },
       },
     },
@@ -67,7 +67,7 @@ export const ASSERT = {
 /** `asserts:` of a test, and of a sequence's expectation of an object. */
 export const ASSERTS = {
   type: "list",
-  description: "Statements about the object that comes out; all must hold.",
+  description: "Statements about the resulting object; all must hold.",
   items: ASSERT,
   minItems: 1,
   maxItems: 1_000,

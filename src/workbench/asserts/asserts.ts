@@ -58,7 +58,7 @@ export function readAsserts(list: Node | undefined, { report, field }: { report:
   });
 }
 
-/** Tells whether checking these statements needs {@link AssertSubject.matches}. */
+/** Reports whether checking these statements needs {@link AssertSubject.matches}. */
 export function needsMatcher(asserts: readonly Assert[]): boolean {
   return asserts.some(({ name }) => name === "matchRegex");
 }
@@ -71,8 +71,8 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
   const [name] = names;
   if (name === undefined || names.length > 1) {
     const statements = Object.keys(ASSERT.fields).filter((known) => known !== "not");
-    const message = name === undefined ? "The entry states nothing" : `Found ${names.join(" and ")} in one entry`;
-    const hint = name === undefined ? `Write one of ${statements.join(", ")}` : "Write an entry of its own for each";
+    const message = name === undefined ? "The entry has no statement" : `Found ${names.join(" and ")} in one entry`;
+    const hint = name === undefined ? `Write one of ${statements.join(", ")}` : "Write a separate entry for each";
     // A misspelt name is already reported as an unknown field.
     if (name !== undefined || node.entries.size <= Number(node.entries.has("not")))
       report.error({ code: "CONFIG_VALUE", at: startOf(node), field, message, hint });
@@ -83,13 +83,13 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
   const written = WRITTEN[name];
   if (written !== undefined && entry.value.kind === "map" && !entry.value.entries.has(written)) {
     const message = `Missing required field ${JSON.stringify(written)}`;
-    report.error({ code: "CONFIG_REQUIRED", at: keyStartOf(entry), field: inner, message, hint: "Null is written as null" });
+    report.error({ code: "CONFIG_REQUIRED", at: keyStartOf(entry), field: inner, message, hint: "Write null as null" });
   }
   checkPattern(valueAt(entry.value, "pattern"), { report, field: fieldPath(inner, "pattern") });
   const paths = readPaths(entry.value, { report, field: inner });
   if (name === "unchanged" && paths.some(isWhole)) {
     const message = "The exception covers the whole object, so the statement cannot fail";
-    report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: inner, message, hint: "Name what the patches change" });
+    report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: inner, message, hint: "Name the fields that the patches change" });
   }
   return [{ place: keyStartOf(entry), name, definition, paths }];
 }
@@ -131,7 +131,7 @@ export interface AssertFinding {
   readonly at?: string;
 }
 
-/** Checks one statement; undefined when it holds. A regular expression that takes too many steps does not. */
+/** Checks one statement; undefined when it holds. A regular expression that takes too many steps counts as a failure. */
 export function checkAssert(assert: Assert, subject: AssertSubject): TestFailure | undefined {
   return findFailure(assert, subject)?.failure;
 }

@@ -48,7 +48,7 @@ function membersOf(value: unknown, other: unknown): ReadonlyMap<PathStep, unknow
 }
 
 /**
- * Tells whether the value at one concrete path is, or is in, the value at the other.
+ * Reports whether the value at one concrete path is, or is in, the value at the other.
  *
  * @example
  * isPathWithin("subsets[0].addresses[3].ip", "subsets[0].addresses[3]"); // true

@@ -14,7 +14,7 @@ import type { ObjectSchema, Schema } from "../../schema/schema.ts";
 const OF_ALL_KINDS = ["apiVersion", "kind"];
 
 /**
- * Why a path is not one of the kind, if that is clear: a name that the kind does not have but that resembles one it has.
+ * Why a path does not exist in the kind, if that is clear: a name that the kind does not have but that resembles one it has.
  *
  * @example
  * misspelling("Endpoints", compilePath("subsets[*].adresses[*].ip").segments); // 'Endpoints have no "adresses" there; did you mean "addresses"?'
@@ -35,8 +35,8 @@ export function misspelling(kind: unknown, segments: readonly Segment[]): string
 }
 
 /**
- * Finds a path that API servers never return, as far as that is clear; undefined if there is none. A name that is nearly one of the kind's,
- * or a text in place of a list.
+ * Finds a path that API servers never return, as far as that is clear; undefined if there is none. A name that resembles one of the
+ * kind's, or a string in place of a list.
  *
  * @example
  * misfitOf({ apiVersion: "v1", kind: "Endpoints", subsets: "none" }); // "subsets is a string in place of a list"

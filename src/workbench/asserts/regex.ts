@@ -2,7 +2,7 @@ import { EngineError, isEngineError } from "../../base/errors.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 
 /**
- * Tells whether a text has a part that matches a pattern (JavaScript's syntax, flag u).
+ * Reports whether a string has a part that matches a pattern (JavaScript's syntax, flag u).
  *
  * @throws EXPRESSION_FUEL when it takes too many steps, and the other codes of an evaluation.
  */
@@ -33,7 +33,7 @@ export function createRegexMatcher(sandbox: Sandbox): RegexMatcher {
 }
 
 /**
- * Why a text is not a regular expression, or undefined when it is one. Nothing is matched.
+ * Why a string is not a regular expression, or undefined when it is one. Nothing is matched.
  *
  * @example
  * regexProblem("("); // "Unterminated group"

@@ -48,8 +48,8 @@ interface Watched {
 /**
  * Watches an engine.
  *
- * @param sandbox runs the watched expressions; made with `watchingLimits` and the engine's own `toHostDns`. An expression that is
- * stopped there by a limit counts as run, without its branches.
+ * @param sandbox runs the watched expressions; made with `watchingLimits` and the engine's own `toHostDns`. An expression that
+ * a limit stops there counts as run, without its branches.
  * @example
  * const coverage = createCoverage(await createSandbox({ limits: watchingLimits(settings.limits) }));
  * const engine = await createEngine({ config, settings, vcluster, instrument: coverage.instrument });

@@ -5,7 +5,7 @@ const TWO_COLUMNS =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1faff}\u{20000}-\u{3fffd}]$/u;
 
 /**
- * Columns that a terminal gives a text. An approximation: combined characters are counted one by one.
+ * The number of terminal columns that a text occupies. An approximation: combined characters are counted one by one.
  *
  * @example
  * columnsOf("日本"); // 4

@@ -106,7 +106,7 @@ function plain(line: string): string {
   return line.replace(/\p{Cc}/gu, " ");
 }
 
-/** Tells whether a value is shown; a map or list whose member is shown is not. */
+/** Reports whether a value is shown; a map or list whose member is shown is not. */
 function isDrawnAmong(values: readonly DrawnValue[]): (value: DrawnValue) => boolean {
   const byStart = new Map<number, DrawnValue[]>();
   for (const value of values) byStart.set(value.start, [...(byStart.get(value.start) ?? []), value]);

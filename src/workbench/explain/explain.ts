@@ -26,8 +26,8 @@ export interface Evaluator {
 const FACTOR = 10;
 
 /**
- * Limits for tracing an expression that runs within `limits`. Compile explained and covered expressions in a sandbox of
- * its own with these: the watched text is longer and takes more steps.
+ * Limits for tracing an expression that runs within `limits`. Compile explained and covered expressions in a separate
+ * sandbox with these limits: the watched text is longer and takes more steps.
  */
 export function watchingLimits(limits: SandboxLimits): SandboxLimits {
   const larger = (name: "fuel" | "sourceBytes" | "resultBytes" | "memoryBytes", factor: number) =>
@@ -44,8 +44,8 @@ export function watchingLimits(limits: SandboxLimits): SandboxLimits {
 /**
  * The values of the parts of `text`, as far as it ran: up to the exception if it throws.
  *
- * It has none when it hits a limit, and if watching would change the behavior (an expression that looks at its own
- * source).
+ * It has none when it hits a limit, and if watching would change the behaviour (an expression that reads its
+ * own source).
  *
  * @example
  * explain(sandbox, 'value.length > 3 ? "long" : value', { value: "ab", context }).drawing;
@@ -81,7 +81,7 @@ function watch(sandbox: Evaluator, text: string, scope: Scope): Watched | undefi
   }
 }
 
-/** Tells whether the original behaves as the watched expression. */
+/** Reports whether the original behaves as the watched expression. */
 function isFaithful(sandbox: Evaluator, text: string, scope: Scope, { outcome }: Trace): boolean {
   try {
     const { value } = sandbox.evaluate(sandbox.compile(text), scope);

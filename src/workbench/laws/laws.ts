@@ -81,7 +81,7 @@ const deterministic: Law = {
     const right = there(trial, context);
     if (jsonEqual(left, right)) return undefined;
     const steps: LawStep[] = [{ on: "tenant", value: trial.value }, stepOf("host", left), stepOf("host", right)];
-    return { steps, explanation: "The same value gives different results, or the same result at different cost." };
+    return { steps, explanation: "The same value gives different results, or the same result at a different cost." };
   },
 };
 

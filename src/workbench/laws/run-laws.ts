@@ -32,7 +32,7 @@ export interface RunLawsOptions {
 }
 
 /**
- * Checks every entry of `laws`, in order. An entry that states nothing, or names a path that no patch has, is an error; one that
+ * Checks every entry of `laws`, in order. An entry without a law, or with a path that no patch has, is an error; one that
  * applies to all patches but concerns none of them is skipped.
  *
  * @example
@@ -88,7 +88,7 @@ function runLaw(law: LawDefinition, options: RunLawsOptions, place: TestPlace): 
   // Seeing its own result can only change an evaluation that reads it.
   if (concerned.length > 0 || (name === "idempotent" && judged.length > 0)) return { ...all, verdict: "passed" };
   if (entry.path !== undefined) return { ...all, verdict: "failed", failures: [nothingTried(judged[0]!.pair, { name, place })] };
-  return { ...all, verdict: "skipped", reason: "no patch that it applies to has values to try" };
+  return { ...all, verdict: "skipped", reason: "none of its patches has values to try" };
 }
 
 function optionsOf({ domain, runs, seed, rounds }: Entry, rest: Pick<LawOptions, "only" | "objects" | "acceptedDrifts">): LawOptions {
@@ -159,6 +159,6 @@ function nothingTried({ patch, path, verdict }: PairReport, { name, place }: { n
 
 /** A law that held for some of the requested values. */
 function cutShort({ patch, path }: PairReport, { tried, wanted, place }: { tried: number; wanted: number; place: TestPlace }): TestFailure {
-  const message = `Only ${tried} of ${wanted} values of ${path} could be tried: they cost too much; write fewer runs, or a cheaper expression`;
+  const message = `Only ${tried} of ${wanted} values of ${path} could be tried: they cost too much; use fewer runs, or a cheaper expression`;
   return { message, place, patch: { index: patch, path } };
 }

@@ -23,7 +23,7 @@ const law = (description: string) => ({ type: "object", description, fields: SHA
 
 const SETTLES = {
   type: "object",
-  description: "Repeated round trips to the host and back settle, whatever the value.",
+  description: "Repeated round trips to the host and back settle for every value.",
   fields: {
     ...SHARED,
     rounds: {
@@ -42,10 +42,10 @@ export const LAW = {
   type: "object",
   description: "A law that patches must keep, tried on many values. One field per entry.",
   fields: {
-    roundTrip: law("reverseExpression undoes expression: what the host gets comes back as it was."),
+    roundTrip: law("reverseExpression undoes expression: what the host gets comes back unchanged."),
     hostEdits: law("expression undoes reverseExpression: every edit on the host could flow to the tenant."),
-    idempotent: law("If the host object that a patch made is in place, the patch gives the same result again: nothing is written twice."),
-    total: law("No expression fails, whatever value the kind allows."),
+    idempotent: law("Once the result of a patch is on the host, the patch gives the same result again: nothing is written twice."),
+    total: law("No expression fails for any value that the kind allows."),
     deterministic: law("The same value and context give the same result at the same cost."),
     typeKept: law("A string stays a string, a number a number; null, which removes the field, is allowed."),
     settles: SETTLES,

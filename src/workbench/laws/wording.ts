@@ -28,7 +28,7 @@ export function explainFailure({ message }: Extract<Arrival, { kind: "failed" }>
   return `${message}. ${contained}.`;
 }
 
-/** A result of another type than the value that it replaces. */
+/** A result whose type differs from that of the value that it replaces. */
 export function explainType(before: unknown, after: unknown): string {
   return `The value was ${typeInWords(before)} and becomes ${typeInWords(after)}, which the API server may refuse together with the whole object.`;
 }
@@ -40,26 +40,26 @@ export function explainJourney(journey: { before: unknown; host: unknown; back: 
   const after = back.kind === "gone" ? "without the field" : shown(back.value);
   const what = `reverseExpression does not undo expression: ${shown(before)} would come back as ${after}`;
   return flows
-    ? `${what}. An edit on the host to ${shown(host)} flows, and leaves the tenant with ${after}.`
+    ? `${what}. An edit on the host to ${shown(host)} flows back, and leaves the tenant with ${after}.`
     : `${what}. An edit on the host to ${shown(host)} does not survive the round trip, so the syncer undoes it (REVERSE_NOT_INVERSE).`;
 }
 
-/** An edit on the host that has no place in the tenant. */
+/** An edit on the host that cannot be applied in the tenant. */
 export function explainEdit(edit: unknown, back: Arrival): string {
   const why =
     back.kind === "failed"
       ? `reverseExpression fails: ${back.message}`
       : "expression does not reproduce it from the result of reverseExpression";
-  return `An edit on the host to ${shown(edit)} does not flow: ${why}. The syncer undoes it.`;
+  return `An edit on the host to ${shown(edit)} does not flow back: ${why}. The syncer undoes it.`;
 }
 
-/** A patch that looks at the host object and returns something else once its own result is there. */
+/** A patch that reads the host object and returns a different value once its own result is there. */
 export function explainSecondWrite(): string {
-  return "expression sees its own result in context.hostObject and changes it again: the host object is written twice.";
+  return "expression reads its own result in context.hostObject and changes it again: the host object is written twice.";
 }
 
 const UNREST = {
-  cycle: "comes back to where it was and starts again",
+  cycle: "returns to its original value and starts over",
   growth: "gets longer with every round",
   endless: "is different after every round",
 } as const;
@@ -69,11 +69,11 @@ export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds
   const how = `The value ${UNREST[unrest]} and does not settle within ${rounds} rounds.`;
   return comesBack
     ? `${how} If both sides copy each other, they write forever; this syncer accepts no edit that changes on its way back, and undoes it (REVERSE_NOT_INVERSE).`
-    : `${how} expression sees its own result in context.hostObject, so every reconcile of the object writes it again.`;
+    : `${how} expression reads its own result in context.hostObject, so every reconcile of the object writes it again.`;
 }
 
 const VERDICTS: Readonly<Record<PairReport["verdict"], string>> = {
-  lossless: "what reaches the host comes back as it was",
+  lossless: "what reaches the host comes back unchanged",
   "one-way": "nothing comes back from the host",
   drifts: "the value that comes back differs from the original",
   oscillates: "each side keeps overwriting the other",

@@ -76,7 +76,7 @@ function checkReach({ test, entry, patched }: TestRun): AssertFinding[] {
   const { result, error, references } = test.definition;
   const states = [result, error, references, test.expected, entry, test.asserts[0], test.patches[0]].some((one) => one !== undefined);
   if (states || patched.outcomes.some(({ matches }) => matches > 0)) return [];
-  const message = `The test states nothing, and no patch finds a value${tellOutcomes(patched)}; write result: unchanged if that is meant`;
+  const message = `The test has no assertions, and no patch finds a value${tellOutcomes(patched)}; write result: unchanged if that is intended`;
   return [{ failure: { message, place: test.place } }];
 }
 
@@ -118,7 +118,7 @@ function checkOverall({ test, entry, patched }: TestRun): AssertFinding[] {
   const isExcused = ({ path }: Outcome) => excused.some((expectation) => expectation.path.canonical === path);
   const failed = whatFailed(patched, isExcused, test, entry);
   if (failed.length > 0 || patched.rejected === undefined || excused.length > 0) return failed;
-  return [{ failure: { message: `Expected an object that may be written, found that ${patched.rejected}`, place: (entry ?? test).place } }];
+  return [{ failure: { message: `Expected an object that may be written, but ${patched.rejected}`, place: (entry ?? test).place } }];
 }
 
 /** Hints for fixing a failing test. */

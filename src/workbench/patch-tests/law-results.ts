@@ -19,7 +19,7 @@ export interface LawRun {
   readonly timed: Timed;
 }
 
-/** Checks the laws of a suite that are wanted, in the order of the file. */
+/** Checks the selected laws of a suite, in the order of the file. */
 export async function lawResults({ suite, rules, objects, wanted, timed }: LawRun): Promise<readonly TestResult[]> {
   const items = suite.laws?.kind === "list" ? suite.laws.items : [];
   const drifts = { acceptedDrifts: suite.acceptedDrifts, settingsDrifts: suite.configuration.settings.acceptedDrifts };

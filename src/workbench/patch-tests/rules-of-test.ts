@@ -48,7 +48,7 @@ export async function rulesOfContext(suite: Suite, { vcluster }: SuiteContext, e
   return { engine, rules, unpatched: rules.map((own) => ({ ...own, patches: [] })) };
 }
 
-/** Rules that count, in `counted`, which of their expressions run, and how. */
+/** Rules that record in `counted` which of their expressions run, and which branches. */
 export async function withCoverage(from: TestRules, engines: EngineCache): Promise<TestRules> {
   const { engine, rules } = from;
   const coverage = createCoverage(await engines.watchingSandbox(engine));
@@ -61,7 +61,7 @@ export async function withCoverage(from: TestRules, engines: EngineCache): Promi
 }
 
 /**
- * Rules that remember names of referenced objects for one test alone: those of `objects`, and those that the test itself translates. Rules
+ * Rules that remember names of referenced objects for one test only: those of `objects`, and those that the test itself translates. Rules
  * without references are returned as they are.
  */
 export function withOwnNames(rules: readonly Rules[], objects: readonly KubeObject[]): readonly Rules[] {

@@ -51,7 +51,7 @@ export interface SuiteOptions {
 /**
  * Runs one patch test file.
  *
- * Faults of the file are in `problems`; it never throws for the content of a file or an expression.
+ * Errors in the file are in `problems`; it never throws for the content of a file or an expression.
  *
  * @example
  * const { results } = await runSuite("web.patch-test.yaml", { read: (file) => readFile(file, "utf8") });

@@ -107,7 +107,7 @@ function refuseMisfit(input: unknown): void {
     misfitOf(input) ??
     (typeof kind === "string" && typeof (input as JsonObject)["apiVersion"] === "string"
       ? undefined
-      : "it has kind without apiVersion, or the reverse") ??
+      : "it has kind without apiVersion, or apiVersion without kind") ??
     (isRecord(metadata) ? undefined : "metadata is not a map") ??
     (nameless === undefined ? undefined : `metadata.${nameless} is not a string`);
   if (why !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use the object: ${why}`);

@@ -25,7 +25,7 @@ export interface SequenceRun {
   readonly timed: Timed;
 }
 
-/** Runs the sequences of a suite that are wanted, in the order of the file. */
+/** Runs the selected sequences of a suite, in the order of the file. */
 export async function sequenceResults(run: SequenceRun): Promise<readonly TestResult[]> {
   const { suite, engines, wanted } = run;
   const sequences = suite.sequences.filter(({ name }) => wanted(name));

@@ -39,13 +39,13 @@ export const WATCHDOG_MS = 15_000;
 export const ANSWER_TOO_LONG = "The evaluation took too long and was stopped. Change a text to try again.";
 
 /** What a person is told whose expressions are too slow to be tried with many values. */
-export const PAIRS_TOO_LONG = "Trying the pairs with many values took too long and was stopped. The results shown here were not checked.";
+export const PAIRS_TOO_LONG = "Testing the pairs with many values took too long and was stopped. The results shown here are not checked.";
 
 /** Quiet time before pairs are tried, in milliseconds. */
 const PAIRS_AFTER_MS = 300;
 
 /**
- * A client with workers of its own, the first of which starts at once.
+ * A client with its own workers, the first of which starts immediately.
  *
  * @example
  * const client = createClient({ start: () => new Worker(url), clock: systemClock, onAnswer: show, onPairs: showPairs, onFailure: tell });

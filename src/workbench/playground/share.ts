@@ -40,17 +40,17 @@ export async function packState(state: PlaygroundState): Promise<Packed> {
 }
 
 /**
- * The state behind a fragment, with or without its `#`. Never throws: whatever is wrong with it is a message for people.
+ * The state behind a fragment, with or without its `#`. Never throws: problems are returned as a message for the user.
  *
  * @example
  * const unpacked = await unpackState(location.hash);
  */
 export async function unpackState(fragment: string): Promise<Unpacked> {
   const text = fragment.replace(/^#/, "");
-  if (text.length > FRAGMENT_MAX) return refused("it is longer than any link that the playground makes");
+  if (text.length > FRAGMENT_MAX) return refused("it is longer than any link of the playground");
   if (!text.startsWith(VERSION)) {
     const other = /^[0-9]{1,3}\./.test(text);
-    return refused(other ? "it was made by another version of the playground" : "it is not a link that the playground makes");
+    return refused(other ? "it was made by another version of the playground" : "it is not a link of the playground");
   }
   try {
     const deflated = fromBase64Url(text.slice(VERSION.length));
@@ -68,7 +68,7 @@ function refused(why: string): Unpacked {
 
 /** Only what a state has; members that it does not have are left out. */
 function stateOf(data: unknown): Unpacked {
-  if (!isRecord(data)) return refused("it holds no state");
+  if (!isRecord(data)) return refused("it contains no state");
   const { config, settings, tenant, host, vcluster } = data;
   if (typeof config !== "string" || typeof tenant !== "string") return refused("a text is missing");
   if (host !== undefined && typeof host !== "string") return refused("the host object is not a string");

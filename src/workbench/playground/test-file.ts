@@ -109,7 +109,7 @@ const CONTROLS = /(?![\n\t])\p{Cc}/u;
 /**
  * Commands for a shell that write the texts into files and render them.
  *
- * @returns undefined for texts with control characters, which do not show: a terminal acts on them, which could run other commands
+ * @returns undefined for texts with control characters, which are invisible: a terminal interprets them, which could run other commands
  */
 export function commandLineOf(state: PlaygroundState): string | undefined {
   const { config, settings: written = "", tenant, vcluster = SAMPLE_VCLUSTER } = state;

@@ -19,7 +19,7 @@ export async function act(world: SequenceWorld, places: ObjectPlaces, action: Ac
   }
 }
 
-/** Creates an object before anything happens. */
+/** Creates an object before the sequence starts. */
 export async function give(
   world: SequenceWorld,
   places: ObjectPlaces,
@@ -57,7 +57,7 @@ function valuesOf({ engine }: SequenceWorld, { verb, set }: Action): Action["set
 function withValues(object: KubeObject, values: Action["set"]): KubeObject {
   const changed = Object.entries(values).reduce<unknown>((before, [path, value]) => setValue(before, path, value), object);
   const why = misfitOf(changed);
-  if (why !== undefined) throw new EngineError("CONFIG_VALUE", `it would be no ${object.kind}: ${why}`);
+  if (why !== undefined) throw new EngineError("CONFIG_VALUE", `it would not be a valid ${object.kind}: ${why}`);
   return changed as KubeObject;
 }
 

@@ -45,7 +45,7 @@ function checkRest({ wanted, place }: Of<"quiescent">, world: SequenceWorld): re
   const when = formatSeconds(world.now);
   const message = wanted
     ? `Expected everything to be at rest at ${when}, but ${underWay}`
-    : `Expected something under way at ${when}, but everything is at rest`;
+    : `Expected something in progress at ${when}, but everything is at rest`;
   return [{ message, place }];
 }
 
@@ -107,7 +107,7 @@ function unique(texts: readonly string[]): readonly string[] {
 function checkAsserts({ side, object: name, asserts, place }: Of<"asserts">, { world, places, matches }: Checked): readonly TestFailure[] {
   const object = places.present(side, name);
   const subject = `${name} (${places.find(side, name).text}) in the ${side} cluster at ${formatSeconds(world.now)}`;
-  if (object === undefined) return [{ message: `Expected something of ${subject}, but it is absent`, place }];
+  if (object === undefined) return [{ message: `Expectations of ${subject} cannot be checked: it is absent`, place }];
   return asserts.flatMap((assert) => {
     const failure = checkAssert(assert, { object, matches, baseline: () => object });
     return failure === undefined ? [] : [{ ...failure, message: `${failure.message}, in ${subject}` }];

@@ -12,7 +12,7 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * A time in seconds, as messages and timelines show it.
+ * A time in seconds, for messages and timelines.
  *
  * @example
  * formatSeconds(1500); // "1.5s"

@@ -28,7 +28,7 @@ export function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault)
       world.down(fault.side, fault.forMs);
       return never;
     case "crash":
-      world.tell("fault", fault.forMs === 0 ? "the syncer crashes" : `the syncer crashes, and is away for ${formatSeconds(fault.forMs)}`);
+      world.tell("fault", fault.forMs === 0 ? "the syncer crashes" : `the syncer crashes, and is down for ${formatSeconds(fault.forMs)}`);
       world.crash(fault.forMs, fault.behind);
       return never;
     case "stall":

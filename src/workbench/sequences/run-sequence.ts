@@ -116,7 +116,7 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
     if (message !== undefined) errors.push(withStory({ message, place }));
   };
 
-  if (seed > 0) world.tell("seed", `${seed} decides how long everything takes`);
+  if (seed > 0) world.tell("seed", `${seed} determines how long everything takes`);
   for (const side of ["tenant", "host"] satisfies Side[])
     for (const object of sequence.given[side]) wrong(await give(world, places, { side, object }), sequence.place);
   world.start();
@@ -148,7 +148,7 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
     for (const statement of statements) failures.push(...checkStatement(statement, checked).map(withStory));
   }
   for (const [event, isUnmet] of unmet)
-    if (failures.length === 0 && isUnmet()) wrong("No request met this fault before the end of the sequence", event.place);
+    if (failures.length === 0 && isUnmet()) wrong("No request was affected by this fault before the end of the sequence", event.place);
   return { verdict: errors.length > 0 ? "error" : failures.length > 0 ? "failed" : "passed", failures: [...errors, ...failures] };
 }
 

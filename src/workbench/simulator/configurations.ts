@@ -69,7 +69,7 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
   },
   { name: "pairs that disagree", configs: [endpoints({ path: TAG, expression: '"a" + value', reverseExpression: '"b" + value' }), {}] },
   {
-    name: "expressions that look at the host",
+    name: "expressions that read the host object",
     configs: [
       endpoints({ path: "metadata.labels.app", expression: `context.hostObject?.metadata.labels?.app === "a" ? "b" : "a"` }),
       endpoints({ path: TEAM, expression: `context.hostObject?.metadata.labels?.tier ?? value` }),

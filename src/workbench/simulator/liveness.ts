@@ -21,7 +21,7 @@ export async function checkLiveness(world: World): Promise<void> {
   await endFaults(world);
   const isAtRest = await rest(world);
   const contradicted = world.replicas.flatMap((replica) => replica.contradicted);
-  if (!isAtRest && contradicted.length > 0) return world.fail("L5", `nothing corrects what is known of ${contradicted.join(", ")}`);
+  if (!isAtRest && contradicted.length > 0) return world.fail("L5", `nothing corrects the cached state of ${contradicted.join(", ")}`);
   // An answer that a delete took place is known to be false when the second list shows the object still.
   for (let times = 0; times < 2; times += 1) for (const replica of world.replicas) for (const cache of replica.caches) cache.relist();
   if (!(await rest(world))) return world.fail("L4", "the replicas do not settle");

@@ -115,7 +115,7 @@ function unordered(value: unknown, name?: string): unknown {
   return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, unordered(member, key)])) : value;
 }
 
-/** Tells whether a field is in a set. The fields above and below it do not count. */
+/** Reports whether a field is in a set. The fields above and below it do not count. */
 function membershipOf(set: FieldSet): (path: readonly string[]) => boolean {
   const members = new Set(pathsOf(set).map((path) => JSON.stringify(path)));
   return (path) => members.has(JSON.stringify(path));

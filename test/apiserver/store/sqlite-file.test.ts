@@ -105,7 +105,7 @@ describe("a file that cannot be used is named and left as it is", () => {
     {
       why: "a later program's schema",
       make: ofOurs("UPDATE meta SET value = 2 WHERE name = 'schema'"),
-      reason: "its schema 2 is newer than 1, the newest that this version knows",
+      reason: "its schema 2 is newer than 1, the newest that this version supports",
     },
     { why: "no counter", make: ofOurs("DELETE FROM meta WHERE name = 'revision'"), reason: NO_COUNTER },
     { why: "a counter that went back", make: ofOurs("UPDATE meta SET value = 1 WHERE name = 'revision'"), reason: NO_COUNTER },

@@ -30,8 +30,8 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
       "a path that is not a resource is forbidden, but discovery is not": ["RBAC", "API discovery roles"],
       "a role allows its verbs on its resources in its namespace, and no more": ["RBAC", "Role and ClusterRole"],
       "a role ends with its binding": ["RBAC", "RoleBinding and ClusterRoleBinding"],
-      "names narrow a role, also for lists that select them": ["RBAC", "Referring to resources"],
-      "patching is a verb of its own, and applying what is absent is creating it": ["API concepts", "Updates to existing resources"],
+      "names narrow a role, including for lists that select them": ["RBAC", "Referring to resources"],
+      "patching is a separate verb, and applying an absent object is creating it": ["API concepts", "Updates to existing resources"],
       "users cannot write rules that they do not have, unless they may escalate": ["RBAC", "Restrictions on role creation or update"],
       "users cannot grant a role that they do not have, unless they may bind it": [
         "RBAC",
@@ -93,7 +93,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "roles made of others",
     cases: {
-      "have the rules of those that their selectors select, and follow them": ["RBAC", "Aggregated ClusterRoles"],
+      "have the rules of the roles that they select, and follow changes of these": ["RBAC", "Aggregated ClusterRoles"],
       "include admin, edit and view, to which new kinds can add rules": ["RBAC", "User-facing roles"],
       "require all permissions, because they gather any rules": ["upstream", "`hasAggregationRule`"],
     },

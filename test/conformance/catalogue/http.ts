@@ -59,7 +59,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
         "upstream",
         "`EnsureObjectNamespaceMatchesRequestNamespace`",
       ],
-      "a generated name is not longer than names may be": ["upstream", "`names.SimpleNameGenerator`"],
+      "a generated name is no longer than the maximum": ["upstream", "`names.SimpleNameGenerator`"],
     },
   },
   {
@@ -113,7 +113,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "writes",
     cases: {
-      "a dry run answers like a real request, and leaves no trace": ["API concepts", "Dry-run"],
+      "a dry run answers like a real request, and stores nothing": ["API concepts", "Dry-run"],
       "unknown fields are dropped with a warning, without one, or refused, as the request asks": [
         "API concepts",
         "Validation for unrecognized or duplicate fields",
@@ -167,7 +167,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
         "`DeleteResource`, 202 for `orphanDependents: false`",
       ],
       "a Pod on a node has a grace period, which can only be shortened": ["Pod lifecycle", "Termination of Pods"],
-      "dependents go with their owner": ["Garbage collection", "Background cascading deletion"],
+      "dependents are deleted with their owner": ["Garbage collection", "Background cascading deletion"],
       "an owner in the foreground is deleted after those that block it": ["Garbage collection", "Foreground cascading deletion"],
       "orphans stay and lose their owner": ["Garbage collection", "Orphaned dependents"],
     },
@@ -190,7 +190,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "lists",
     cases: {
       "a list has the kind of its items and is never null": ["API concepts", "Collections"],
-      "pages tell how many items are left, unless a selector hides it": ["ListMeta", "remainingItemCount"],
+      "pages report how many items are left, unless there is a selector": ["ListMeta", "remainingItemCount"],
       "an exact state is listed as it was": reads,
       "?resourceVersion=999999999999&resourceVersionMatch=NotOlderThan is 504": ["API concepts", "Unavailable resource versions"],
       "?resourceVersionMatch=Exact is 422": reads,
@@ -206,7 +206,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     subject: "Representations",
     suite: "http",
     group: "lists",
-    cases: { "JSON for people is indented": ["Common parameters", "pretty"] },
+    cases: { "JSON for human readers is indented": ["Common parameters", "pretty"] },
   },
   {
     subject: "Watch",
@@ -218,7 +218,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "initial events without resourceVersionMatch are 422": ["API concepts", "Streaming lists"],
       "one object is watched by its name, and by the old path": ["Field selectors", "Supported fields"],
       "lines are the objects as they are read": ["API concepts", "Efficient detection of changes"],
-      "it ends by itself after timeoutSeconds": ["Common parameters", "timeoutSeconds"],
+      "it ends without an error after timeoutSeconds": ["Common parameters", "timeoutSeconds"],
     },
   },
   {
@@ -232,7 +232,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "?sendInitialEvents=true&resourceVersionMatch=Nearly is 422": initialEvents,
       "?resourceVersionMatch=NotOlderThan is 422": ["upstream", "`validateWatchOptions`"],
       "?resourceVersionMatch=Exact&resourceVersion=1 is 422": ["upstream", "`validateWatchOptions`"],
-      "without objects end at once, at the state of a list": ["API concepts", "Streaming lists"],
+      "without objects end immediately, at the state of a list": ["API concepts", "Streaming lists"],
       "are at least as new as the given state; a future one is 504": initialEvents,
       "end in the same way for metadata alone": ["API concepts", "Streaming lists"],
     },
@@ -257,7 +257,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "without a manager is 422": ["Server-side apply", "Managers"],
       "of another version is 400": ["API conventions", "Resources, apiVersion"],
       "to another name is 400": ["ObjectMeta", "name"],
-      "of an unknown field, if that is asked for is 400": ["API concepts", "Validation for unrecognized or duplicate fields"],
+      "of an unknown field, if requested, is 400": ["API concepts", "Validation for unrecognized or duplicate fields"],
       "only appliers may use force": ["Common parameters", "force"],
     },
   },
@@ -278,7 +278,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "strategic merge patch",
     cases: {
       "items of a list are merged by key, and deleted ones are removed": ["Strategic merge patch", "List of maps, delete directive"],
-      "an unknown directive is 422, an item without its key too": ["upstream", "`strategicpatch`, `ErrNoMergeKey`"],
+      "an unknown directive is 422, as is an item without its key": ["upstream", "`strategicpatch`, `ErrNoMergeKey`"],
     },
   },
   {
@@ -291,7 +291,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "a table includes whole objects or none, as requested": ["upstream", "`TableOptions.includeObject`"],
       "metadata alone is available for an object and for a list": metadataOnly,
       "a watch is shown as tables, and only the first has the columns": ["upstream", "`TableOptions.NoHeaders`"],
-      "a watch of metadata has nothing else": metadataOnly,
+      "a watch of metadata contains only metadata": metadataOnly,
       "an unknown format is skipped, and refused if it is the only one": mediaTypes,
     },
   },
@@ -343,7 +343,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "a Lease in protobuf is read, as leader elections write it": protobuf,
       "an EndpointSlice in protobuf is read, as slice controllers write it": protobuf,
       "a status in protobuf is read, as load balancers write it": protobuf,
-      "the options of a deletion may be in protobuf, and count": ["DeleteOptions", "preconditions"],
+      "the options of a deletion may be in protobuf, and take effect": ["DeleteOptions", "preconditions"],
     },
   },
   {

@@ -18,10 +18,10 @@ export const KIND_SECTIONS: readonly CatalogueSection[] = [
     group: "endpoints",
     cases: {
       "subsets are stored as written, with the order of subsets, addresses and ports": stored,
-      "one address twice stays twice, ready and not": stored,
+      "a duplicate address is kept, ready and not ready": stored,
       "the protocol of a port is completed, and empty lists are left out": ["upstream", "`SetDefaults_Endpoints`"],
-      "the same addresses in other subsets are a write": stored,
-      "addresses without ports are legal, as are no subsets at all": ["Endpoints v1", "subsets"],
+      "moving the same addresses to other subsets is a write": stored,
+      "addresses without ports are valid, as is an object without subsets": ["Endpoints v1", "subsets"],
       "Endpoints are deleted with their Service": ["upstream", "endpoints controller, `syncService`"],
       "nodeName may change": ["upstream", "`ValidateEndpointsUpdate`"],
       "a subset without addresses is API_INVALID": ["upstream", "`validateEndpointSubsets`"],
@@ -45,9 +45,9 @@ export const KIND_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "services",
     cases: {
-      "defaults are filled in and an address is given": ["API conventions", "Defaulting"],
+      "defaults are filled in and an address is assigned": ["API conventions", "Defaulting"],
       "the address stays: an update without it keeps it, one with another is API_INVALID": clusterIp,
-      "an address is allocated once, and again when it is free": ["ClusterIP allocation", "How Service ClusterIPs are allocated"],
+      "an address is allocated once, and reused when it is free": ["ClusterIP allocation", "How Service ClusterIPs are allocated"],
       "a headless Service has no address and needs no ports": ["Service", "Headless Services"],
       "an external name has no address": ["Service", "type: ExternalName"],
       "node ports are allocated, kept, and released with the type": ["Service", "type: NodePort"],
@@ -107,7 +107,7 @@ export const KIND_SECTIONS: readonly CatalogueSection[] = [
     group: "leases and events",
     cases: {
       "lease times keep their microseconds": ["Lease v1", "spec.renewTime"],
-      "events are found by what they are about": ["Field selectors", "Supported fields"],
+      "events can be selected by the object that they are about": ["Field selectors", "Supported fields"],
       "an event about another namespace is API_INVALID": ["upstream", "`legacyValidateEvent`"],
     },
   },
@@ -120,7 +120,7 @@ export const KIND_SECTIONS: readonly CatalogueSection[] = [
       "kube-system exists and stays": ["Namespaces", "Initial namespaces"],
       "kube-public exists and stays": ["Namespaces", "Initial namespaces"],
       "default/kubernetes leads to the API server": ["upstream", "`kubernetesservice` controller"],
-      "a namespace that is deleted takes its contents with it, waiting for finalizers, and takes no more": [
+      "a namespace that is deleted loses its contents, waits for finalizers, and accepts no new objects": [
         "Admission controllers",
         "NamespaceLifecycle",
       ],

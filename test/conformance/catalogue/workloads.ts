@@ -36,7 +36,7 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "budgets and policies",
     cases: {
-      "a PodDisruptionBudget keeps what it is given, and its spec may change": ["PodDisruptionBudget v1", "spec"],
+      "a PodDisruptionBudget is stored as written, and its spec may change": ["PodDisruptionBudget v1", "spec"],
       "the rules of a NetworkPolicy are replaced as a whole": ["NetworkPolicy v1", "spec.ingress"],
     },
   },

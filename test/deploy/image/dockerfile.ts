@@ -93,7 +93,7 @@ export function copyOf({ text }: Instruction): Copy {
   return { from, sources: paths.slice(0, -1), target: paths.at(-1)! };
 }
 
-/** Tells whether an ignore file keeps a path out of the context: the last pattern that fits it, or a folder above it, says so. */
+/** Reports whether an ignore file keeps a path out of the context: the last pattern that fits it, or a folder above it, says so. */
 export function ignores(ignoreFile: string, path: string): boolean {
   const parts = path.split("/");
   const above = parts.map((_part, index) => parts.slice(0, index + 1).join("/"));

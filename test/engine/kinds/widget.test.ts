@@ -180,7 +180,7 @@ describe("between two clusters", () => {
     expect((await cli(["why", "--help"])).out.replace(/\s+/g, " ")).toContain("endpoints, services, endpointslices or widgets");
   });
 
-  test("why says what to do where it is not synced", async () => {
+  test("why explains what to do where it is not synced", async () => {
     const { code, err } = await about(["why", "widgets", "shop/web"], "none.yaml");
     expect(code).not.toBe(0);
     expect(err).toContain("This syncer does not sync Widget objects");

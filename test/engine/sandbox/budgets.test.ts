@@ -96,7 +96,7 @@ describe("a fuel budget", () => {
       }) as Error,
     );
     expect(budget.remaining).toBe(0);
-    expect(evaluate).toThrow("used up the budget of 1000 steps that it shares");
+    expect(evaluate).toThrow("used up its shared budget of 1000 steps");
   });
 
   test("that is larger than the limit of an evaluation leaves that limit in force", async () => {
@@ -117,7 +117,7 @@ describe("a fuel budget", () => {
     // The price of the replacement is part of what the error tells, for budgets that others keep.
     expect(failureOf(sandbox, HUGE).details["fuel"]).toBeGreaterThan(1_000_000);
     expect(evaluate).toThrow();
-    expect(evaluate).toThrow("used up the budget of 10000000 steps that it shares");
+    expect(evaluate).toThrow("used up its shared budget of 10000000 steps");
   });
 });
 

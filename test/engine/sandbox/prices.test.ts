@@ -86,7 +86,7 @@ describe("data that costs more than its size allows", () => {
   test("is refused before the expression runs, and the error says so", () => {
     const { code, message, details } = failureOf(sandbox, "value", labels);
     expect(code).toBe("EXPRESSION_FUEL");
-    expect(message).toContain("was not evaluated: bringing in its ");
+    expect(message).toContain("was not evaluated: reading its ");
     expect(message).toContain("many keys that are large round numbers");
     expect(message).not.toContain("endless loop");
     expect(details["fuel"]).toBe(0);
@@ -133,7 +133,7 @@ describe("an evaluation that is stopped", () => {
 
   test("by its own tables says what to look for", () => {
     const { message } = failureOf(sandbox, "(() => { for (;;) ({ a: 1, b: [1, 2, 3] }) })()");
-    expect(message).toContain("made the engine search its own tables");
+    expect(message).toContain("caused more work in the engine's internal tables");
   });
 });
 

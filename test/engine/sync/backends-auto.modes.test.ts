@@ -88,7 +88,9 @@ describe("the way back to Endpoints alone", () => {
     await clock.advance(120_000);
     expect((await seen(sides.on)).addresses).toHaveLength(1_001);
     expect(told).toEqual([
-      expect.stringMatching(/mirror does not show all .*"code":"SLICES_LEFT".*Set backends: auto again.*beyond 1,000 addresses/),
+      expect.stringMatching(
+        /mirror does not show everything .*"code":"SLICES_LEFT".*Set backends: auto again.*addresses of a subset beyond 1,000/,
+      ),
     ]);
   });
 

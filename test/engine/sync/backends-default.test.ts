@@ -131,7 +131,7 @@ test.each(["tenant", "host"] as const)("beside a %s cluster that does not know E
   await write(sides.tenant, [{ addresses: ips(2), ports: [{ port: 80 }] }]);
   await clock.advance(60_000);
   expect([syncer.backends, (await copyIn(sides.on)) !== undefined]).toEqual(["endpoints", true]);
-  expect(told).toEqual(["backends: auto copies only Endpoints, because EndpointSlices are not known to an API server"]);
+  expect(told).toEqual(["backends: auto copies only Endpoints, because an API server does not support EndpointSlices"]);
   expect(fields).toMatchObject([{ clusters: [old] }]);
   // It is asked once, not followed.
   expect(requests).toEqual(["list"]);

@@ -188,7 +188,7 @@ test.each([
   { auto: "configured", says: /with backends: auto a running syncer copies or makes the missing slices, unless its own permissions/ },
   {
     auto: "without permissions",
-    says: /permissions on EndpointSlices are missing that backends: auto needs.*grant them and restart the syncer$/,
+    says: /permissions on EndpointSlices that backends: auto needs are missing.*grant those .* and restart the syncer$/,
   },
 ] as const)("where backends: auto is $auto, it is not the remedy", ({ auto, says }) => {
   const around = { tenantService: service("shop", "web", {}), hostService: namedService() };

@@ -190,7 +190,7 @@ describe("without a permission", () => {
   test("to list Secrets of the host, copies of an earlier process stay, and that is said once", async () => {
     const rig = await start({ fail: (verb) => (verb === "list" ? forbidden : undefined) });
     await rig.advance(60_000);
-    expect(rig.logs.filter((line) => line.includes("Cannot look for copies of referenced objects")).length).toBe(1);
+    expect(rig.logs.filter((line) => line.includes("Cannot search for copies of referenced objects")).length).toBe(1);
   });
 
   test("to write Secrets, the object that refers to one is synced all the same", async () => {

@@ -97,7 +97,7 @@ test("the log says once which host namespace copies wait for, and when it is the
   await host.delete(NAMESPACES, { namespace: "", name: "vc" });
   while ((await host.get(NAMESPACES, { namespace: "", name: "vc" })) !== undefined) await nextTask();
   for (let round = 0; round < 2; round++) expect(await loop.reconcile(ID)).toEqual({ requeueAfterMs: 3_000 });
-  expect(lines).toEqual(["warn  Copies wait for a host namespace that does not exist namespace=vc"]);
+  expect(lines).toEqual(["warn  Copies are waiting for a host namespace that does not exist namespace=vc"]);
   await host.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: "vc" } });
   await loop.reconcile(ID);
   expect(lines.slice(1)).toEqual(["info  The host namespace exists now namespace=vc"]);

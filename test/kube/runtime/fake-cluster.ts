@@ -108,7 +108,7 @@ export class FakeCluster implements Pick<ClusterClient, "list" | "watch"> {
   async list(_resource: ResourceType, { limit, continue: next, signal }: ListOptions = {}): Promise<ObjectList> {
     this.lists += 1;
     await Promise.race([this.listGate, aborted(signal)]);
-    if (signal?.aborted) throw new EngineError("API_UNAVAILABLE", "The request was ended");
+    if (signal?.aborted) throw new EngineError("API_UNAVAILABLE", "The request was aborted");
     if (this.down !== undefined) throw this.down;
     const error = this.listErrors.shift();
     if (error !== undefined) throw error;

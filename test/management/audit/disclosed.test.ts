@@ -77,7 +77,7 @@ describe.each(SECRETS)("a body of %s", (resource, body, disclosed) => {
 
   test("is left out when it is a patch", () => {
     expect(disclosedRequest(about(resource, "patch"), [{ op: "add", path: "/spec/data/a", value: CANARY }])).toEqual({
-      note: "left out: a patch of this kind may hold secrets",
+      note: "left out: a patch of this kind may contain secrets",
     });
   });
 

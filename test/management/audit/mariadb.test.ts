@@ -195,7 +195,9 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     for (let seq = 0; seq < 100; seq++) store.write(rowOf({ seq, ...(seq % 25 === 7 && { line: JSON.stringify("x".repeat(200)) }) }));
     await pass(() => store.pending === 0);
     expect([await counted(), lost()]).toEqual([96, 4]);
-    expect(told).toEqual([expect.stringMatching(/^The audit database refuses lines; the file has them .*Data too long for column 'line'/)]);
+    expect(told).toEqual([
+      expect.stringMatching(/^The audit database refuses lines; the file contains them .*Data too long for column 'line'/),
+    ]);
     await store.close();
   });
 

@@ -101,7 +101,7 @@ describe("an expression without backtracking", () => {
     ["(", 0, "Missing ) for this group"],
     ["a)", 1, "Unexpected )"],
     ["ab[c", 2, "Missing ] for this ["],
-    ["a**", 2, "A repetition of a repetition needs a group"],
+    ["a**", 2, "A repeated repetition needs a group"],
     ["*a", 0, "Found nothing to repeat"],
     ["a{3,2}", 0, "Expected the smaller number of repetitions first"],
     ["a{1001}", 0, "Expected at most 1000 repetitions"],

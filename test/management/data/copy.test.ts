@@ -227,7 +227,7 @@ describe("a check of everything", () => {
     ["it lacks uid or creationTimestamp", teamKey("a"), { ...team("a"), metadata: { name: "a" } }],
     ["it has no data", recordKey("a"), { ...record("a", ""), data: 7 }],
     ["it has an unknown field spec.colour", teamKey("a"), { ...team("a"), spec: { colour: "red" } }],
-    ["it has a field of another type", teamKey("a"), { ...team("a"), spec: { users: "jane" } }],
+    ["it has a field of the wrong type", teamKey("a"), { ...team("a"), spec: { users: "jane" } }],
   ])("finds that %s", async (fault, key, object) => {
     expect(await faultsOf(key, object)).toEqual([`${JSON.stringify(key)}: ${fault}`]);
   });

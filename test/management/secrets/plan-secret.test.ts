@@ -91,7 +91,7 @@ describe("planSecretSync", () => {
       const plan = planSecretSync({ source, target, shared: shared(), secret: secret(labels), adopt: false });
       return plan.action === "refuse" ? plan.why : plan.action;
     };
-    expect(why({})).toBe("Secret web/login already exists and follows no SharedSecret");
+    expect(why({})).toBe("Secret web/login already exists and is not linked to a SharedSecret");
     expect(why(others)).toBe("Secret web/login follows another SharedSecret, bank/db");
   });
 

@@ -74,9 +74,9 @@ describe.runIf(hasChromium)("in a browser", { timeout: BROWSER_TEST_MS }, () => 
       await page.getByLabel("User name").fill("jane");
       await page.getByLabel("Password").fill(PASSWORD);
       await page.keyboard.press("Enter");
-      await page.getByRole("button", { name: "Let it have a key" }).waitFor();
+      await page.getByRole("button", { name: "Allow" }).waitFor();
       expect(brought).toEqual([]);
-      await page.getByRole("button", { name: "Let it have a key" }).click();
+      await page.getByRole("button", { name: "Allow" }).click();
       await page.waitForURL(/\/done\?code=/);
       expect(brought.filter((url) => url.startsWith("/done?code="))).toHaveLength(1);
       expect(complaints.filter((text) => !text.includes("favicon"))).toEqual([]);

@@ -72,7 +72,7 @@ describe("a callback", () => {
     url.searchParams.set("error", "access_denied");
     expect(await browser.visit(url.href)).toMatchObject({
       status: 403,
-      body: { message: "forbidden: you or your organisation refused at the provider: access_denied" },
+      body: { message: "forbidden: you or your organisation declined the request at the provider: access_denied" },
     });
   });
 

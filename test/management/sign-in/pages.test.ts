@@ -139,7 +139,7 @@ describe("the page after a login", () => {
     platform.config = { sourceHostA: { ...CLIENT, orgs: [{ name: "acme" }] } };
     const { page } = await signIn();
     expectSafe(page);
-    expect([page.status, page.text]).toEqual([403, expect.stringContaining("none of the organisations and teams")]);
+    expect([page.status, page.text]).toEqual([403, expect.stringContaining("none of your organisations and teams")]);
     expect(page.text).toContain('<a class="button" href="/login">Start again</a>');
   });
 });
@@ -149,7 +149,7 @@ describe("a program that waits", () => {
     const { page, browser } = await signIn(PROGRAM);
     expect([page.status, page.location]).toEqual([200, null]);
     expectSafe(page);
-    expect(page.text).toMatch(/A program on this computer, at http:\/\/127\.0\.0\.1:8000, asks[^]*jane/);
+    expect(page.text).toMatch(/A program on this computer, at http:\/\/127\.0\.0\.1:8000, requests[^]*jane/);
     expect(platform.signedIn).toEqual([]);
     const sent = await browser.answer(platform.url, page);
     expect(sent.status).toBe(302);

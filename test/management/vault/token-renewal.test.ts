@@ -94,10 +94,10 @@ describe("a token that can be renewed", () => {
     const tries = vault.tokenAsked.length;
     expect(tries).toBeGreaterThan(3);
     expect(tries).toBeLessThan(12);
-    expect(told).toEqual(["The vault's token cannot be renewed for now; retrying: the vault is sealed or in maintenance: Sealed"]);
+    expect(told).toEqual(["The vault's token cannot be renewed at the moment; retrying: the vault is sealed or in maintenance: Sealed"]);
     vault.sealed = false;
     await pass(0.1 * HOUR_MS);
-    expect([renewals(), told.at(-1)]).toEqual([1, "The vault answers about its token again"]);
+    expect([renewals(), told.at(-1)]).toEqual([1, "Requests about the vault's token succeed again"]);
     await pass(2 * HOUR_MS);
     expect(await condition()).toContain("True Copied");
   });
@@ -181,7 +181,7 @@ describe("a vault that answers oddly", () => {
     await pass(0.8 * HOUR_MS);
     expect(renewals()).toBeGreaterThan(2);
     expect(renewals()).toBeLessThan(20);
-    expect(told).toEqual([expect.stringContaining("does not say how long the token is valid")]);
+    expect(told).toEqual([expect.stringContaining("does not contain the token's lifetime")]);
     expect(told.join()).not.toMatch(/hidden|hvs/);
     vault.insteadOfToken = undefined;
     await pass(0.15 * HOUR_MS);

@@ -32,6 +32,6 @@ describe.runIf(used.length > 0).each(used)("kubectl 1.$minor", ({ path }) => {
   test("runs it with its flags, and ends as it does", () => {
     expect(kubectl("endpoint-sync", "eval", '"blue-" + value', "--value", '"web"')).toMatchObject({ status: 0, stdout: "blue-web\n" });
     const refused = kubectl("endpoint-sync", "why", "endpoints", "web", "--tenant-kubeconfig", "none", "--host-kubeconfig", "none");
-    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('Cannot look for "web"') as string });
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('Cannot look up "web"') as string });
   });
 });

@@ -134,7 +134,7 @@ export class Model {
     return this.#revoked.get(key) ?? Infinity;
   }
 
-  /** Tells whether a key has belonged to a user since a moment. */
+  /** Reports whether a key has belonged to a user since a moment. */
   good(key: string, user: string, sent: number): Verdict {
     const { surely, possibly } = this.since(sent, ({ keys }) => keys[key] === user);
     const end = this.#ends.get(key) ?? { surely: Infinity, possibly: Infinity };
@@ -249,7 +249,7 @@ export class Model {
   }
 }
 
-/** Tells whether a body says only which object it is. */
+/** Reports whether a body says only which object it is. */
 export function isOutline({ spec }: Body): boolean {
   return Object.keys(spec).length === 0;
 }

@@ -42,7 +42,7 @@ export const PATIENCE_MS = 120_000;
 /** Time for a whole test in the browser, in milliseconds. */
 export const BROWSER_TEST_MS = 300_000;
 
-/** Tells whether there is a browser to try the page in. */
+/** Reports whether there is a browser to try the page in. */
 export const hasChromium = executablePath !== undefined;
 
 /** Starts the browser that is installed. */

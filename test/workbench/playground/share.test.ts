@@ -43,8 +43,8 @@ describe("a link from someone else", () => {
   const bomb = fragmentWith(Buffer.alloc(40_000_000, " "));
 
   test.each([
-    ["without anything", "", "it is not a link that the playground makes"],
-    ["to a heading", "#installation", "it is not a link that the playground makes"],
+    ["without anything", "", "it is not a link of the playground"],
+    ["to a heading", "#installation", "it is not a link of the playground"],
     ["of another version", "2.abc", "another version"],
     ["without data", "1.", "cut off"],
     ["in another alphabet", "1.<script>", "cut off"],

@@ -94,7 +94,10 @@ test.each([
 });
 
 test.each([
-  ["{ at: 1s }", "9: error CONFIG_VALUE sequences[0].expect[0]: Nothing is expected here. Say what should hold: tenant, host or quiescent"],
+  [
+    "{ at: 1s }",
+    "9: error CONFIG_VALUE sequences[0].expect[0]: Nothing is expected here. State what should hold: tenant, host or quiescent",
+  ],
   ["{ host: { wep: present } }", '19: error CONFIG_VALUE sequences[0].expect[0].host: Unknown object "wep". Did you mean "web"?'],
   [
     "{ host: { web: there } }",
@@ -143,7 +146,7 @@ test.each([
   ],
   [
     "sequences: [{ it: x, given: { tenant: [web], host: [web] }, expect: [{ quiescent: true }] }]",
-    '17:19: error CONFIG_VALUE sequences[0].it: The object "web" is applied to both clusters. Give each an object of its own',
+    '17:19: error CONFIG_VALUE sequences[0].it: The object "web" is applied to both clusters. Use a separate object for each',
   ],
 ])("of a sequence: %s", (text, problem) => {
   expect(read(`${text}\n`).problems).toEqual([`web.patch-test.yaml:${problem}`]);

@@ -163,7 +163,7 @@ test("other seeds, other times; the first that fails is told", async () => {
   expect(failed.verdict).toBe("failed");
   expect(failed.seed).toBeGreaterThan(0);
   expect(failed.runs).toBe(failed.seed! + 1);
-  expect(failed.failures[0]!.explanation).toContain(`seed    ${failed.seed} decides how long everything takes`);
+  expect(failed.failures[0]!.explanation).toContain(`seed    ${failed.seed} determines how long everything takes`);
   expect(await play(text(`seed: ${failed.seed}`))).toEqual({ ...failed, runs: 1 });
 });
 

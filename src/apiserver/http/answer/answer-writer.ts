@@ -27,7 +27,7 @@ export interface AnswerWriter {
   drained(response: ServerResponse): Promise<void>;
 }
 
-/** @param readMs How long a reader may take for one piece, in milliseconds. */
+/** @param readMs The maximum time in milliseconds in which a reader must receive one piece. */
 export function createAnswerWriter({ clock, readMs }: { readonly clock: Clock; readonly readMs: number }): AnswerWriter {
   const turns = createTurns();
   const drained = (response: ServerResponse) =>

@@ -45,10 +45,10 @@ export interface Offer<T> {
 }
 
 /**
- * The offer that suits the header best. Entries that ask for a conversion not offered are skipped, because clients list
+ * The offer that matches the header best. Entries for a conversion that is not offered are skipped, because clients list
  * the plain form after them.
  *
- * @throws API_ERROR (406) when nothing suits.
+ * @throws API_ERROR (406) when nothing matches.
  */
 export function negotiate<T>(header: string | undefined, offers: readonly Offer<T>[]): T {
   let choices = chosen.get(offers) as Map<string, Offer<T>> | undefined;

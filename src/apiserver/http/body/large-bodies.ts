@@ -1,7 +1,7 @@
 /** Bytes of a body that is worked on in pieces, and not beside another such one. */
 const LARGE_BYTES = 16 * 1024;
 
-/** Tells whether a body has its turn to wait for. */
+/** Reports whether a body has its turn to wait for. */
 export function isLarge(bytes: number): boolean {
   return bytes >= LARGE_BYTES;
 }

@@ -18,21 +18,22 @@ export class ProtobufError extends Error {
 
 const MAGIC = Buffer.from("k8s\0");
 
-/** Tells whether objects of a shape can be read. */
+/** Reports whether objects of a shape can be read. */
 export function isReadable({ fields }: ObjectSchema): boolean {
   return Object.values(fields).some(({ number }) => number !== undefined);
 }
 
 /**
- * The object behind a body: the magic bytes, then an envelope of its type and its own bytes. Fields without a number are
- * skipped, except in opaque parts, where a field with content that cannot be read is refused.
+ * The object behind a body: the magic bytes, then an envelope of its type and its own bytes. Fields without a number
+ * are skipped, except in opaque parts, where a field with unreadable content is refused.
  *
- * @throws ProtobufError when the bytes are something else.
+ * @throws ProtobufError for any other bytes.
  * @example
  * readProtobuf(shape, bytes); // { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }
  */
 export function readProtobuf(shape: ObjectSchema, bytes: Buffer): JsonObject {
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new ProtobufError("the body does not begin like a protobuf object");
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC))
+    throw new ProtobufError("the body does not begin with the prefix of a protobuf object");
   const { typeMeta, raw } = readMessage(ENVELOPE, bytes.subarray(MAGIC.length));
   const object = readMessage(shape, Buffer.from((raw as string | undefined) ?? "", "base64"));
   return { ...object, ...(typeMeta as JsonObject | undefined) };

@@ -56,7 +56,7 @@ function endOfText(text: string, start: number): number {
   }
 }
 
-/** Tells whether the object has had this field before. */
+/** Reports whether the object has had this field before. */
 function enterField(frame: Frame, field: string): boolean {
   frame.named = false;
   frame.step = field;

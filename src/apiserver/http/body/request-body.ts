@@ -55,7 +55,7 @@ const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,
 export function checkValues(bytes: Buffer, mediaType: string | undefined, valuesMax: number): void {
   const isYaml = mediaType?.endsWith("yaml") === true && bytes[0] !== BRACE;
   if ((isYaml ? countYaml : countJson)(bytes, valuesMax) <= valuesMax) return;
-  const remedy = isYaml ? "; in YAML, lines, commas and colons count: send it as JSON" : "";
+  const remedy = isYaml ? "; in YAML, lines, commas and colons are counted: send it as JSON" : "";
   throw tooLarge(`Request entity too large: limit is ${valuesMax} fields and items${remedy}`);
 }
 
@@ -90,7 +90,7 @@ export function mediaTypeOf(request: IncomingMessage): string | undefined {
 }
 
 /**
- * The data of an object's body; JSON unless the type says YAML, or protobuf where the shape has numbers. Undefined when the
+ * The data of an object's body; JSON unless the type is YAML, or protobuf if the shape has numbers. Undefined when the
  * body is empty.
  *
  * @throws API_BAD_REQUEST when it does not parse, API_ERROR (415) when its type is unknown.
@@ -112,7 +112,7 @@ export interface BodyForm {
 /** How objects may be written in requests and answers. */
 const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
-/** @throws API_BAD_REQUEST when the text is not JSON or nested too deep. */
+/** @throws API_BAD_REQUEST when the text is not JSON or is nested too deeply. */
 export function parseJsonBody(text: string): unknown {
   try {
     return checkedDepth(JSON.parse(withoutLoneSurrogates(text)));
@@ -142,7 +142,7 @@ function parseProtobuf(bytes: Buffer, shape: ObjectSchema): unknown {
  * Data of a YAML text, or of a JSON text, which is also YAML but parses faster as JSON.
  *
  * @param valuesMax Maximum number of values after expanding aliases.
- * @throws API_BAD_REQUEST when the text is neither, is nested too deep, or its aliases expand to more than that.
+ * @throws API_BAD_REQUEST when the text is neither, is nested too deeply, or its aliases expand to more than that.
  */
 export function parseYaml(text: string, valuesMax: number): unknown {
   if (text.startsWith("{")) return parseJsonBody(text);

@@ -7,8 +7,8 @@ const BYTES_MAX = 16 * 1024 * 1024;
 const READ_FOR_MS = 5_000;
 
 /**
- * Reads the rest of a body and drops it: to its end, but at most 16 MiB or 5 s of it. Closing a connection while the client still
- * sends resets it, and the answer with the reason would be lost.
+ * Reads and discards the rest of a body: to its end, but at most 16 MiB, and for at most 5 s. Closing a connection while the client is
+ * still sending would reset it, and the answer with the reason would be lost.
  */
 export function dropBody(request: IncomingMessage, clock: Clock): Promise<void> {
   return new Promise((resolve) => {

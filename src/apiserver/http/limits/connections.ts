@@ -69,8 +69,8 @@ export function createConnections(max: number, metrics: Metrics): Connections {
 }
 
 /**
- * Keeps what is made of a text that comes with every request of a connection, such as its credentials: for the last text of each
- * connection it is made once. Without a connection nothing is kept.
+ * Caches the value derived from a text that comes with every request of a connection, such as its credentials: it is derived once for
+ * the last text of each connection. Without a connection, nothing is cached.
  *
  * @example
  * const digestOf = oncePerConnection(sha256Hex);

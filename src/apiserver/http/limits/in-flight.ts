@@ -59,8 +59,8 @@ export function sharedBy(method: string): "reads" | "writes" {
 }
 
 /**
- * Sources of the defaults: the API server's `--max-requests-inflight` and `--max-mutating-requests-inflight`; of the shares, its
- * priority and fairness, by which no user's requests hold up those of others.
+ * Sources of the defaults: the API server's `--max-requests-inflight` and `--max-mutating-requests-inflight`; for the shares, its
+ * priority and fairness, which prevents one user's requests from holding up those of others.
  */
 export function createInFlight(limits: InFlightLimits, metrics: Metrics = noMetrics): InFlight {
   const { reads = 400, writes = 200, watches = 2_000, bytes = 128 * 1024 * 1024, ...shares } = limits;

@@ -21,7 +21,7 @@ export interface KnownCallers {
   refused(credentials: string, connection?: object): void;
 }
 
-/** Creates an empty record of callers. Credentials are kept as digests; the last ones of an open connection stay with it, as they came. */
+/** Creates an empty record of callers. Credentials are kept as digests; the last ones of an open connection stay with it, as received. */
 export function createKnownCallers(max = KNOWN_MAX): KnownCallers {
   const users = new Map<string, string>();
   const digestOf = oncePerConnection(sha256Hex);

@@ -95,7 +95,7 @@ export function readLast(value: string): string {
   const [format, id = ""] = value.split(" ");
   if (Number(format) === FORMAT) return id;
   const hint = "Run the version that wrote it, or a later one; or choose another prefix";
-  throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this version knows`, { hint });
+  throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this version supports`, { hint });
 }
 
 /**
@@ -110,7 +110,7 @@ export async function demandLast({ client, layout: { last, objects } }: Pick<Loa
   const [noLast, noObjects] = responses.map(({ response_range }) => (response_range?.kvs ?? []).length === 0);
   if (noLast !== true || noObjects === true) return;
   const hint = `Put it back, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
-  throw unusable(`the key ${last} is missing, although there are objects: it has been deleted`, { hint });
+  throw unusable(`the key ${last} is missing, although there are objects: it was deleted`, { hint });
 }
 
 /** Value of a key. */
@@ -121,7 +121,7 @@ export interface ReadValue {
 }
 
 /**
- * An object as it was written.
+ * A stored object, decrypted and parsed.
  *
  * @throws STORE_FAILED when it cannot be decrypted with the available keys, or is not an object.
  */
@@ -129,7 +129,7 @@ export function readStoredObject(key: string, { value, mod_revision }: WireKeyVa
   const text = decodeWireText(value);
   const object = parse(cipher === undefined ? text : opened(key, text, cipher));
   if (!isRecord(object) || !isRecord(object["metadata"])) {
-    const hint = `Give the prefix of a cluster that this program wrote, and its key; ${CHANGED_HINT}`;
+    const hint = `Specify the prefix of a cluster that this program wrote, and its key; ${CHANGED_HINT}`;
     throw unusable(`the value of ${JSON.stringify(key)} is not an object`, { hint });
   }
   const revision = Number(mod_revision);
@@ -182,7 +182,7 @@ export interface LoadOptions {
 }
 
 /**
- * Reads everything below the prefix, page after page, at one revision.
+ * Reads everything below the prefix, page by page, at one revision.
  *
  * @throws EtcdFailure, or STORE_FAILED when something there is not as it was written, or does not fit into memory.
  */
@@ -225,7 +225,7 @@ export async function loadContents({ client, layout, cipher, memory, revision: w
   }
 }
 
-const TOO_LARGE = Symbol("an answer that was given up");
+const TOO_LARGE = Symbol("an abandoned answer");
 
 function ifLarge(error: unknown): typeof TOO_LARGE {
   if (error instanceof EtcdFailure && error.tooLarge) return TOO_LARGE;

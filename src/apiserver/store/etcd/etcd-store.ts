@@ -94,12 +94,12 @@ export const ETCD_TIMES: EtcdTimes = {
  * A store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open: each sees the writes of all,
  * in the same order and under the same revisions, which are etcd's.
  *
- * Everything is also in memory, kept up to date by one watch; lists and watches are served from there. Before each read etcd is asked how far
- * its history goes, and the read waits until this process has caught up: no process ever shows a state older than one that
+ * Everything is also in memory, kept up to date by one watch; lists and watches are served from there. Before each read, this process asks
+ * etcd for its latest revision, and the read waits until the process has caught up: no process ever shows a state older than one that
  * was shown before.
  *
- * @throws STORE_FAILED when etcd cannot be reached or refuses, or what is in it cannot be read or takes more memory than there
- *   is; CONFIG_VALUE when an endpoint is no
+ * @throws STORE_FAILED when etcd cannot be reached or refuses, or its contents cannot be read or need more memory than
+ *   there is; CONFIG_VALUE when an endpoint is no
  *   address. Reads and writes throw API_UNAVAILABLE while etcd cannot be reached.
  *
  * @example
@@ -152,7 +152,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
   }
 }
 
-/** Tells whether a store is in etcd, where several processes can share it. */
+/** Reports whether a store is in etcd, where several processes can share it. */
 export function isEtcdStore(store: Store): store is EtcdStore {
   return store instanceof ReplicatedStore;
 }

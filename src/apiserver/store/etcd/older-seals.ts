@@ -1,7 +1,7 @@
 import type { SealingKeys } from "../cipher.ts";
 import type { EtcdContents } from "./contents.ts";
 
-/** The current values that are encrypted with a key other than the first, as far as this process knows the store. */
+/** The current values that are encrypted with a key other than the first, as far as known to this process. */
 export class OlderSeals {
   readonly #keys: SealingKeys | undefined;
   readonly #older: Map<string, string>;

@@ -50,7 +50,7 @@ export class MissedWrite extends Error {
  * The state of the store that this process knows, up to some revision, kept up to date by the watch. It goes back only if etcd has gone back.
  *
  * The state may be ahead of the watch where etcd has confirmed that nothing of this store was written in between. Writes that bypass
- * the store, for example by hand, leave no trace there; the watch still reports them, and then they count as missed.
+ * the store, for example manual ones, leave no trace there; the watch still reports them, and they then count as missed.
  */
 export class Replica {
   readonly view: StoreView;

@@ -84,7 +84,7 @@ export class EtcdResealer {
     return (await Promise.all(writing)).filter((stored) => stored !== undefined).length;
   }
 
-  /** Tells whether etcd's history is recorded as free of older keys. */
+  /** Reports whether etcd's history is recorded as free of older keys. */
   async #clean(keys: SealingKeys): Promise<boolean> {
     const sweep = await this.#readSweep();
     const { until } = this.#options.replica.olderSeals;

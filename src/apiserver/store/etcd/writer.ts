@@ -49,7 +49,7 @@ export interface WriterOptions {
   readonly giveUpMs: number;
   /** Waits until this process knows the state of a revision. */
   readonly reach: (revision: number) => Promise<void>;
-  /** Tells whether the local state is not part of etcd's history, and no other is known yet. */
+  /** Reports whether the local state is not part of etcd's history, and no other is known yet. */
   readonly isLost: () => boolean;
   /** Brings this process to the present of etcd. */
   readonly catchUp: () => Promise<void>;
@@ -204,7 +204,7 @@ interface Known {
   readonly last: number;
 }
 
-/** Tells whether the rest held in a transaction that did not happen: then the object has changed since its author read it. */
+/** Reports whether the rest held in a transaction that did not happen: then the object has changed since its author read it. */
 function holds({ fence, last }: Known, { responses = [] }: WireTransaction): boolean {
   return revisionIn(responses[0]) === fence && revisionIn(responses[1]) >= last;
 }

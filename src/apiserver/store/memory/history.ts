@@ -27,7 +27,7 @@ export interface HistoryOptions {
 
 /**
  * A window of at least `capacity` events that starts at state `start`; of fewer if the states they replaced are too large, so that no client
- * can fill the memory by writing one large object again and again.
+ * can fill the memory by repeatedly writing one large object.
  *
  * @example
  * createHistory({ capacity: 100, bytesMax: 1_000_000, start: 1 }).oldest(); // 1

@@ -29,7 +29,7 @@ const EMPTY: StoreContents = { revision: FIRST_REVISION, objects: [], events: []
 /**
  * A store that forgets everything when the process ends.
  *
- * Writes and reads happen at once, so the order of calls is the order of effects.
+ * Writes and reads take effect immediately, so the order of calls is the order of effects.
  *
  * @example
  * const store = createMemoryStore({ history: 100 });

@@ -52,10 +52,10 @@ interface Watcher {
 }
 
 /**
- * The reading half of a store, in memory: the current objects, a window of history, and watches. It shows what it is given and
- * counts nothing itself; it only ever goes forward.
+ * The reading half of a store, in memory: the current objects, a window of history, and watches. It shows what it is
+ * given, counts nothing itself, and never goes back.
  *
- * An event costs a binary search and one call per watcher of its key's prefixes, whatever the number of other watchers.
+ * An event costs a binary search and one call per watcher of its key's prefixes, regardless of the number of other watchers.
  */
 export class StoreView implements HeldObjects {
   readonly #history: History;
@@ -246,7 +246,7 @@ export class StoreView implements HeldObjects {
   }
 }
 
-/** The object as it is at a revision, frozen. */
+/** The object at a revision, frozen. */
 export function withRevision(object: KubeObject, revision: number): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
 }

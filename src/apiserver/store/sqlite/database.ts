@@ -49,8 +49,8 @@ export interface OpenDatabaseOptions {
 /**
  * The database in a file, locked and ready; the file is created if it does not exist, readable only by its owner.
  *
- * @throws CONFIG_FILE when another process has it open, it is not a database of this program, it is damaged, its schema is newer, it is missing or
- *   empty and must not be, or the system refuses.
+ * @throws CONFIG_FILE when another process has it open, it is not a database of this program, it is damaged, its schema is newer, it is
+ *   unexpectedly missing or empty, or the system refuses.
  */
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): DatabaseSync {
   const file = resolve(path);

@@ -19,7 +19,7 @@ interface Fault {
 }
 
 const LOCKED: Fault = { reason: "another process has it open", hint: "Stop that process, or choose another file" };
-const FOREIGN: Fault = { reason: "it is not a database of this program", hint: "Name another file; this one was left as it is" };
+const FOREIGN: Fault = { reason: "it is not a database of this program", hint: "Specify another file; this one was not changed" };
 const DAMAGED: Fault = { reason: "it is damaged", hint: "Restore the file from a backup, or move it away to start with an empty one" };
 const CLOSED_TO_US: Fault = {
   reason: "this user is not allowed to write to it",
@@ -35,7 +35,7 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
     IOERR,
     {
       reason: "the system cannot read or write it",
-      hint: "Check the device. If it has a log beside it (-wal), copy both to a writable location",
+      hint: "Check the device. If there is a log (-wal) next to it, copy both to a writable location",
     },
   ],
   [CORRUPT, DAMAGED],
@@ -63,7 +63,7 @@ export function emptyDatabase(path: string, reason: string): EngineError {
   return fileError(path, { reason, hint: EMPTY_HINT });
 }
 
-/** Tells whether an error is that of {@link emptyDatabase}. */
+/** Reports whether an error is that of {@link emptyDatabase}. */
 export function isEmptyFile(error: unknown): boolean {
   return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
 }
@@ -75,7 +75,7 @@ export function isLockedFile(error: unknown): boolean {
 
 const EMPTY_HINT = "Put it back, together with its -wal file if there was one, or restore a backup";
 
-/** The file contains something that this program never writes; `what` says where. */
+/** The file contains something that this program never writes; `what` describes where. */
 export function damagedFile(path: string, what: string): EngineError {
   return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
 }
@@ -89,7 +89,7 @@ export function sealedFile(path: string, key: string, cause: unknown): EngineErr
 
 /** The file was written by a newer version of this program. */
 export function newerFile(path: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
-  const reason = `its schema ${found} is newer than ${known}, the newest that this version knows`;
+  const reason = `its schema ${found} is newer than ${known}, the newest that this version supports`;
   return fileError(path, { reason, hint: "Run the version that wrote it, or a later one" });
 }
 
@@ -97,10 +97,10 @@ export function newerFile(path: string, { found, known }: { readonly found: numb
 export function openFailure(path: string, error: unknown): EngineError {
   if (isEngineError(error)) return error;
   const fault = SQLITE_FAULTS.get(resultCode(error)) ?? FILE_FAULTS.get((error as { code?: unknown }).code);
-  return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and the device that it is on" }, error);
+  return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and its device" }, error);
 }
 
-/** A file of an open database is no longer where it was, or not as this process left it; `what` says so. */
+/** A file of an open database is no longer where it was, or not as this process left it; `what` describes the change. */
 export function lostFile(path: string, { file, what }: { readonly file: string; readonly what: string }): EngineError {
   const reason = "a file of the database was removed, moved, replaced or changed";
   const hint = "Stop the program. Put back the database and its log (-wal) as they were, or restore a backup, and start again";
@@ -123,7 +123,7 @@ export function writeFailure(path: string, error: unknown): EngineError {
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint, reason, status } });
 }
 
-/** Tells whether the cause is the file itself, so that later writes will fail too. */
+/** Reports whether the cause is the file itself, so that later writes will fail too. */
 export function isLasting(error: unknown): boolean {
   return LASTING.has(resultCode(error));
 }

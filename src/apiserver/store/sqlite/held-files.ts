@@ -98,7 +98,7 @@ function isSameState(now: Look | undefined, known: Look | undefined): boolean {
 
 /**
  * Closes a database whose content is refused, and leaves it unchanged. SQLite merges the log into the database and removes it when it
- * closes, but not when the database has another name than it was opened by.
+ * closes, but not when the database has a name other than the one under which it was opened.
  *
  * The caller must hold the lock, so that the name belongs to this process. If the process is killed in between, `PATH.closing` is the database.
  */

@@ -4,7 +4,7 @@ import { EngineError } from "../../../base/errors.ts";
 /**
  * The built-in `node:sqlite`, loaded when the first store needs it: programs that keep objects in memory never load it.
  *
- * Some lines of Node warn that the module is experimental. Only this warning is suppressed, and only while the module loads, because users
+ * Some release lines of Node warn that the module is experimental. Only this warning is suppressed, and only while the module loads, because users
  * cannot do anything about it.
  *
  * @throws CONFIG_FILE when this Node was built without SQLite.

@@ -48,11 +48,11 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  * A store that keeps its objects in a SQLite file. Acknowledged writes survive the end of the process and of the
  * machine; history and revisions continue. One process at a time can open the file.
  *
- * Everything is also in memory, and serves reads and watches from there, so they cost what they cost in a memory store. Writes
+ * Everything is also in memory, and serves reads and watches from there, so they cost as much as in a memory store. Writes
  * that begin in one turn of the event loop share a transaction.
  *
- * @throws CONFIG_FILE when the file cannot be used: in use, damaged, foreign, or of a newer program; STORE_FAILED when it holds more
- *   than `memory` allows. Writes throw
+ * @throws CONFIG_FILE when the file cannot be used: in use, damaged, foreign, or from a newer program; STORE_FAILED when it contains
+ *   more than `memory` allows. Writes throw
  *   STORE_FAILED when the disk is full or fails, and nothing of the write is stored then; or when a file of the database was removed, moved,
  *   replaced or changed while it was open. After that nothing is stored any more, and `recovers` is false.
  *
@@ -80,7 +80,7 @@ export function openSqliteStore({
   }
 }
 
-/** A store on an open journal, which it closes in the end. */
+/** A store on an open journal, which it closes when it is closed itself. */
 export function createJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Store & Resealable {
   return new JournaledStore(journal, options);
 }

@@ -23,13 +23,13 @@ export const NO_FIELDS: FieldSet = Object.freeze({});
 /** Marks a field that is in the set together with fields below it. */
 const SELF = ".";
 
-/** Tells whether a set has no fields. */
+/** Reports whether a set has no fields. */
 export function isEmptySet(set: FieldSet): boolean {
   for (const _step in set) return false;
   return true;
 }
 
-/** Tells whether the set behind a step includes the field there itself. */
+/** Reports whether the set behind a step includes the field there itself. */
 export function includesSelf(part: FieldSet): boolean {
   return part[SELF] !== undefined || isEmptySet(part);
 }
@@ -178,9 +178,9 @@ export function leavesOf(set: FieldSet): readonly (readonly FieldStep[])[] {
 }
 
 /**
- * Reads FieldsV1 of a client into the canonical spelling of the set; undefined if it is invalid, also if it has one item
- * in two spellings. Steps of a kind that is
- * not known are left out: later versions may have some.
+ * Reads FieldsV1 of a client into the canonical spelling of the set; undefined if it is invalid, for example if it has one
+ * item in two spellings. Steps of unknown
+ * kinds are left out: later versions may have more kinds.
  *
  * @example
  * decodeFieldsV1({ "f:a": { ".": {} }, "x:y": {} }); // { "f:a": {} }

@@ -13,7 +13,7 @@ export type FieldStep = string;
 /** Value that can identify an item of a list. */
 export type Scalar = string | number | boolean;
 
-/** Tells whether a value can identify an item of a list. */
+/** Reports whether a value can identify an item of a list. */
 export function isScalar(value: unknown): value is Scalar {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
@@ -76,7 +76,7 @@ function parsed(json: string): unknown {
 }
 
 /**
- * A path as messages name it.
+ * A path in the form that messages show.
  *
  * @example
  * formatPath(["f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}', "f:name"]); // '.spec.ports[port=80,protocol="TCP"].name'

@@ -45,7 +45,7 @@ export function divide(shape: Schema, value: unknown): Division {
   }
 }
 
-/** Tells whether a member is a field that the kind declares, not an entry of a map. All that is opaque counts as declared. */
+/** Reports whether a member is a field that the kind declares, not an entry of a map. Everything opaque counts as declared. */
 export function isDeclared(shape: Schema, name: string): boolean {
   return (shape.type === "any" && shape.opaque !== undefined) || declaredField(shape, name) !== undefined;
 }
@@ -54,7 +54,7 @@ function declaredField(shape: Schema, name: string): Schema | undefined {
   return shape.type === "object" && Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
 }
 
-/** Tells whether a member is internal to the server. */
+/** Reports whether a member is internal to the server. */
 export function isInternal(shape: Schema, name: string): boolean {
   return declaredField(shape, name)?.internal === true;
 }
@@ -99,7 +99,7 @@ export function itemStep({ merge }: ListSchema, item: unknown): FieldStep | unde
   return keyStep(keys);
 }
 
-/** Items by identity. Of several that are the same the first counts; those without identity are not in it. */
+/** Items by identity. If several have the same identity, the first counts; those without identity are left out. */
 export function itemsByStep(list: ListSchema, items: readonly unknown[]): ReadonlyMap<FieldStep, unknown> {
   const found = new Map<FieldStep, unknown>();
   for (const item of items) {

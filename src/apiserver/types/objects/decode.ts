@@ -34,7 +34,7 @@ let lastTime = "";
 
 /**
  * Reads JSON data by a shape: fields in the shape's order, maps sorted, without nulls, and without empty values that Go would omit,
- * so that equal objects have equal texts.
+ * so that equal objects have equal JSON text.
  *
  * @example
  * decodeObject(objectOf({ ip: text }), { ip: "10.0.0.1", x: 1 }, { root: "Address", onUnknownField: () => {}, refuse: fail }); // { ip: "10.0.0.1" }

@@ -1,6 +1,6 @@
 /**
- * Freezes JSON data all the way down and returns it. Data that is frozen at the top is taken to be frozen throughout, so
- * parts shared with an older version of an object cost nothing.
+ * Freezes JSON data all the way down and returns it. Data that is frozen at the top is assumed to be frozen throughout,
+ * so parts shared with an older version of an object cost nothing.
  *
  * @example
  * Object.isFrozen(deepFreeze({ a: { b: 1 } }).a); // true

@@ -17,7 +17,7 @@ export type Recorder = (event: StoreEvent) => WatchRecord | undefined;
 
 const RECORD_TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
 
-/** Records of the objects that match; of all without a condition. */
+/** Records of the objects that match, or of all objects if there is no condition. */
 export function recordSelected(matches: Matches | undefined): Recorder {
   if (matches === undefined) return ({ type, object }) => ({ type: RECORD_TYPES[type], object });
   return (event) => {
@@ -39,8 +39,8 @@ export interface WatchFilter {
 }
 
 /**
- * Records for a watcher who may not see everything. What they may see can change without a change of the objects, so the queue
- * remembers what they have seen. An object that they may no longer see is reported as deleted, with its metadata alone.
+ * Records for a watcher with restricted permissions. The set of visible objects can change without a change of the objects, so the queue
+ * remembers which ones the watcher has received. An object that is no longer visible is reported as deleted, with only its metadata.
  */
 export function recordVisible({ definition, visible, matches, seen: before }: WatchFilter): Recorder {
   const seen = new Map(before.map(({ key, object }) => [key, object]));

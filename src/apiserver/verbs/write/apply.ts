@@ -19,7 +19,7 @@ export interface ApplyVerbOptions extends UpdateOptions {
 /**
  * Computes what a server-side apply stores, given the current object.
  *
- * The result, which pauses where the body of the request is large, throws API_BAD_REQUEST when the body is not a configuration of this kind, API_CONFLICT if others own the changed fields.
+ * The result, which pauses if the body of the request is large, throws API_BAD_REQUEST when the body is not a configuration of this kind, API_CONFLICT if others own the changed fields.
  */
 export function compileApply(
   context: ResourceContext,

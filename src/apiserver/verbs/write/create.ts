@@ -16,7 +16,7 @@ const GENERATED_TRIES = 8;
 /**
  * Stores a new object.
  *
- * @throws API_BAD_REQUEST, API_INVALID, API_ALREADY_EXISTS, or the error of admission.
+ * @throws API_BAD_REQUEST, API_INVALID, API_ALREADY_EXISTS, or an admission error.
  */
 export async function create(context: ResourceContext, namespace: string, body: unknown, options: WriteOptions = {}): Promise<KubeObject> {
   const { definition, admit } = context;
@@ -48,7 +48,7 @@ function wellFormed(managedFields: unknown): unknown {
   return parseManagers(managedFields).errors.length === 0 ? managedFields : undefined;
 }
 
-/** The new object with the fields that only the server sets, whatever the author wrote. */
+/** The new object with the fields that only the server sets, overwriting the author's values. */
 export function newObject({ clock, chance, definition }: ResourceContext, given: KubeObject, namespace: string): KubeObject {
   return withMetadata(given, {
     namespace: definition.type.namespaced ? namespace : undefined,
@@ -82,7 +82,7 @@ async function createGenerated(
   throw generatedNameTaken(context.definition.type, name);
 }
 
-/** Stores an object that has its name. */
+/** Stores an object whose name is final. */
 export async function createNamed(
   context: ResourceContext,
   object: KubeObject,

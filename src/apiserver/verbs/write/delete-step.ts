@@ -32,7 +32,7 @@ export interface DeletionTerms {
 /** Longest grace period in seconds, 68 years: beyond it there are no timestamps. */
 const GRACE_SECONDS_MAX = 2 ** 31 - 1;
 
-/** The state to store, or undefined when nothing keeps the object. */
+/** The state to store, or undefined when nothing prevents the object's removal. */
 export function deletionStep(
   definition: ResourceDefinition,
   object: KubeObject,

@@ -32,7 +32,7 @@ export interface Deleted {
 /**
  * Deletes an object, or marks it as being deleted while finalizers or its grace period keep it.
  *
- * @throws API_NOT_FOUND, API_CONFLICT when a precondition fails, or the error of admission.
+ * @throws API_NOT_FOUND, API_CONFLICT when a precondition fails, or an admission error.
  */
 export async function remove(context: ResourceContext, key: ObjectKey, options: DeleteOptions = {}): Promise<Deleted> {
   const { definition, admit } = context;

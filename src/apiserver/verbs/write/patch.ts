@@ -78,7 +78,7 @@ export async function patch(
 }
 
 /**
- * A patch made ready, so that it can be tried on several states.
+ * A prepared patch, which can be tried on several states.
  *
  * @throws API_BAD_REQUEST when it cannot be read; the returned function throws API_INVALID if it does not apply.
  */
@@ -94,7 +94,7 @@ function compile(kind: Exclude<PatchKind, "apply">, { shape }: Pick<ResourceDefi
   return kind === "merge" ? (document) => mergePatch(document, body) : (document) => strategicMerge(shape, document, body);
 }
 
-/** @throws API_BAD_REQUEST when a patch is nested deeper than anything may be. */
+/** @throws API_BAD_REQUEST when a patch is nested deeper than the limit for any document. */
 export function demandShallow(body: unknown): void {
   if (isDeeperThan(body, JSON_DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${JSON_DEPTH_MAX}`);
 }

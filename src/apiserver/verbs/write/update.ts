@@ -29,7 +29,7 @@ export interface Updated {
 /**
  * Replaces an object; for kinds that allow it, creates it.
  *
- * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or the error of admission.
+ * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or an admission error.
  */
 export async function update(context: ResourceContext, key: ObjectKey, body: unknown, options: UpdateOptions = {}): Promise<Updated> {
   const object = readBody(context.definition, body, options);
@@ -38,7 +38,7 @@ export async function update(context: ResourceContext, key: ObjectKey, body: unk
   return change(context, key, { desired: () => desired, triesMax: Infinity }, options);
 }
 
-/** `metadata.managedFields` as a body has it: an empty list there has a meaning, but does not survive decoding. */
+/** `metadata.managedFields` of a body: an empty list has a meaning there, but does not survive decoding. */
 export function requestedManagers(body: unknown): unknown {
   const metadata = isRecord(body) ? body["metadata"] : undefined;
   return isRecord(metadata) && Object.hasOwn(metadata, "managedFields") ? metadata["managedFields"] : undefined;
@@ -65,7 +65,7 @@ export interface GuaranteedUpdate {
 /**
  * Reads, changes and writes until no other write intervenes.
  *
- * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or the error of admission.
+ * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or an admission error.
  */
 export async function change(
   context: ResourceContext,
@@ -159,7 +159,7 @@ function checkPreconditions({ definition: { type, strategy } }: ResourceContext,
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(type, name, MODIFIED);
 }
 
-/** The fields that the author may change, on top of those that the author may not. */
+/** The fields that the author may change, merged over those that the author may not. */
 export function merged(definition: ResourceDefinition, desired: KubeObject, old: KubeObject, { subresource }: UpdateOptions): KubeObject {
   const { newGeneration, subresources = {} } = definition.strategy;
   const write = subresource !== undefined && Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined;

@@ -31,9 +31,9 @@ export interface BrowserLogin {
 }
 
 /**
- * Prints the address of the page, and waits for the person. The key passes through no browser.
+ * Prints the address of the page and waits for the sign-in. The browser never receives the key.
  *
- * @throws API_UNAUTHORIZED if the sign-in fails or takes too long; API_UNAVAILABLE when the platform cannot be asked.
+ * @throws API_UNAUTHORIZED if the sign-in fails or takes too long; API_UNAVAILABLE when the platform cannot be reached.
  */
 export async function signInByBrowser(terminal: Pick<Terminal, "err" | "stopSignal">, login: BrowserLogin): Promise<LoginKey> {
   const { server, fetch, connector, timeout, opens } = login;
@@ -66,7 +66,7 @@ const AGAIN = { details: { hint: "Run the command again to sign in" } };
 /**
  * The address of a platform without the path of its API. A key must not be readable in transit.
  *
- * @throws USAGE for a server by plain HTTP elsewhere than on this machine.
+ * @throws USAGE for a server over plain HTTP on another machine.
  * @example
  * platformAddress("https://platform.example/kubernetes/management"); // "https://platform.example"
  */
@@ -78,9 +78,9 @@ export function platformAddress(text: string): string {
 }
 
 /**
- * Refuses a misspelled connector, which would otherwise show up only in the browser.
+ * Refuses a misspelled connector, which the user would otherwise notice only in the browser.
  *
- * @throws USAGE when the platform has no such connector; API_UNAVAILABLE when it cannot be asked.
+ * @throws USAGE when the platform has no such connector; API_UNAVAILABLE when it cannot be reached.
  */
 export async function demandConnector(fetch: ProviderFetch, server: string, connector: string | undefined): Promise<void> {
   const { connectors } = await ask(fetch, `${server}/auth/connectors`, { method: "GET", headers: {} });
@@ -103,7 +103,7 @@ async function ask(fetch: ProviderFetch, url: string, request: Parameters<Provid
   const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(ANSWER_MS) }).catch((error: unknown) => {
     const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
     throw new EngineError("API_UNAVAILABLE", `The platform at ${url} cannot be reached: ${messageOf(error)}${cause}`, {
-      details: { hint: "Check --server, --ca if the certificate is the problem, and the network" },
+      details: { hint: "Check --server and the network, and --ca if the certificate is the problem" },
     });
   });
   const document: unknown = await answer.json().catch(() => undefined);

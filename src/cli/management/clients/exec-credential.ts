@@ -34,7 +34,7 @@ export interface ExecInfo {
 }
 
 /**
- * Reads what kubectl passes; undefined without the variable, as when a person runs the command.
+ * Reads what kubectl passes; undefined without the variable, for example when a user runs the command.
  *
  * @throws CONFIG_VALUE when it is not what kubectl writes, or is of another version.
  */
@@ -42,9 +42,9 @@ export function readExecInfo(text: string | undefined): ExecInfo | undefined {
   if (text === undefined || text === "") return undefined;
   const document = parsed(text);
   if (!isRecord(document) || document["kind"] !== "ExecCredential" || !isRecord(document["spec"]))
-    throw wrong("is not an ExecCredential", "Only kubectl and programs like it set this variable; unset it");
+    throw wrong("is not an ExecCredential", "Only kubectl and similar programs set this variable; unset it");
   if (document["apiVersion"] !== EXEC_API_VERSION)
-    throw wrong(`has a version other than ${EXEC_API_VERSION}`, "Write the context again with endpoint-sync login --exec");
+    throw wrong(`has a version other than ${EXEC_API_VERSION}`, "Create the context again with endpoint-sync login --exec");
   const { interactive, cluster } = document["spec"];
   const { server, "certificate-authority-data": ca } = isRecord(cluster) ? cluster : {};
   return {

@@ -116,7 +116,7 @@ async function takeTurn(path: string, { signal, waits }: { signal: AbortSignal; 
       return () => held.close();
     } catch (error) {
       database?.close();
-      const details = { hint: "Remove the file, or name another folder in ENDPOINT_SYNC_KEYS" };
+      const details = { hint: "Remove the file, or set another folder in ENDPOINT_SYNC_KEYS" };
       if ((error as { readonly errcode?: unknown }).errcode !== SQLITE_BUSY)
         throw new EngineError("CONFIG_FILE", `Cannot use "${path}": ${messageOf(error)}`, { cause: error, details });
     }

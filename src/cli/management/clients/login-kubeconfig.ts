@@ -19,7 +19,7 @@ export interface WrittenContext extends KubeconfigOptions {
 type Document = Readonly<Record<string, unknown>>;
 
 /**
- * The text of a kubeconfig with a context of this name, and everything else as it was. The context becomes the current one.
+ * The text of a kubeconfig with a context of this name, and everything else unchanged. The context becomes the current one.
  *
  * @throws CONFIG_FILE when the text is not a kubeconfig, or its context of this name points elsewhere.
  */

@@ -29,8 +29,8 @@ export interface LoginFlags {
 /**
  * Signs a person in to a platform.
  *
- * @throws USAGE for a server by plain HTTP elsewhere than on this machine, and with `--exec` where there is no folder for keys;
- * API_UNAUTHORIZED if the sign-in fails; API_UNAVAILABLE when the platform cannot be asked; CONFIG_FILE when the kubeconfig or the key cannot
+ * @throws USAGE for a server over plain HTTP on another machine, and with `--exec` where there is no folder for keys;
+ * API_UNAUTHORIZED if the sign-in fails; API_UNAVAILABLE when the platform cannot be reached; CONFIG_FILE when the kubeconfig or the key cannot
  * be written.
  */
 export async function runLogin({ terminal }: CommandContext, flags: LoginFlags): Promise<void> {

@@ -23,9 +23,9 @@ const LEFT_MIN_MS = 60_000;
 /**
  * Prints the key as an ExecCredential; on a screen, only its expiry, since kubectl reads it from a pipe.
  *
- * @throws USAGE for a server by plain HTTP elsewhere than on this machine, a connector that the platform does not have, or another server
- * than that of the kubeconfig's cluster; API_UNAUTHORIZED when no key works and no user is present to sign in, or the sign-in fails;
- * API_UNAVAILABLE when the platform cannot be asked; CONFIG_FILE when the key cannot be kept.
+ * @throws USAGE for a server over plain HTTP on another machine, a connector that the platform does not have, or a server
+ * other than that of the kubeconfig's cluster; API_UNAUTHORIZED when no key works and no user is present to sign in, or the sign-in fails;
+ * API_UNAVAILABLE when the platform cannot be reached; CONFIG_FILE when the key cannot be kept.
  */
 export async function runLoginToken({ terminal }: CommandContext, flags: LoginTokenFlags): Promise<void> {
   const { connector, timeout } = flags;
@@ -98,7 +98,7 @@ function demandSameServer(server: string, text: string): void {
   const clusters = URL.canParse(text) ? platformAddress(text) : text;
   if (clusters === server) return;
   throw new EngineError("USAGE", `The key is for ${server}, and the kubeconfig's cluster is at ${visible(clusters)}`, {
-    details: { hint: "Write the context again with endpoint-sync login --exec --server URL" },
+    details: { hint: "Create the context again with endpoint-sync login --exec --server URL" },
   });
 }
 

@@ -47,9 +47,9 @@ export interface SecretSyncFlags extends SecretFlags {
 const ACCESS_KEY_VARIABLE = "ENDPOINT_SYNC_ACCESS_KEY";
 
 /**
- * `secret get`: one value as it is, or all as lines `key: value`; a value that is not a text of one line is `key (base64): value`.
+ * `secret get`: one value unchanged, or all as lines `key: value`; a value that is not a single line of text is `key (base64): value`.
  *
- * @throws API_NOT_FOUND when there is no such SharedSecret, or it has no value under the key; `API_…` as the platform answers.
+ * @throws API_NOT_FOUND when there is no such SharedSecret, or it has no value under the key; `API_…` errors of the platform.
  */
 export async function getSecret({ terminal }: CommandContext, name: string, flags: SecretGetFlags): Promise<void> {
   const client = await platformClient(terminal, flags);
@@ -115,7 +115,7 @@ async function platformConfig(terminal: Terminal, { platformKubeconfig, platform
   if (platformUrl === undefined || token === undefined || token === "") {
     throw new EngineError(
       "USAGE",
-      `Name the management API with --platform-kubeconfig, or with --platform-url and the key in ${ACCESS_KEY_VARIABLE}`,
+      `Specify the management API with --platform-kubeconfig, or with --platform-url and the key in ${ACCESS_KEY_VARIABLE}`,
     );
   }
   const address = platformUrl.replace(/\/+$/, "");

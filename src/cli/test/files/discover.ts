@@ -69,7 +69,7 @@ async function below(folder: string, wanted: (file: string) => boolean): Promise
   return { files, folders };
 }
 
-/** Tells whether a folder is hidden, or has third-party or generated files. */
+/** Reports whether a folder is hidden, or has third-party or generated files. */
 function isPassedOver(name: string): boolean {
   return name === "node_modules" || name === "dist" || name.startsWith(".");
 }

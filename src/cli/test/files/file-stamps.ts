@@ -7,7 +7,7 @@ type Stamp = string;
 /** A file that is not there. */
 const ABSENT: Stamp = "absent";
 
-/** Detects that files differ from what was read; events only say when to look. */
+/** Detects that files differ from what was read; events only trigger the check. */
 export class FileStamps {
   readonly #stamps = new Map<string, Stamp>();
 
@@ -24,7 +24,7 @@ export class FileStamps {
     return changed.map(([file]) => file).sort();
   }
 
-  /** Tells whether a file existed at the last check. */
+  /** Reports whether a file existed at the last check. */
   isThere(file: string): boolean {
     return (this.#stamps.get(join(file)) ?? ABSENT) !== ABSENT;
   }

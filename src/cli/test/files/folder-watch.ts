@@ -3,7 +3,7 @@ import type { FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { EngineError, messageOf } from "../../../base/errors.ts";
 
-/** Reports changes in folders, without their subfolders. Folders and not files: a save by rename would end the watch of a file. */
+/** Reports changes in folders, without their subfolders. It watches folders rather than files, because a save by rename would end the watch of a file. */
 export class FolderWatch {
   readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>();
   readonly #tell: (path: string) => void;

@@ -8,12 +8,12 @@ const PARTS: readonly [RegExp, (part: string) => string][] = [
   [/^[^]/u, (part) => part.replace(/[$()*+.?[\\\]^{|}]/, "\\$&")],
 ];
 
-/** Whether a name that is not a file is a pattern for files. */
+/** Reports whether a name that is not a file is a pattern for files. */
 export function isGlob(name: string): boolean {
   return /[*?{]/.test(name);
 }
 
-/** The folder below which all files are that a glob can match. */
+/** The folder that contains all files that a glob can match. */
 export function globRoot(glob: string): string {
   const [fixed = ""] = /^[^*?{]*(?=\/)/.exec(glob) ?? [];
   return fixed === "" ? (glob.startsWith("/") ? "/" : ".") : fixed;

@@ -1,6 +1,6 @@
 import type { TestReport } from "./report.ts";
 
-/** The report as JSON, for programs: the totals, and every file as it was run. Written golden files are listed by name only. */
+/** The report as JSON, for programs: the totals, and the results of every file. Written golden files are listed by name only. */
 export function jsonReport({ suites, totals }: TestReport): string {
   const files = suites.map(({ suite: { writes, ...suite }, ms }) => ({
     ...suite,

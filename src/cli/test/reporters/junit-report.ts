@@ -8,7 +8,7 @@ import type { RanSuite, TestReport } from "./report.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;" };
 
-/** The report as JUnit's XML, which most CI systems read. A file in which nothing ran is one test in error. */
+/** The report as JUnit's XML, which most CI systems read. A file in which nothing ran is reported as one test with an error. */
 export function junitReport({ suites, totals }: TestReport): string {
   const { passed, failed, error, skipped, unusable } = totals;
   const counts = { tests: passed + failed + error + skipped + unusable, failures: failed, errors: error + unusable, skipped };

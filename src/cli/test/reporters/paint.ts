@@ -9,10 +9,10 @@ const CODES: Readonly<Record<Meaning, number>> = { good: 32, bad: 31, odd: 33, q
 /** Colours a text, or leaves it as it is where no colours are shown. */
 export type Paint = (meaning: Meaning, text: string) => string;
 
-/** Leaves texts without colours. */
+/** Leaves text without colours. */
 export const plain: Paint = (_meaning, text) => text;
 
-/** How standard output is coloured. */
+/** The colours of standard output. */
 export function paintOf({ screen, env }: Pick<Terminal, "screen" | "env">): Paint {
   if (!showsColours({ isTTY: screen !== undefined }, env)) return plain;
   return (meaning, text) => `\u001b[${CODES[meaning]}m${text}\u001b[0m`;

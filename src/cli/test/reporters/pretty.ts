@@ -54,7 +54,7 @@ function missedBlock({ coverage }: Totals): string[] {
     : [lines(["Not covered", ...coverage.missed.map((line) => `  ${oneLine(line)}`)])];
 }
 
-/** Rounded down: 100% is all. */
+/** Rounded down, so that 100% means all. */
 export function percent(share: number): string {
   return `${Math.floor(share)}%`;
 }

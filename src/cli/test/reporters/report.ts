@@ -57,7 +57,7 @@ export function isFailure({ verdict }: TestResult): boolean {
   return verdict === "failed" || verdict === "error";
 }
 
-/** Whether nothing of a file ran. */
+/** Whether nothing in a file ran. */
 export function isUnusable({ problems }: SuiteResult): boolean {
   return problems.some(({ severity }) => severity === "error");
 }

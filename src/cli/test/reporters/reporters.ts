@@ -34,7 +34,7 @@ export const REPORTER_NAMES = Object.keys(REPORTERS);
 
 /** Reporters of earlier versions, and the one to use in their place. */
 const GONE: Readonly<Record<string, string>> = {
-  sarif: "github marks the same lines of a pull request",
+  sarif: "github marks the same lines in a pull request",
   tap: "junit has the same results for CI systems",
 };
 
@@ -85,7 +85,7 @@ export function createReporting(terminal: Terminal, chosen: readonly ChosenRepor
   };
 }
 
-/** Tells whether a machine-readable report goes to standard output. */
+/** Reports whether a machine-readable report goes to standard output. */
 export function isDocumentPrinted(chosen: readonly ChosenReporter[]): boolean {
   return chosen.some(({ name, file }) => file === undefined && (REPORTERS[name] as Reporter).lines !== true);
 }
@@ -94,8 +94,8 @@ function refuseSharedDocument(chosen: readonly ChosenReporter[]): void {
   const printed = chosen.filter(({ file }) => file === undefined);
   if (printed.length <= 1 || !isDocumentPrinted(chosen)) return;
   const names = printed.map(({ name }) => name).join(" and ");
-  throw new EngineError("USAGE", `Cannot print ${names} to standard output at once`, {
-    details: { hint: "Give all but one of them a file, as in --reporter junit=report.xml" },
+  throw new EngineError("USAGE", `Cannot print ${names} to standard output at the same time`, {
+    details: { hint: "Send all but one of them to a file, as in --reporter junit=report.xml" },
   });
 }
 
@@ -104,7 +104,7 @@ async function writeReport(file: string, text: string): Promise<void> {
     await createFolders(dirname(file), 0o777);
     await writeFile(file, text);
   } catch (error) {
-    const details = { hint: "Name a file in a folder that this user may write to" };
+    const details = { hint: "Specify a file in a folder that this user may write to" };
     throw new EngineError("CONFIG_FILE", `Cannot write the report "${file}": ${messageOf(error)}`, { cause: error, details });
   }
 }

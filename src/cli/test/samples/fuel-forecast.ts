@@ -36,7 +36,7 @@ export interface FuelForecast {
   readonly tooMuchAtOnce?: number;
 }
 
-/** Forecasts the fuel of every list that has patches of addresses, for 250 and 1,000 addresses. The same for the same files. */
+/** Forecasts the fuel of every list that has patches of addresses, for 250 and 1,000 addresses. The same files give the same forecast. */
 export async function forecastFuel(loaded: LoadedConfiguration): Promise<readonly FuelForecast[]> {
   const { limits } = loaded.settings;
   const limit = limits.objectFuel;
@@ -74,7 +74,7 @@ function ranOut({ failures = [] }: Outcome): boolean {
   return failures.some(({ code }) => code === "EXPRESSION_FUEL");
 }
 
-/** Forecasts beyond the budget, as warnings at the patch that costs most; only the smallest size of each list. */
+/** Forecasts beyond the budget, as warnings at the most expensive patch; only for the smallest size of each list. */
 export function fuelProblems(
   forecasts: readonly FuelForecast[],
   files: readonly { readonly file: string; readonly text: string }[],
@@ -90,11 +90,11 @@ export function fuelProblems(
     const more = isCut ? "more than " : "";
     const message =
       tooMuchAtOnce === undefined
-        ? `${size} would need ${more}${millions(fuel)} fuel and has ${millions(limit)}: later values would stay unpatched`
+        ? `${size} would need ${more}${millions(fuel)} fuel but has only ${millions(limit)}: later values would stay unpatched`
         : `${size} would need more fuel for one evaluation of this patch than limits.fuel allows`;
     const hint =
       tooMuchAtOnce === undefined
-        ? "Make this patch cheaper: it costs the most. Or raise limits.objectFuel in the settings"
+        ? "Make this patch cheaper, because it costs the most, or raise limits.objectFuel in the settings"
         : "Read less of context in it, or raise limits.fuel in the settings";
     const field = indexPath(fieldPath(fieldPath("sync.toHost", list), "patches"), patch);
     report.warning({ code: "EXPRESSION_FUEL", at: places({ list, patch, side: "expression" }), field, message, hint });
@@ -102,7 +102,7 @@ export function fuelProblems(
   return report.problems;
 }
 
-/** The forecast in one line for each list, or nothing where no patch costs anything. */
+/** The forecast in one line for each list, or nothing if no patch costs anything. */
 export function formatForecasts(forecasts: readonly FuelForecast[]): string {
   const lists = [...new Set(forecasts.filter(({ fuel }) => fuel > 0).map(({ list }) => list))];
   return lists

@@ -12,7 +12,7 @@ export interface PatchPlace {
 }
 
 /**
- * Finds patches in the files of a configuration, in the order in which later ones win: the wanted expression, or what the patch has
+ * Finds patches in the files of a configuration, in the order in which later ones take precedence: the wanted expression, or what the patch has
  * instead; the last file as a whole if it cannot be found.
  *
  * @example

@@ -36,9 +36,9 @@ interface ConfigFile {
 }
 
 /**
- * Tries every patch on sample objects, and all of them on `objects`. An error if an API server would refuse the patched
- * object of the author, a label of it too, or the type of what is made of a sample; a warning where it would refuse a sample's value, which the tenant may
- * never have, and where addresses are left out by the address policy only because a patch changed them.
+ * Tries every patch on sample objects, and all of them on `objects`. An error if an API server would refuse an
+ * object of the author after patching, one of its labels, or the type of a patched sample; a warning if it would refuse only a sample's value, which the
+ * tenant may never have, or if the address policy leaves out addresses only because a patch changed them.
  */
 export async function sampleProblems(
   loaded: LoadedConfiguration,
@@ -172,7 +172,7 @@ class Findings {
     const field = tried.kind.addresses?.first ?? "";
     const patch = patchOfRefusal({ reason, field, message: "" }, { outcomes: tried.patched.outcomes, object: tried.object })?.patch;
     const message = `The host gets none of the addresses that the patch writes: ${before} becomes ${ip}, which is left out (${reason})`;
-    const hint = "addressPolicy checks addresses as the patches wrote them: list the networks that patches write, not the tenant's";
+    const hint = "addressPolicy checks addresses after the patches: list the networks that patches write, not the tenant's";
     this.#add("warning", { tried, patch, code: "ADDRESS_REFUSED", message, hint, about: "" });
   }
 

@@ -29,7 +29,7 @@ const ALIASES: ReadonlyMap<string, ControllerName> = new Map([
 const EVERY = "*";
 
 /**
- * The controller with this name, which may be one of the older names.
+ * The controller with this name, which may be an older name.
  *
  * @throws USAGE when there is none, with the nearest name as hint.
  */
@@ -43,9 +43,9 @@ export function controllerNamed(text: string): ControllerName {
 
 /**
  * Which controllers a list selects, read as kube-controller-manager reads its `--controllers`: `*` is all of them, a name is one
- * of them, and a name after `-` is left out; the first item about a controller counts. An empty list selects none.
+ * of them, and a name with the prefix `-` is excluded; the first item that concerns a controller applies. An empty list selects none.
  *
- * @throws USAGE for an unknown name, and for a list that only leaves out, which kube-controller-manager reads as no controller at all.
+ * @throws USAGE for an unknown name, and for a list that only excludes, with which kube-controller-manager would run no controller at all.
  * @example
  * selectControllers(["*", "-endpointslice-mirroring-controller"]); // all but one
  * selectControllers(["endpoints-controller"]); // one
@@ -55,7 +55,7 @@ export function selectControllers(list: readonly string[]): readonly ControllerN
   const every = list.includes(EVERY);
   if (!every && items.length > 0 && items.every(({ on }) => !on)) {
     const hint = `Put "*" before it: ${[EVERY, ...list].join(",")}`;
-    throw new EngineError("USAGE", "A list that only leaves controllers out starts none", { details: { hint } });
+    throw new EngineError("USAGE", "A list that only excludes controllers starts none", { details: { hint } });
   }
   return CONTROLLER_NAMES.filter((name) => items.find((item) => item.name === name)?.on ?? every);
 }

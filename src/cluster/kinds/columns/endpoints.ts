@@ -2,7 +2,7 @@ import type { Endpoints, EndpointSlice, EndpointSubset } from "../../../kube/obj
 import { AGE_COLUMN, firstThree, NAME_COLUMN, NONE, textColumn } from "../../../apiserver/types/columns.ts";
 import type { Column } from "../../../apiserver/types/columns.ts";
 
-/** What `kubectl get` shows of Endpoints. */
+/** The columns that `kubectl get` shows for Endpoints. */
 export const ENDPOINTS_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Endpoints", "The first addresses that take traffic, with their ports.", (object) =>
@@ -18,7 +18,7 @@ function places({ addresses = [], ports = [] }: EndpointSubset): string[] {
 
 const UNSET = "<unset>";
 
-/** What `kubectl get` shows of EndpointSlices. */
+/** The columns that `kubectl get` shows for EndpointSlices. */
 export const ENDPOINT_SLICE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("AddressType", "IPv4, IPv6 or FQDN.", (object) => (object as EndpointSlice).addressType),

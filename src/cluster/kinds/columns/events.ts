@@ -18,7 +18,7 @@ interface ShownEvent extends KubeObject {
 
 const shown = (read: (event: ShownEvent, now: number) => string) => (object: KubeObject, now: number) => read(object as ShownEvent, now);
 
-/** What `kubectl get` shows of Events. */
+/** The columns that `kubectl get` shows for Events. */
 export const EVENT_COLUMNS: readonly Column[] = [
   textColumn("Last Seen", "Time since the last occurrence.", shown(lastSeen)),
   textColumn(

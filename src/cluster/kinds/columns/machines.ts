@@ -8,7 +8,7 @@ import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiser
 import type { Column } from "../../../apiserver/types/columns.ts";
 import { integerAt, listAt, textAt, memberAt } from "../opaque/read.ts";
 
-/** What `kubectl get` shows of Pods. */
+/** The columns that `kubectl get` shows for Pods. */
 export const POD_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Ready", "Ready containers, out of all.", readyContainers),
@@ -68,11 +68,11 @@ function restarts(object: KubeObject): number {
   return containerStatuses(object).reduce<number>((sum, status) => sum + (integerAt(status, "restartCount") ?? 0), 0);
 }
 
-/** What `kubectl get` shows of Nodes. */
+/** The columns that `kubectl get` shows for Nodes. */
 export const NODE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Status", "Whether the node is ready.", nodeStatus),
-  textColumn("Roles", "What the node is for.", roles),
+  textColumn("Roles", "Roles of the node.", roles),
   AGE_COLUMN,
   textColumn("Version", "Version of the node's agent.", (object) => textAt(object, "status", "nodeInfo", "kubeletVersion") ?? ""),
   wide(textColumn("Internal-IP", "Address within the cluster.", (object) => nodeAddress(object, "InternalIP"))),

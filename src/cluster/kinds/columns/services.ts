@@ -12,7 +12,7 @@ interface Addresses extends Service {
 
 const specOf = (object: KubeObject) => (object as Addresses).spec;
 
-/** What `kubectl get` shows of Services. */
+/** The columns that `kubectl get` shows for Services. */
 export const SERVICE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Type", "How the Service is reached.", (object) => specOf(object).type ?? ""),

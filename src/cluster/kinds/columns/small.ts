@@ -16,14 +16,14 @@ const dataColumn = (count: (object: KubeObject) => number): Column => ({
   cell: count,
 });
 
-/** What `kubectl get` shows of ConfigMaps. */
+/** The columns that `kubectl get` shows for ConfigMaps. */
 export const CONFIG_MAP_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   dataColumn(({ data, binaryData }) => sizeOf(data) + sizeOf(binaryData)),
   AGE_COLUMN,
 ];
 
-/** What `kubectl get` shows of Secrets. */
+/** The columns that `kubectl get` shows for Secrets. */
 export const SECRET_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Type", "Type of the Secret.", ({ type }) => String(type)),
@@ -31,7 +31,7 @@ export const SECRET_COLUMNS: readonly Column[] = [
   AGE_COLUMN,
 ];
 
-/** What `kubectl get` shows of Namespaces. */
+/** The columns that `kubectl get` shows for Namespaces. */
 export const NAMESPACE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn(
@@ -42,7 +42,7 @@ export const NAMESPACE_COLUMNS: readonly Column[] = [
   AGE_COLUMN,
 ];
 
-/** What `kubectl get` shows of Leases. */
+/** The columns that `kubectl get` shows for Leases. */
 export const LEASE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Holder", "Holder of the lease.", ({ spec }) => (spec as { holderIdentity?: string }).holderIdentity ?? ""),

@@ -41,7 +41,7 @@ const count = (name: string, field: string, description: string): Column => ({
   cell: (object) => statusCount(object, field),
 });
 
-/** What `kubectl get` shows of Deployments. */
+/** The columns that `kubectl get` shows for Deployments. */
 export const DEPLOYMENT_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   READY_COLUMN,
@@ -52,7 +52,7 @@ export const DEPLOYMENT_COLUMNS: readonly Column[] = [
   wide(textColumn("Selector", "Labels of the Pods that are counted.", (object) => selectorText(memberAt(object, "spec", "selector")))),
 ];
 
-/** What `kubectl get` shows of StatefulSets. */
+/** The columns that `kubectl get` shows for StatefulSets. */
 export const STATEFUL_SET_COLUMNS: readonly Column[] = [NAME_COLUMN, READY_COLUMN, AGE_COLUMN, ...CONTAINER_COLUMNS];
 
 /** A limit of a budget: a number, or a share in percent. */
@@ -61,7 +61,7 @@ function limitOf(object: KubeObject, field: string): string {
   return typeof value === "number" || typeof value === "string" ? String(value) : "N/A";
 }
 
-/** What `kubectl get` shows of PodDisruptionBudgets. */
+/** The columns that `kubectl get` shows for PodDisruptionBudgets. */
 export const DISRUPTION_BUDGET_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Min Available", "Pods that must stay available.", (object) => limitOf(object, "minAvailable")),
@@ -70,14 +70,14 @@ export const DISRUPTION_BUDGET_COLUMNS: readonly Column[] = [
   AGE_COLUMN,
 ];
 
-/** What `kubectl get` shows of NetworkPolicies. */
+/** The columns that `kubectl get` shows for NetworkPolicies. */
 export const NETWORK_POLICY_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   textColumn("Pod-Selector", "Labels of the Pods that it applies to.", (object) => selectorText(memberAt(object, "spec", "podSelector"))),
   AGE_COLUMN,
 ];
 
-/** A selector of labels as people write it. */
+/** A label selector in its usual text form. */
 export function selectorText(selector: unknown): string {
   const labels = memberAt(selector, "matchLabels");
   const exact = isRecord(labels) ? Object.keys(labels).sort().map((key) => `${key}=${inOneLine(labels[key])}`) : []; // prettier-ignore

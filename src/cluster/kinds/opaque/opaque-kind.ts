@@ -26,7 +26,7 @@ export interface OpaqueKind extends Omit<ResourceDefinition, "shape" | "strategy
 }
 
 /**
- * A kind that only passes through: its spec and status are stored as they come, with no field filled in, looked at or refused.
+ * A kind that only passes through: its spec and status are stored as received; no field is filled in, checked or refused.
  *
  * @example
  * opaqueKind({ type: NODES, singular: "node", description: "A machine.", spec: "Desired state.", status: "Observed state." });

@@ -34,7 +34,7 @@ export function listAt(value: unknown, ...names: readonly string[]): readonly un
 }
 
 /**
- * A value in one line: texts as they are, everything else as JSON. `String` would call an object's own `toString`.
+ * A value on one line: strings as they are, everything else as JSON. `String` would call an object's own `toString`.
  *
  * @example
  * inOneLine({ toString: 1 }); // '{"toString":1}'

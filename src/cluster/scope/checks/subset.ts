@@ -14,7 +14,7 @@ import type { AccessScope } from "../types.ts";
 const STEPS_MAX = 200_000;
 
 /**
- * Tells whether every request that `inner` allows is allowed by `outer`. An absent scope allows everything. True is certain; false
+ * Reports whether every request that `inner` allows is allowed by `outer`. An absent scope allows everything. True is certain; false
  * is certain too, except for scopes so large that comparing them would take too long.
  *
  * @example

@@ -22,13 +22,13 @@ export function these(...names: readonly string[]): Pattern {
   return { these: new Set(names) };
 }
 
-/** Tells whether a text is in the set. */
+/** Reports whether a string is in the set. */
 export function matches(pattern: Pattern, text: string): boolean {
   if ("all" in pattern) return true;
   return "these" in pattern ? pattern.these.has(text) : text.length > pattern.below.length && text.startsWith(pattern.below);
 }
 
-/** Tells whether every text of `inner` is in `outer`. */
+/** Reports whether every string of `inner` is in `outer`. */
 export function covers(outer: Pattern, inner: Pattern): boolean {
   if ("all" in outer || outer === inner) return true;
   if ("all" in inner) return false;
@@ -36,7 +36,7 @@ export function covers(outer: Pattern, inner: Pattern): boolean {
   return "below" in outer && inner.below.startsWith(outer.below);
 }
 
-/** Tells whether some text is in both. */
+/** Reports whether any string is in both. */
 export function meet(left: Pattern, right: Pattern): boolean {
   if ("all" in left || "all" in right) return true;
   if ("these" in left) return [...left.these].some((text) => matches(right, text));

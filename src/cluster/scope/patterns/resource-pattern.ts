@@ -8,7 +8,7 @@ export interface ResourcePattern {
 }
 
 /**
- * Parses an entry such as `pods`, `pods/log`, `pods/*`, `*` + `/scale` or `*`. `*` alone is every resource with all its parts.
+ * Parses an entry such as `pods`, `pods/log`, `pods/*`, `*` + `/scale` or `*`. `*` alone means every resource with all its subresources.
  *
  * @example
  * resourcePattern("pods"); // pods, but not pods/log

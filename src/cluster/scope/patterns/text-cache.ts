@@ -5,7 +5,7 @@ export interface TextCacheLimits {
   readonly characters: number;
 }
 
-/** Caches values made from texts; the least recently used are evicted first. A value must depend on the text only. */
+/** Caches values derived from strings; the least recently used are evicted first. A value must depend only on its string. */
 export class TextCache<T> {
   readonly #limits: TextCacheLimits;
   /** In the order of their use. */

@@ -15,7 +15,7 @@ import type { PatchRules } from "./patch-rules.ts";
 import type { CheckedPatch } from "./patches.ts";
 
 /**
- * Warns of every `reverseExpression` at or below a body that comes back from the host, and that can never run: the body comes back as one
+ * Warns about every `reverseExpression` at or below a body that comes back from the host, and that can never run: the body comes back as one
  * value, and only when each patch there can be undone.
  */
 export function warnOfDeadReverses(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
@@ -51,7 +51,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings }: Pa
     endpointSlices: { configured: slices?.kind === "map" },
   });
   if (backends !== "endpoints" && isFalse(refused)) {
-    const message = `Expected slices, since the settings say backends: ${backends}`;
+    const message = `Expected slices, since the settings contain backends: ${backends}`;
     const hint = "Remove enabled: false, or set backends: endpoints";
     report.error({ code: "CONFIG_VALUE", at: startOf(refused!), field: "sync.toHost.endpointSlices.enabled", message, hint });
   }
@@ -103,20 +103,20 @@ function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { ba
   const other = only === "endpoints" ? "endpointSlices" : "endpoints";
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
-  const message = `Only ${only} has patches of what both kinds have, while ${other} is synced too: host clients of one see different data than those of the other`;
+  const message = `Only ${only} has patches for data that both kinds have, while ${other} is synced too: host clients of one get different data from clients of the other`;
   report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: SAME_RULES[other] });
 }
 
-/** Warns of an explicit `services.enabled: true` together with `endpoints.enabled: false`. */
+/** Warns about an explicit `services.enabled: true` together with `endpoints.enabled: false`. */
 export function warnOfServicesAlone(toHost: Node | undefined, report: Report): void {
   const services = valueAt(valueAt(toHost, "services"), "enabled");
   if (services?.kind !== "scalar" || services.value !== true || !isFalse(valueAt(valueAt(toHost, "endpoints"), "enabled"))) return;
-  const message = "Services are not synced: syncing them requires syncing Endpoints, which is switched off";
+  const message = "Services are not synced: syncing them requires syncing Endpoints, which is disabled";
   const hint = "Set sync.toHost.endpoints.enabled to true, or this to false";
   report.warning({ code: "CONFIG_VALUE", at: startOf(services), field: "sync.toHost.services.enabled", message, hint });
 }
 
-/** Warns of patches on kinds that this engine copies only for references. */
+/** Warns about patches on kinds that this engine copies only for references. */
 export function warnOfForeignPatches(toHost: Node | undefined, report: Report): void {
   for (const name of ["secrets", "configMaps", "namespaces"]) {
     const section = valueAt(toHost, name);
@@ -138,7 +138,7 @@ const COPIED_BY_REFERENCE = [
 ];
 
 /**
- * Warns of references to Secrets and ConfigMaps whose direction is not configured: these are copied from the host, while most authors expect the
+ * Warns about references to Secrets and ConfigMaps whose direction is not configured: these are copied from the host, while most authors expect the
  * opposite. Each kind is reported once, at the first patch that refers to it.
  */
 export function warnOfUncopiedReferences(toHost: Node | undefined, patches: readonly CheckedPatch[], rules: PatchRules): void {

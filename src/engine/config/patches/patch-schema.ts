@@ -42,7 +42,7 @@ const REFERENCE = {
 /** One entry of a `patches` list. Source: the patch item of the endpoint sync settings. */
 export const PATCH = {
   type: "object",
-  description: "Rewrites one field while an object is synced: by expressions, or as a reference to another object.",
+  description: "Rewrites one field while an object is synced, using expressions or as a reference to another object.",
   fields: {
     path: {
       type: "string",
@@ -64,7 +64,7 @@ export const PATCH = {
         "JavaScript expression for host → tenant; it should undo `expression`. If omitted, nothing is patched in that direction.",
     },
     reference: REFERENCE,
-    labels: { ...LABELS, description: "The same as labels inside reference, where it belongs." },
+    labels: { ...LABELS, description: "The same as labels inside reference, which is the preferred place." },
   },
   jsonSchema: {
     anyOf: [{ required: ["expression"] }, { required: ["reverseExpression"] }, { required: ["reference"] }],

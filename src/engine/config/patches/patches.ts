@@ -96,7 +96,7 @@ function checkMode({ node, field }: CheckedPatch, report: Report): void {
   }
   if (labels !== undefined && !used.includes("reference")) {
     const hint = "Write reference: {apiVersion: …, kind: …, labels: {}}";
-    return refuse(keyStartOf(labels), "Found labels without reference", used.length === 0 ? hint : `${hint}, in a patch of its own`);
+    return refuse(keyStartOf(labels), "Found labels without reference", used.length === 0 ? hint : `${hint}, in a separate patch`);
   }
   if (labels !== undefined) {
     const input = {

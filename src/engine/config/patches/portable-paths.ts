@@ -17,7 +17,7 @@ const DIFFERENCES: readonly { readonly pattern: RegExp; readonly message: string
   { pattern: /\\/, message: "vCluster's own syncer reads a backslash as part of the key" },
 ];
 
-/** Warns of a path that other tools read differently. The canonical spelling, if there is one, is read the same way everywhere. */
+/** Warns about a path that other tools read differently. The canonical spelling, if there is one, is read the same way everywhere. */
 export function warnOfForeignReading(path: Path, { node, field, report }: { node: ScalarNode; field: string; report: Report }): void {
   const text = path.text.trim();
   const difference = DIFFERENCES.find(({ pattern }) => pattern.test(text));
@@ -25,7 +25,7 @@ export function warnOfForeignReading(path: Path, { node, field, report }: { node
   const { pattern, message } = difference;
   const hint =
     pattern.test(path.canonical) || path.canonical === "$"
-      ? "Write it another way if the file is used there too"
+      ? "Write it differently if the file is also used there"
       : `Write ${path.canonical}`;
   report.warning({ code: "CONFIG_VALUE", at: startOf(node), field, message, hint });
 }

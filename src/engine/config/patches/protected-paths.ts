@@ -13,8 +13,8 @@ const LISTS: readonly (readonly string[])[] = ["ownerReferences", "finalizers", 
 /**
  * Why a path may not be patched, as the rest of a sentence, or `undefined` when it may.
  *
- * Refused are protected fields, their children, their parents, and wildcards that meet them (`metadata[*]`). The one
- * exception is `[*]` on annotations or labels: it skips the markers, because users mean all of their own keys with it.
+ * Refused are protected fields, their children, their parents, and wildcards that match them (`metadata[*]`). The one
+ * exception is `[*]` on annotations or labels: it skips the markers, because users mean only their own keys.
  *
  * The matches of a path with `..` are only known for an object; obvious cases are refused here, the rest is
  * restored at run time.
@@ -35,7 +35,7 @@ export function protectedReason(path: Path, options: { markerPrefix: string }): 
 
 function reasonOf(segments: readonly Segment[], markerPrefix: string): string | undefined {
   if (segments.length === 0) return "it is the whole object";
-  if (segments.length === 1 && meets(segments[0]!, "metadata")) return "it holds names and ownership";
+  if (segments.length === 1 && meets(segments[0]!, "metadata")) return "it contains names and ownership";
   const field = VALUES.find((steps) => reachesValue(segments, steps)) ?? LISTS.find((steps) => reachesList(segments, steps));
   if (field !== undefined) return `it reaches ${field.join(".")}`;
   return reachesMarker(segments, markerPrefix) ? "it is a marker" : undefined;

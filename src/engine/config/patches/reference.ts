@@ -18,7 +18,7 @@ const PATHS = ["namePath", "namespacePath", "kindPath", "apiVersionPath"] as con
  * Checks the `reference` of a patch beyond its shape.
  *
  * Reported: PATH_SYNTAX and PATH_UNSUPPORTED of its relative paths. Warnings: CONFIG_VALUE for paths that cannot find anything,
- * REFERENCE_KIND for a kind that is not configured. `isSelector`: labels stands beside the reference.
+ * REFERENCE_KIND for a kind that is not configured. `isSelector`: the patch has labels next to its reference.
  */
 export function checkReference(node: Node | undefined, options: { field: string; rules: PatchRules; isSelector: boolean }): void {
   if (node?.kind !== "map") return;
@@ -33,12 +33,12 @@ function checkRelativePath(node: Node | undefined, { field, rules }: { field: st
   if (node?.kind === "scalar" && text !== undefined) compileText({ report: rules.report, node, field }, () => compileRelativePath(text));
 }
 
-/** Without namePath the matched value is the name itself, a text, in which no path finds anything. */
+/** Without namePath the matched value is the name itself, a text, in which a path cannot find anything. */
 function warnOfIdlePaths(node: MapNode, { field, rules }: { field: string; rules: PatchRules }): void {
   const idle = PATHS.filter((name) => node.entries.has(name));
   if (idle.length === 0 || idle.includes("namePath")) return;
   const at = keyStartOf(node.entries.get(idle[0]!)!);
-  const message = `Found ${idle.join(" and ")} without namePath: the matched value itself is the name, in which no path finds anything`;
+  const message = `Found ${idle.join(" and ")} without namePath: the matched value itself is the name, in which a path cannot find anything`;
   rules.report.warning({ code: "CONFIG_VALUE", at, field, message, hint: "Add namePath, or remove the other paths" });
 }
 

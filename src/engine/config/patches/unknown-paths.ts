@@ -12,7 +12,7 @@ interface Misfit {
   readonly hint: string;
 }
 
-/** Warns of a path that finds nothing in any object of the kind: patches with such paths are skipped silently. */
+/** Warns about a path that finds nothing in any object of the kind: patches with such paths are skipped silently. */
 export function warnOfUnknownField(path: Path, at: { kind: SyncedKind; node: Node; field: string; report: Report }): void {
   const { kind, node, field, report } = at;
   const misfit = misfitOf(path.segments, kind);
@@ -66,6 +66,6 @@ function memberOf({ fields }: ObjectSchema, key: string, name: string): Misfit |
 function belowText(name: string, deeper: readonly Segment[]): Misfit {
   const keys = deeper.flatMap((segment) => (segment.kind === "key" ? [segment.key] : []));
   const hint =
-    keys.length === deeper.length ? `Quote a key with dots: ${name}[${JSON.stringify(keys.join("."))}]` : "Leave out what follows";
+    keys.length === deeper.length ? `Quote a key with dots: ${name}[${JSON.stringify(keys.join("."))}]` : "Omit the rest of the path";
   return { message: `The path finds nothing: ${name} are strings, and nothing lies below a string`, hint };
 }

@@ -11,7 +11,7 @@ import { keyStartOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 import type { CheckedPatch } from "./patches.ts";
 
-/** Warns of every `reverseExpression` at a path where host edits are never synced back. */
+/** Warns about every `reverseExpression` at a path where host edits are never synced back. */
 export function warnOfUnreachedReverses(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
   for (const { node, field, path } of patches) {
     const reverse = node.entries.get("reverseExpression");
@@ -35,15 +35,15 @@ export function warnOfUnreachedReverses(kind: SyncedKind, patches: readonly Chec
   }
 }
 
-const CONSTANT = "expression gives the same result for every value, so no edit comes back as it was made";
+const CONSTANT = "expression gives the same result for every value, so no edit comes back unchanged";
 
 function neverComesBack(kind: SyncedKind, [first, second]: readonly string[]): string | undefined {
   if (first === "metadata") {
     const comesBack = second === undefined || ["labels", "annotations", "*"].includes(second);
-    return comesBack ? undefined : `of metadata, only edits of labels and annotations come back`;
+    return comesBack ? undefined : `only edits of labels and annotations in metadata come back`;
   }
   const isBody = first !== undefined && first !== "*";
-  return isBody && !kind.bodyFlows ? `the body of a ${kind.resource.kind} is written by the tenant only` : undefined;
+  return isBody && !kind.bodyFlows ? `only the tenant writes the body of a ${kind.resource.kind}` : undefined;
 }
 
 /** Whether an expression sees nothing that an edit could change. */
@@ -59,7 +59,7 @@ function isConstant(text: string | undefined): boolean {
 }
 
 /**
- * Warns of patches without a way back among others that have one: edits of what they wrote are undone. If the reverse is obvious, only
+ * Warns about patches without a way back among others that have one: edits of what they wrote are undone. If the reverse is obvious, only
  * the patch is named; a patch that is meant to be one-way (a constant, a deletion, a name) has no reverse.
  */
 export function warnOfOneWayPatches(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {

@@ -19,7 +19,7 @@ for (const [value, digit] of DIGITS.entries()) VALUES[digit] = value;
 for (const blank of "\t\n\f\r ") VALUES[blank.charCodeAt(0)] = BLANK;
 
 /**
- * The base64 of a text, as ASCII; undefined when a unit is above U+00FF.
+ * The base64 of a string, as ASCII; undefined when a unit is above U+00FF.
  *
  * @example
  * encodeBase64(Uint8Array.of(0xff)); // the bytes of "/w=="
@@ -44,7 +44,7 @@ export function encodeBase64(units: Units): Uint8Array | undefined {
 }
 
 /**
- * The Latin-1 text behind base64: blanks do not count, one or two `=` may pad the last four digits or be omitted, and leftover bits are
+ * The Latin-1 text behind base64: blanks are ignored, one or two `=` may pad the last four digits or be omitted, and leftover bits are
  * dropped. Undefined when `units` is something else.
  */
 export function decodeBase64(units: Units): Uint8Array | undefined {

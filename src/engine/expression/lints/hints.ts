@@ -18,7 +18,7 @@ type Item = Statement | ModuleDeclaration;
 const USE_LIST_METHODS = "Use methods of lists, such as map, filter, find and reduce";
 const HINTS: Readonly<Partial<Record<Item["type"], string>>> = {
   IfStatement: "Write condition ? one : other",
-  SwitchStatement: "Write condition ? one : other, or look the answer up: ({a: 1, b: 2})[value]",
+  SwitchStatement: "Write condition ? one : other, or look up the result: ({a: 1, b: 2})[value]",
   VariableDeclaration: "Use the values in place, or name them as parameters: ((name) => name + name)(value)",
   FunctionDeclaration: "Put the function in parentheses and call it: ((name) => name)(value)",
   ClassDeclaration: "Put the class in parentheses",
@@ -27,7 +27,7 @@ const HINTS: Readonly<Partial<Record<Item["type"], string>>> = {
   ForOfStatement: USE_LIST_METHODS,
   WhileStatement: USE_LIST_METHODS,
   DoWhileStatement: USE_LIST_METHODS,
-  BlockStatement: "Leave out the braces; an object is written as ({key: value})",
+  BlockStatement: "Remove the braces; an object is written as ({key: value})",
   ThrowStatement: "Return a value instead of throwing",
   TryStatement: "Guard the operation with ?. and ??",
   ImportDeclaration: "Nothing can be imported; the scope is `value`, `context` and the language's own functions",
@@ -37,7 +37,7 @@ const HINTS: Readonly<Partial<Record<Item["type"], string>>> = {
 
 const EMPTY: Advice = { message: "found nothing to evaluate", hint: "Write `value` to keep the value" };
 
-/** Advice for `text`, which is not one expression; undefined when it is not a program either, so that the parser's own words are better. */
+/** Advice for `text`, which is not one expression; undefined when it is not a program either, so that the parser's own message is better. */
 export function adviseOn(text: string): Advice | undefined {
   const items = text.trim() === "" ? [] : parseStatements(text)?.body;
   if (items === undefined) return undefined;

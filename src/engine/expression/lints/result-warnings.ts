@@ -112,7 +112,7 @@ const ASKS: ReadonlySet<string> = new Set([
   ...["sort", "toSorted", "replace", "replaceAll"],
 ]);
 
-/** Warns of a callback with braces that returns nothing although its result is needed. */
+/** Warns about a callback with braces that returns nothing although its result is needed. */
 export function warnOfSilentCallback(node: AnyNode): LintFinding[] {
   const method = calledMethod(node);
   if (node.type !== "CallExpression" || method === undefined || !ASKS.has(method.name)) return [];
@@ -145,14 +145,14 @@ const PURE: ReadonlySet<string> = new Set([
   ...["padEnd", "split", "join", "toSorted", "toReversed", "toSpliced", "with", "repeat", "normalize"],
 ]);
 
-/** Warns of results that are computed and discarded without any other effect. */
+/** Warns about results that are computed and discarded without any other effect. */
 export function warnOfUnused(node: AnyNode): LintFinding[] {
   const unused =
     node.type === "SequenceExpression" ? node.expressions.slice(0, -1) : node.type === "ExpressionStatement" ? [node.expression] : [];
   return unused.flatMap((part) => {
     const name = calledMethod(part)?.name;
     if (name === undefined || !PURE.has(name)) return [];
-    const message = `what ${name}() returns is not used, and it changes nothing`;
+    const message = `the result of ${name}() is not used, and it changes nothing`;
     return [{ message, offset: part.start, hint: "Return it, or assign it to what it should replace" }];
   });
 }

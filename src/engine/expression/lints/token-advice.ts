@@ -7,7 +7,7 @@ import type { SyntaxProblem } from "../syntax.ts";
 
 /** Patterns at the place of the problem, or right before it, and what to write instead. The first match counts. */
 const HABITS: readonly (readonly [where: RegExp, hint: string])[] = [
-  [/\{\{[^]*▸|^\{▸\{/, "Leave out the braces of the template: the text is an expression already"],
+  [/\{\{[^]*▸|^\{▸\{/, "Leave out the braces of the template: the text is already an expression"],
   [/^\$▸\{/, "Leave out ${ and }, or write a template: `…${value}…`"],
   [/▸and\b/, "Write &&"],
   [/▸or\b/, "Write ||"],
@@ -53,5 +53,5 @@ function adviseOnEnd(text: string): string {
     if (unit in CLOSERS) open.push(CLOSERS[unit]!);
     else if (unit === open.at(-1)) open.pop();
   }
-  return open.length === 0 ? "Write what belongs after it" : `Write ${open.reverse().join("").slice(0, 20)} at the end`;
+  return open.length === 0 ? "Complete the expression" : `Write ${open.reverse().join("").slice(0, 20)} at the end`;
 }

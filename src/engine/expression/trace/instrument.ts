@@ -366,7 +366,7 @@ export class Instrumenter {
   }
 }
 
-/** Tells whether a member or call comes after a `?.` of its own chain. */
+/** Reports whether a member or call comes after a `?.` of its own chain. */
 function hasOptional(node: AnyNode): boolean {
   if (node.type !== "MemberExpression" && node.type !== "CallExpression") return false;
   return node.optional || hasOptional(node.type === "MemberExpression" ? node.object : node.callee);

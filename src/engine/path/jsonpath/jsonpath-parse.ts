@@ -53,7 +53,7 @@ export function parseJsonPath(text: string): JsonPathSegment[] {
 }
 
 function refuseExcess(scanner: Scanner, segments: readonly JsonPathSegment[]): void {
-  const hint = "Patch a shorter path and reach deeper inside the expression";
+  const hint = "Patch a shorter path, and access deeper parts in the expression";
   if (segments.length > PATH_SEGMENTS_MAX) {
     throw syntaxError(scanner, { problem: `expected at most ${PATH_SEGMENTS_MAX} segments, found more`, hint });
   }

@@ -15,14 +15,14 @@ export interface JsonPathNode {
   readonly below: Map<PathStep, JsonPathNode>;
 }
 
-/** Nothing found yet. */
+/** Starts without places. */
 export function noPlaces(): JsonPathNode {
   return { found: false, below: new Map() };
 }
 
 /**
  * Adds the place at `keys` below `root`. Keys that are not own elements or members all the way down are left out, so that neither
- * `length` nor a character of a string counts as found. List elements may be named by digits.
+ * `length` nor a character of a string counts as found. List elements may be selected by digits.
  */
 export function addPlace(places: JsonPathNode, root: unknown, keys: readonly PathStep[]): void {
   const steps = stepsTo(root, keys);
@@ -61,7 +61,7 @@ export function matchesOf(places: JsonPathNode, root: unknown): Match[] {
 
 /**
  * The document with `values`, in the order of {@link matchesOf}, in the places found. Where a node and something below it were both
- * found, a changed node wins as a whole; if it did not change, the nodes below win.
+ * found, a changed node takes precedence as a whole; if it did not change, the nodes below it do.
  */
 export function rebuildPlaces(places: JsonPathNode, root: unknown, values: readonly unknown[]): unknown {
   let taken = 0;

@@ -86,20 +86,20 @@ export function characterError(scanner: Scanner, wanted: string): EngineError {
   return syntaxError(scanner, { problem: `found ${JSON.stringify(found)}, expected ${wanted}`, hint });
 }
 
-const QUOTE_IT = 'Quote a key that holds other characters: ["…"]';
+const QUOTE_IT = 'Quote a key that contains other characters: ["…"]';
 const STRAIGHT = "Use straight quotes: \"…\" or '…'";
 
 const OPERATORS: Readonly<Record<string, { readonly name: string; readonly hint: string }>> = {
-  "~": { name: "key selector", hint: `Keys cannot be patched: patch the map itself and return one with other keys. ${QUOTE_IT}` },
-  "^": { name: "parent selector", hint: `Patch the parent and return it changed: {...value, name: "x"}. ${QUOTE_IT}` },
+  "~": { name: "key selector", hint: `Keys cannot be patched: patch the map itself and return a map with other keys. ${QUOTE_IT}` },
+  "^": { name: "parent selector", hint: `Patch the parent and return a changed copy: {...value, name: "x"}. ${QUOTE_IT}` },
   "@": { name: "current node", hint: `Leave it out: paths start at the object. ${QUOTE_IT}` },
   "?": { name: "filter or optional member", hint: "Leave it out: a missing field is not an error" },
-  "(": { name: "call or script", hint: `Paths cannot call functions: do it in the expression. ${QUOTE_IT}` },
-  ")": { name: "call or script", hint: `Paths cannot call functions: do it in the expression. ${QUOTE_IT}` },
+  "(": { name: "call or script", hint: `Paths cannot call functions: call them in the expression. ${QUOTE_IT}` },
+  ")": { name: "call or script", hint: `Paths cannot call functions: call them in the expression. ${QUOTE_IT}` },
   "{": { name: "template", hint: `Write the path alone, without braces. ${QUOTE_IT}` },
   "}": { name: "template", hint: `Write the path alone, without braces. ${QUOTE_IT}` },
   ",": { name: "union", hint: `Write one patch for each path. ${QUOTE_IT}` },
-  "|": { name: "pipe", hint: `Paths cannot call functions: do it in the expression. ${QUOTE_IT}` },
+  "|": { name: "pipe", hint: `Paths cannot call functions: call them in the expression. ${QUOTE_IT}` },
 };
 
 const TYPOS: Readonly<Record<string, string>> = {

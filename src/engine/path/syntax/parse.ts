@@ -159,7 +159,7 @@ function notAnIndex(scanner: Scanner, { at, raw }: { at: number; raw: string }) 
 function tooManySegments(scanner: Scanner) {
   return syntaxError(scanner, {
     problem: `expected at most ${PATH_SEGMENTS_MAX} segments, found more`,
-    hint: "Patch a shorter path and reach deeper inside the expression",
+    hint: "Patch a shorter path, and access deeper parts in the expression",
   });
 }
 

@@ -43,7 +43,7 @@ export function take(scanner: Scanner, sticky: RegExp): string {
   return taken;
 }
 
-/** Skips the white space that may stand inside brackets. */
+/** Skips the white space that is allowed inside brackets. */
 export function skipSpace(scanner: Scanner): void {
   take(scanner, /[ \t\n\r]*/y);
 }
@@ -81,7 +81,7 @@ export function cite(text: string): string {
 }
 
 /**
- * Refuses a text over {@link PATH_LENGTH_MAX}.
+ * Refuses a string over {@link PATH_LENGTH_MAX}.
  *
  * @throws PATH_SYNTAX when the text is longer.
  */
@@ -90,14 +90,14 @@ export function checkLength(scanner: Scanner): void {
   throw syntaxError(scanner, {
     at: PATH_LENGTH_MAX,
     problem: `it has ${scanner.text.length} characters, at most ${PATH_LENGTH_MAX} are allowed`,
-    hint: "Patch a shorter path and reach deeper inside the expression",
+    hint: "Patch a shorter path, and access deeper parts in the expression",
   });
 }
 
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", "/": "/", "\\": "\\" };
 
 /**
- * Reads a quoted name, the opening quote (`"` or `'`) being next. The escapes are those of RFC 9535; unlike there, a lone
+ * Reads a quoted name at its opening quote (`"` or `'`). The escapes are those of RFC 9535; unlike there, a lone
  * surrogate is allowed, because a key of a document may hold one and its concrete path must parse.
  *
  * @throws PATH_SYNTAX when the quote is not closed, or an escape is none of these.

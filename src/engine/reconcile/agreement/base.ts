@@ -27,7 +27,7 @@ export type Base = ReadonlyMap<UnitId, string>;
 export const ABSENT = "-";
 const DIGEST_LENGTH = 10;
 
-/** Reads the base of a host object; `undefined` if it has none that is readable. */
+/** Reads the base of a host object; `undefined` if it has no readable one. */
 export function readBase(prefix: string, host: KubeObject): Base | undefined {
   const text = host.metadata.annotations?.[`${prefix}base`];
   if (text === undefined) return undefined;
@@ -64,7 +64,7 @@ export function entryLength(id: UnitId, isSame: boolean): number {
 /** Quotes, colon and comma. */
 const ENTRY_MARKS = 4;
 
-/** The base of a part that looks like this on both sides; `undefined` when the host has none, because there is nothing to remember. */
+/** The base of a part with these values on both sides; `undefined` when the host has none, because there is nothing to remember. */
 export function agreement(id: UnitId, tenant: string | undefined, host: string | undefined): string | undefined {
   return host === undefined ? undefined : digestPair(id, tenant, host);
 }
@@ -80,13 +80,13 @@ export function pairOf(tenant: string, host: string): string {
   return tenant === host ? tenant : `${tenant}.${host}`;
 }
 
-/** The two digests of a text. */
+/** The two digests in a string. */
 export function sidesOf(pair: string): { readonly tenant: string; readonly host: string } {
   const [tenant = ABSENT, host = tenant] = pair.split(".");
   return { tenant, host };
 }
 
-/** Which sides of a part differ from the base. A part that is not in the base was absent on the host. */
+/** The sides of a part that differ from the base. A part that is not in the base was absent on the host. */
 export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: boolean } {
   const known = base.get(unit.id);
   if (known === undefined) return { tenant: unit.desired !== undefined, host: unit.host !== undefined };
@@ -94,7 +94,7 @@ export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: b
   return { tenant: digest(unit.id, unit.tenant) !== sides.tenant, host: digest(unit.id, unit.host) !== sides.host };
 }
 
-/** Tells whether the host is unchanged since both sides last agreed. */
+/** Reports whether the host is unchanged since both sides last agreed. */
 export function isAsWritten(base: Base, id: UnitId, host: string): boolean {
   const known = base.get(id);
   return known !== undefined && sidesOf(known).host === digest(id, host);

@@ -14,7 +14,7 @@ const NOTHING_WRITTEN: Base = new Map();
 
 /**
  * Every part that at least one of the three objects has. A value on the host that is as `base` recorded it counts
- * even under a key that does not cross (any more): a patch that is gone, or a host Service, put it there.
+ * even under a key that is not, or no longer, synced: a patch that no longer exists, or a host Service, put it there.
  */
 export function comparedFields(
   rules: Rules,

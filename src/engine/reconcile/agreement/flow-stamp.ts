@@ -53,7 +53,7 @@ function stampKey({ translator }: Rules): string {
 
 /**
  * Content of the stamp for this copy. Empty once a syncer has written the copy from the edited tenant object, or
- * from a later version: then the base knows of them; empty, too, if the copy is certainly older than the edits: its cluster was
+ * from a later version: then the base records them; also empty if the copy is certainly older than the edits: its cluster was
  * restored, or never stored what it acknowledged. `units` are all parts of both objects, `written` is the copy's base.
  */
 export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides, units: readonly Unit[], written: Base): Flowed {
@@ -99,7 +99,7 @@ export function stamped(rules: Rules, { tenant, host }: Sides, object: KubeObjec
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** The tenant object as expressions see it: earlier host edits must not change their results. */
+/** The tenant object that expressions receive: earlier host edits must not change their results. */
 export function withoutStamp<T extends KubeObject | undefined>(rules: Rules, tenant: T): T {
   const annotations = tenant?.metadata.annotations;
   const key = stampKey(rules);

@@ -30,8 +30,8 @@ export interface HostEdits {
 
 /**
  * Decides which host edits reach the tenant. An edit `h` flows only if `toHost(toTenant(h))` is `h` again: expressions that do not
- * cancel each other say nothing of what `h` means. A patch with nothing but a `reverseExpression` has nothing to cancel and is left
- * out of that check: its result goes to the tenant, and then to the host. Either way an edit is answered once.
+ * cancel each other out do not determine what `h` means. A patch with only a `reverseExpression` has nothing to cancel and is left
+ * out of that check: its result goes to the tenant, and then to the host. Either way, an edit causes one response.
  */
 export function planHostEdits(rules: Rules, input: ToHostInput & { readonly host: KubeObject }, edits: readonly Unit[]): HostEdits {
   return finish(planHostEditsInPieces(rules, input, edits));
@@ -161,7 +161,7 @@ function oneWay(rules: Rules, input: ToHostInput, unit: Unit): RefusedEdit[] {
   const writer = rules.kind.writerOf(input.tenant);
   if (writer !== undefined) return refuse(`${writer} writes the tenant object and would undo it`);
   if (unit.id === "body") {
-    if (!rules.kind.bodyFlows) return refuse(`that of ${rules.kind.resource.plural} is written by the tenant only`);
+    if (!rules.kind.bodyFlows) return refuse(`only the tenant writes that of ${rules.kind.resource.plural}`);
     if (input.tenantService?.spec?.selector !== undefined)
       return refuse("the tenant Service has a selector, and its own controller writes the addresses");
   }

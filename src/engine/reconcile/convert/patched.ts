@@ -46,14 +46,14 @@ interface Remembered extends PatchedBody {
 /** Cached results under one set of rules, oldest first. */
 type Memory = Map<KubeObject, Remembered>;
 
-/** Tells whether an expression toward the host can read anything of the host object. */
+/** Reports whether an expression on the way to the host can read anything in the host object. */
 export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =>
   patches.some(({ expression }) => expression !== undefined && (engine.readsHostObject?.(expression) ?? true)),
 );
 
 /**
- * The same functions, which do not patch again what either of them has just patched: the same tenant object under the same rules and
- * name, and the same host object too if an expression can see it, or if a patch failed and may keep the current value.
+ * The same functions, which reuse the result that either of them has just computed: the same tenant object under the same rules and
+ * name, and also the same host object if an expression can read it, or if a patch failed and may keep the current value.
  */
 export function rememberPatched({ patch, patchInPieces }: PatchWays): PatchWays {
   const memoryOf = remembered((_rules: Rules): Memory => new Map());

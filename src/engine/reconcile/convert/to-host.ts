@@ -125,7 +125,7 @@ export function neverCrosses(rules: Rules): (key: string) => boolean {
   return (key) => rules.settings.excluded(key) || isMarkerKey(rules.translator.markerPrefix, key);
 }
 
-/** The host object as expressions see it: without fields that change by themselves and without the engine's own annotations. */
+/** The host object that expressions receive: without fields that change on their own and without the engine's own annotations. */
 export function visibleHostObject(rules: Rules, host: KubeObject | undefined): KubeObject | null {
   if (host === undefined) return null;
   const { resourceVersion: _resourceVersion, generation: _generation, managedFields: _managedFields, ...metadata } = host.metadata;

@@ -15,8 +15,8 @@ export interface Reversed {
 }
 
 /**
- * Applies the patches of the way back (default: all of the rules), last one first, to the parts of a host object that may cross. Stops after
- * each value.
+ * Applies the patches of the way back (default: all of the rules), last one first, to the parts of a host object that are synced. Pauses
+ * after each value.
  */
 export function* toTenantInPieces(
   rules: Rules,
@@ -42,7 +42,7 @@ export function* toTenantInPieces(
 
 /**
  * Tenant form of a host object: patched back, then untranslated. Without a tenant object the name comes
- * from the markers, and without these it stays the host's, since no host name can be parsed back.
+ * from the markers, and without these it remains the host's, since no host name can be parsed back.
  */
 export function toTenant(rules: Rules, host: KubeObject, tenant?: KubeObject): Reversed {
   const { object, outcomes } = finish(toTenantInPieces(rules, host, tenant));

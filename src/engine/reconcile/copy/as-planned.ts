@@ -5,8 +5,8 @@ import type { Operation, Plan } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
 
 /**
- * Tells whether a plan has nothing more to do or to report once its one write is stored as `stored`, so that planning again is
- * unnecessary. False if a second plan might have another result: changes by an API server or a webhook, and what
+ * Reports whether a plan has nothing more to do or to report once its one write is stored as `stored`, so that planning again is
+ * unnecessary. False if a second plan might have a different result: changes by an API server or a webhook, and what
  * expressions derive from the host object.
  */
 export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Plan, stored: KubeObject): boolean {
@@ -26,7 +26,7 @@ export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Pl
 }
 
 /**
- * Tells whether a write succeeded with an unchanged version: a webhook has reverted the change, or a
+ * Reports whether a write succeeded with an unchanged version: a webhook has reverted the change, or a
  * proxy has answered instead of the cluster. No event will report it.
  */
 export function isUnchanged(operation: Operation, { metadata: { resourceVersion } }: KubeObject): boolean {

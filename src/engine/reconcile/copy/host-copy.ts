@@ -33,8 +33,8 @@ export function copyOf({ rules, desired, source, base, owner }: CopyParts): Kube
 }
 
 /**
- * `copy` written over `host`: identity, owners and excluded keys stay, every other label and annotation is the copy's, and so
- * are the labels that the engine decides. The marks of the host's own controller are dropped, because they would no longer be true.
+ * `copy` written over `host`: identity, owners and excluded keys stay, and every other label and annotation comes from the
+ * copy, as do the labels that the engine sets. The marks of the host's own controller are dropped, because they would no longer be true.
  */
 export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
   const own = [MANAGED_BY_CONTROLLER, ...rules.kind.ownLabelKeys];
@@ -97,7 +97,7 @@ export function strippedCopy(rules: Rules, host: KubeObject): KubeObject {
   return { ...host, metadata: { ...host.metadata, labels: kept, annotations: withoutKeys(annotations, mine) } };
 }
 
-/** Source of a copy, as its markers state it. */
+/** Source of a copy according to its markers. */
 export function copySourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput): CopySource {
   const { resourceVersion, uid = "" } = tenant.metadata;
   return {
@@ -115,8 +115,8 @@ export function copySourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput):
 }
 
 /**
- * The owners of a copy with `owner` among them: an object of its kind and name was replaced by it, since an object without an owner is
- * collected. Undefined if it is among them already, and if there is none.
+ * The owners of a copy, with `owner` in place of an earlier owner of the same kind and name: a copy whose owners are gone is
+ * garbage-collected. Undefined if `owner` is among them already, or if there is none.
  *
  * @example
  * missingOwner(copy, { apiVersion: "v1", kind: "Service", name: "blue", uid: "new" });

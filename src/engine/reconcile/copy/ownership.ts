@@ -17,7 +17,7 @@ import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/exclu
 import type { PlanInput } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
 
-/** Tells whether `host` is our copy of exactly this tenant object. */
+/** Reports whether `host` is our copy of exactly this tenant object. */
 export function isCopyOf(rules: Rules, host: KubeObject, key: ObjectKey): boolean {
   const source = ourMarkers(rules, host, rules.kind.resource);
   return source !== undefined && sameKey(source, key);
@@ -30,7 +30,7 @@ export function withMarkerLabels({ translator }: Rules, host: KubeObject, { name
   return { ...host, metadata: { ...host.metadata, labels: { ...host.metadata.labels, ...markers } } };
 }
 
-/** Tells whether the body on the host is as it was written. */
+/** Reports whether the body on the host is unchanged since it was written. */
 export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
   const base = readBase(rules.translator.markerPrefix, host);
   const body: Unit = {
@@ -42,7 +42,7 @@ export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObje
   return base !== undefined && !changedSides(body, base).host;
 }
 
-/** Tells whether `host` is Endpoints that the host's controller left behind, beside the selector-less host Service of a tenant Service. */
+/** Reports whether `host` is Endpoints that the host's controller left behind for the host Service, now without a selector, of a tenant Service. */
 export function mayTakeOver(rules: Rules, { key, tenantService, hostService }: PlanInput, host: KubeObject): boolean {
   if (rules.kind.resource !== ENDPOINTS || tenantService === undefined || hostService === undefined) return false;
   if (readMarkers(rules.translator.markerPrefix, host) !== undefined) return false;
@@ -55,8 +55,8 @@ function isControllers({ metadata: { labels = {}, annotations = {} } }: KubeObje
 }
 
 /**
- * Tells whether the host's controller has put its own labels and subsets into our copy, while the host Service had a selector, if
- * only for a moment. These are no edits: synced back they would empty the tenant's object.
+ * Reports whether the host's controller has put its own labels and subsets into our copy, while the host Service had a selector, if
+ * only for a moment. These are not edits: synced back, they would empty the tenant's object.
  */
 export function isRewritten({ kind, settings }: Rules, host: KubeObject): boolean {
   const labelled = Object.hasOwn(host.metadata.labels ?? {}, MANAGED_BY_CONTROLLER) && settings.excluded(MANAGED_BY_CONTROLLER);
@@ -69,7 +69,7 @@ function foreignSources({ translator, kind }: Rules, host: KubeObject): readonly
   return readForeignMarkers(host, { vcluster: vcluster.name, resource: kind.resource, ownPrefix: markerPrefix });
 }
 
-/** Tells whether `host` is the copy of exactly this tenant object, by the syncer whose copies are to be adopted. */
+/** Reports whether `host` is the copy of exactly this tenant object, by the syncer whose copies are to be adopted. */
 export function mayAdopt(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
   if (rules.adopt === undefined) return false;
   const source = foreignSources(rules, host).find(({ prefix }) => prefix === rules.adopt);

@@ -34,7 +34,7 @@ const NONE: ReadonlySet<UnitId> = new Set();
 
 /**
  * The labels and annotations without room: they are not written, and stay as they are on the host. Keys that only the
- * engine sets come first, then labels, then annotations, each by their keys; edits under keys that only the host has come last.
+ * engine sets come first, then labels, then annotations, each by their keys; and edits under keys that only the host has come last.
  */
 export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySet<UnitId> {
   if (fitsAtOnce(wanted)) return NONE;

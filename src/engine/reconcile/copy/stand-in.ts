@@ -15,7 +15,7 @@ export function checkOf(standIn: StandIn) {
   return { read, isAsPlanned: (found: KubeObject | undefined) => standsStill(standIn, found) };
 }
 
-/** Tells whether readers see of it what they are to see. */
+/** Reports whether readers see of it what they are to see. */
 function standsStill({ object, label, mayChange = false }: StandIn, found: KubeObject | undefined): boolean {
   if (object === undefined || found === undefined) return object === found;
   if (found.metadata.deletionTimestamp || found.metadata.uid !== object.metadata.uid) return false;

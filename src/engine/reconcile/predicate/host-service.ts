@@ -16,7 +16,7 @@ import type { Rules, Surroundings } from "../rules/rules.ts";
 /** `other`: that of the tenant Service `of`. `foreign`: of another virtual cluster. `unknown`: it has no owner marks. */
 export type HostServiceOwner = { readonly whose: "this" | "foreign" | "unknown" } | { readonly whose: "other"; readonly of: ObjectKey };
 
-/** The owner of `hostService`, for the tenant Service `key`. Markers take precedence over the operator's annotation, which counts on unmarked ones. */
+/** The owner of `hostService`, for the tenant Service `key`. Markers take precedence over the operator's annotation, which counts only for unmarked Services. */
 export function hostServiceOwner(
   rules: Rules,
   key: ObjectKey,

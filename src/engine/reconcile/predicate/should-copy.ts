@@ -46,8 +46,7 @@ function isGoing({ metadata }: KubeObject): boolean {
 
 function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): CopyDecision | undefined {
   const name = formatKey(key);
-  if (!rules.enabled)
-    return { action: "leave", code: "SYNC_DISABLED", message: `The sync of ${rules.kind.resource.plural} is switched off` };
+  if (!rules.enabled) return { action: "leave", code: "SYNC_DISABLED", message: `The sync of ${rules.kind.resource.plural} is disabled` };
   if (name === OWN_SERVICE) {
     return { action: "leave", code: "EXCLUDED", message: "default/kubernetes belongs to the tenant's API server" };
   }
@@ -56,7 +55,7 @@ function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): CopyDecisio
     return { action: "remove", code: "EXCLUDED", message: "The object is being deleted" };
   }
   if (isPaused(rules.translator.markerPrefix, tenant)) {
-    return { action: "leave", code: "EXCLUDED", message: "The object carries the pause annotation" };
+    return { action: "leave", code: "EXCLUDED", message: "The object has the pause annotation" };
   }
   if (rules.translator.toHost(key, rules.kind.resource) === undefined) {
     return { action: "remove", code: "NAME_NOT_MAPPED", message: `Namespace "${key.namespace}" is not mapped` };
@@ -88,7 +87,7 @@ function besideService(
     return { action: "remove", code: "EXCLUDED", message: `${OWN_SERVICE} belongs to the tenant's API server, and so do its slices` };
   }
   if (!matchesSelector(rules.settings.selector, tenant.metadata.labels)) {
-    return { action: "remove", code: "EXCLUDED", message: "The object is not selected by the selector of the settings" };
+    return { action: "remove", code: "EXCLUDED", message: "The selector in the settings does not select the object" };
   }
   if (rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined)) {
     const message = "requireService is set, and there is no Service of this name without a selector";
@@ -110,7 +109,7 @@ function besideService(
 /** Slices that a controller of the tenant has made from copied objects. Their copies stay until readers see these. */
 function besideSource({ backends }: Surroundings): CopyDecision | undefined {
   if (backends === undefined || backends.isSource) return undefined;
-  const message = "A controller of the tenant's cluster made the slice, and what it was made from is copied";
+  const message = "A controller of the tenant's cluster made the slice, and its source is copied";
   return { action: backends.mayGo ? "remove" : "leave", code: "EXCLUDED", message };
 }
 
@@ -146,7 +145,7 @@ function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostServic
 
 function missingService({ markerPrefix }: Translator, tenantService: Service): string {
   return isPaused(markerPrefix, tenantService)
-    ? "The Service of this name carries the pause annotation, so it has no host Service"
+    ? "The Service of this name has the pause annotation, so it has no host Service"
     : "The host Service does not exist yet";
 }
 
@@ -158,7 +157,7 @@ function isPaused(markerPrefix: string, object: KubeObject): boolean {
 function besideFormer({ translator }: Rules, other: ObjectKey, key: ObjectKey): CopyDecision | undefined {
   const here = translator.toHost(key, SERVICES);
   if (here === undefined || !isMappedElsewhere(translator, SERVICES, other, here)) return undefined;
-  const message = `The host Service is still that of "${formatKey(other)}", which is mapped elsewhere now`;
+  const message = `The host Service still belongs to "${formatKey(other)}", which is now mapped elsewhere`;
   return { action: "leave", code: "HOST_SERVICE_MISSING", message };
 }
 

@@ -26,7 +26,7 @@ export interface CopyPair {
   readonly desired: DesiredCopy;
 }
 
-/** Content of an object beside metadata and status, without empty maps. */
+/** Content of an object except metadata and status, without empty maps. */
 export function bodyOf(object: KubeObject): Record<string, unknown> {
   const {
     apiVersion: _apiVersion,

@@ -121,7 +121,7 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   return answer(input, "copied", { operations: [{ action: "update", side, object, reason, ...(restores && { restores }) }] });
 }
 
-/** Tells whether a copy here is from before its namespace was remapped: it is replaced in one write, as for other kinds. */
+/** Reports whether a copy here is from before its namespace was remapped: it is replaced in one write, as for other kinds. */
 function isOfMovedSource(rules: ReferenceRules, input: SourcedInput, target: KubeObject): boolean {
   const { resource } = input.kind;
   const other = targetSide(input) === "host" ? ourMarkers(rules, target, resource) : undefined;
@@ -150,7 +150,7 @@ function isStale({ translator }: ReferenceRules, { source, sourceConfirmed }: So
   return !sourceConfirmed && copied !== undefined && cached !== undefined && compareResourceVersions(cached, copied) < 0;
 }
 
-/** Tells whether an object on either side is our copy of exactly the planned object. */
+/** Reports whether an object on either side is our copy of exactly the planned object. */
 export function isReferenceCopy(rules: ReferenceRules, { kind, key, hostKey }: CopyPlace, object: KubeObject): boolean {
   const markers = readMarkers(rules.translator.markerPrefix, object);
   return (
@@ -166,12 +166,12 @@ function isLiveCopy(rules: ReferenceRules, input: ReferenceInput, object: KubeOb
   return object !== undefined && !object.metadata.deletionTimestamp && isReferenceCopy(rules, input, object);
 }
 
-/** Where the source is. */
+/** The cluster and key of the source. */
 export function sourceSide({ kind }: Pick<ReferenceInput, "kind">): "tenant" | "host" {
   return kind.direction === "toHost" ? "tenant" : "host";
 }
 
-/** Where the copy belongs. */
+/** The cluster and key of the copy. */
 export function targetSide({ kind }: Pick<ReferenceInput, "kind">): "tenant" | "host" {
   return kind.direction === "toHost" ? "host" : "tenant";
 }

@@ -14,8 +14,8 @@ import type { ReferenceRules, SourcedInput } from "./reference-rules.ts";
 const JOINT = "-x-";
 
 /**
- * Other tenant namespaces in which an import may be meant by the same host name, whether they exist or not. None where the host operator has
- * said what is meant.
+ * Other tenant namespaces whose imports can have the same host name, whether they exist or not. None if the host operator has
+ * stated which one is meant.
  *
  * @example
  * namesakes(rules, { kind, key: { namespace: "a", name: "db-x-shop" }, hostKey, source }); // ["shop-x-a"]
@@ -55,5 +55,5 @@ export function whyNotImported(rules: ReferenceRules, input: SourcedInput): stri
   const word = wordOf(rules, input, source);
   if (word === "another") return "the object on the host is meant for another tenant object";
   if (word === "this" || namesakeExists !== true) return undefined;
-  return `the object on the host may be meant for another namespace, unless its annotation ${markerPrefix}${STANDS_FOR} says "${formatKey(key)}"`;
+  return `the object on the host may be meant for another namespace, unless its annotation ${markerPrefix}${STANDS_FOR} is "${formatKey(key)}"`;
 }

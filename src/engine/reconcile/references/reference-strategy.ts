@@ -86,7 +86,7 @@ export function referenceStrategy(
   };
 }
 
-/** Tells whether an operation brings back a copy that another client has deleted. */
+/** Reports whether an operation brings back a copy that another client has deleted. */
 export function isRecreation({ known }: Pick<ReferenceInput, "known">, { action }: Operation): boolean {
   return action === "create" && known !== undefined;
 }
@@ -105,7 +105,7 @@ function refusal({ kind, key }: ReferenceInput, { side }: Operation, note: Note)
 }
 
 /**
- * The same failure without the words of the API server.
+ * The same failure without the API server's message.
  *
  * @example
  * withoutWords(new EngineError("API_FORBIDDEN", "… data: aHVudGVyMg==")).message; // "Cannot copy a referenced object: API_FORBIDDEN"

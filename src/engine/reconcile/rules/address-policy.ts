@@ -102,7 +102,7 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
 /** Refuses names that are an address in disguise, or the machine itself; what other names resolve to is unknown. */
 function nameProblem(name: string): string | undefined {
   const last = name.toLowerCase().replace(/\.$/, "").split(".").at(-1)!;
-  if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address in place of a host name";
+  if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address instead of a host name";
   return last === "localhost" ? "loopback" : undefined;
 }
 
@@ -141,7 +141,7 @@ export function admitAddresses(
   return { subsets: kept.filter((subset) => subset.addresses !== undefined || subset.notReadyAddresses !== undefined), refused };
 }
 
-/** Tells whether a policy does not affect a list, which most changes of an object leave unchanged. */
+/** Reports whether a policy does not affect a list, which most changes of an object leave unchanged. */
 const passes = remembered((check: AddressCheck) =>
   remembered((subsets: readonly EndpointSubset[]): boolean => {
     const pass = (addresses: readonly EndpointAddress[] = []) => addresses.every(({ ip }) => check(ip) === undefined);

@@ -11,8 +11,8 @@ export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 export const MANAGED_BY_CONTROLLER = "endpoints.kubernetes.io/managed-by";
 
 /**
- * Compiles the list of excluded keys; a `*` at the end of an entry matches any ending. The keys of syncers are excluded whatever the
- * list says.
+ * Compiles the list of excluded keys; a `*` at the end of an entry matches any ending. The keys of syncers are excluded
+ * regardless of the list.
  *
  * @example
  * compileExcludedKeys(["argocd.argoproj.io/*"])("argocd.argoproj.io/tracking-id"); // true

@@ -33,7 +33,7 @@ export interface KindDescription {
   readonly otherBodies?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The fields that make the body of a kind's objects. */
+/** The fields that form the body of a kind's objects. */
 export function bodyFields({ schema }: Pick<KindDescription, "schema">): readonly string[] {
   return Object.keys(schema.fields).filter((name) => name !== "metadata" && name !== "status");
 }

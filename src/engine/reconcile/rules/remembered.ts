@@ -1,6 +1,6 @@
 /**
- * `compute`, called once for each argument. Arguments are distinguished by identity and must not change, as nothing that a cache holds
- * does; a result is dropped with its argument.
+ * `compute`, called once for each argument. Arguments are distinguished by identity and must not change (cached objects never
+ * do); a result is released with its argument.
  *
  * @example
  * const lengthOf = remembered((list: readonly string[]) => list.join().length);

@@ -55,7 +55,7 @@ type Rule = readonly [pattern: RegExp, advise: (match: RegExpExecArray, where: C
 const RULES: readonly Rule[] = [
   [/^'([^']*)' is not defined/, ([, name]) => adviseOnName(name!)],
   [/^cannot read property (?:'(.*)' )?of (undefined|null)/, ([, name, absent], where) => adviseOnAbsent(name, absent!, where)],
-  [/^cannot set property/, () => "Make the object first: ({...value, outer: {...value.outer, inner: 1}})"],
+  [/^cannot set property/, () => "Create the object first: ({...value, outer: {...value.outer, inner: 1}})"],
   [/not a function/, (_, where) => adviseOnCall(where)],
   [
     /is read-only|not extensible|could not delete/,
@@ -73,9 +73,9 @@ const RULES: readonly Rule[] = [
   [/^cannot convert to object/, () => "null and undefined have no members; write … ?? {}"],
   [/^empty array/, () => "Give reduce a first value: list.reduce((sum, one) => sum + one, 0)"],
   [/^Date value is NaN/, () => "The text is not a date; `2024-02-29` and `2024-02-29T12:00:00Z` are"],
-  [/current time|chance is not available/, () => "Use `value` and `context`"],
+  [/current time|randomness is not available/, () => "Use `value` and `context`"],
   [/^Function\(\) is not available/, () => "Write the code itself"],
-  [/^atob\(\) takes base64/, () => "Is the text encoded already? btoa() encodes, atob() decodes"],
+  [/^atob\(\) takes base64/, () => "Is the text already encoded? btoa() encodes, atob() decodes"],
   [/^btoa\(\) takes characters/, () => "Write btoa(unescape(encodeURIComponent(value))) for the UTF-8 of any text"],
   [/^virtualToHostDNS\(\) needs/, () => "Write virtualToHostDNS(String(value))"],
   [/^invalid (repeat|array|string) (count|length)/, () => "Write Math.max(0, …) around a number that can be negative"],

@@ -44,16 +44,16 @@ function priceOf(outcome: Failed): ErrorDetails {
   return { charged: outcome.charged, ...("contextCharged" in outcome && { contextCharged: outcome.contextCharged }) };
 }
 
-/** The error for a text that the engine does not compile. */
+/** The error for source text that the engine does not compile. */
 export function compileFailure(text: string, what: string, place: TextPosition = { line: 1, column: 1 }): EngineError {
   const message = `Cannot compile expression ${quote(text)}: ${what}${showPlace(text, place)}`;
   return new EngineError("EXPRESSION_SYNTAX", message, { details: { ...place, text, excerpt: excerptOf(text, place) } });
 }
 
-/** The error for a text whose compilation exceeds the rest of a budget. */
+/** The error for source text whose compilation exceeds the rest of a budget. */
 export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: number): EngineError {
   const { limit } = budget;
-  const what = `needs more than what is left of the ${limit} steps for compiling all expressions of a configuration`;
+  const what = `needs more than the rest of the ${limit} steps for compiling all expressions of a configuration`;
   return failure(
     "EXPRESSION_FUEL",
     text,
@@ -91,24 +91,24 @@ function failureOfStop(text: string, stopped: Stopped, conditions: Conditions): 
     case "fuel":
       return failureOfFuel(text, stopped, conditions);
     case "overhead": {
-      const what = `made the engine search its own tables for more than its ${conditions.fuel} steps pay for (limits.fuel)`;
-      const hint = "Look for a loop that makes a great many values, or for objects with many keys that are large round numbers";
+      const what = `caused more work in the engine's internal tables than its ${conditions.fuel} steps cover (limits.fuel)`;
+      const hint = "Look for a loop that creates very many values, or for objects with many keys that are large round numbers";
       return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel: stopped.fuel, charged, limit: conditions.fuel });
     }
     case "input": {
-      const what = `was not evaluated: bringing in its ${stopped.inputLength} characters of data takes more steps than that much data may (limits.fuel)`;
+      const what = `was not evaluated: reading its ${stopped.inputLength} characters of data takes more steps than are allowed for that amount of data (limits.fuel)`;
       const hint = "Match a smaller value, read single fields of context, or look for maps with many keys that are large round numbers";
       return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel: stopped.fuel, charged, limit: conditions.fuel });
     }
     case "memory": {
       const words = {
         what: `needed more than ${limits.memoryBytes} bytes of memory (limits.memoryBytes)`,
-        hint: "Make fewer or shorter values at a time",
+        hint: "Create fewer or shorter values at a time",
       };
       return failure("EXPRESSION_MEMORY", text, words, { fuel: attempted, charged, limit: limits.memoryBytes });
     }
     case "stack": {
-      const words = { what: "recursed too deep", hint: "The value or the context nests too deeply" };
+      const words = { what: "recursed too deep", hint: "The value or the context is nested too deeply" };
       return failure("EXPRESSION_STACK", text, words, { fuel: attempted, charged, limit: limits.stackBytes });
     }
     case "fault":
@@ -120,7 +120,7 @@ function failureOfFuel(text: string, { fuel, charged }: Stopped, { limits, budge
   const shared = budget !== undefined && given < limits.fuel;
   const limit = shared ? budget.limit : given;
   const what = shared
-    ? `used up the budget of ${limit} steps that it shares, of which ${given} were left`
+    ? `used up its shared budget of ${limit} steps, of which ${given} were left`
     : `took more than ${limit} steps (limits.fuel)`;
   const hint = "Look for an endless loop, a repeated group in a regular expression such as (a+)+, or a very long value";
   return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel, charged, limit });

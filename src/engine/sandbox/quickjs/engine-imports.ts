@@ -17,7 +17,7 @@ const NOT_SUPPORTED = 52;
 /** `struct tm`: all zero but for the fields that are never read; the offset to UTC is one of the zeros. */
 const TM_BYTES = 44;
 
-/** The import object; the build names its members by letters. */
+/** The import object; the build names its members with letters. */
 export function createImports(host: ImportHost): WebAssembly.Imports {
   const stop = (what: string) => () => {
     throw new Error(`The engine called ${what}`);

@@ -357,7 +357,7 @@ export class QuickJsInstance {
   #charge(steps: number): void {
     const left = this.fuel - steps;
     this.#raw.refuel(Math.max(left, -1), this.#raw.overheadLeft());
-    if (left < 0) throw new Error("The fuel does not pay for the work of the host");
+    if (left < 0) throw new Error("The fuel does not cover the work of the host");
   }
 }
 

@@ -1,7 +1,7 @@
 import type { OverheadPoints } from "./meter.ts";
 
 /**
- * The points of the engine's module whose number of turns depends on what was evaluated before, found by comparing the counts of
+ * The points of the engine's module whose execution count depends on what was evaluated before, found by comparing the counts of
  * every point over many evaluations in many orders. They belong to the file whose digest `wasm-file.ts` checks and to no other.
  *
  * - The allocator: the free list's bins, merging of neighbours, whether a block can grow in place.

@@ -13,7 +13,7 @@ const encoder = new TextEncoder();
 const ASCII_LOOP_MAX = 256;
 const NOT_IN_C_STRING = /[\0\p{Surrogate}]/u;
 
-/** Tells whether `text` cannot be written as a zero-terminated UTF-8 text: it has a NUL or a lone surrogate. */
+/** Reports whether `text` cannot be written as a zero-terminated UTF-8 string: it has a NUL or a lone surrogate. */
 export function needsEscape(text: string): boolean {
   return NOT_IN_C_STRING.test(text);
 }

@@ -16,7 +16,7 @@ const ENGINE = "@jitl/quickjs-wasmfile-release-sync/wasm";
 export const ENGINE_DIGEST = "105c3bed22d457e43e3d1c3c1c6959fda62a8fe06f0fc8a985303c3a2be72232";
 
 /**
- * The bytes of QuickJS as the package ships it.
+ * The bytes of QuickJS from the package.
  *
  * @throws INTERNAL when the installed file is a different one.
  */

@@ -98,7 +98,7 @@ export class Reader {
   }
 }
 
-/** Bytes that grow. */
+/** A growable buffer of bytes. */
 export class ByteWriter {
   #bytes = new Uint8Array(1024);
   #length = 0;

@@ -15,7 +15,7 @@ const images = new Map<number, RealmImage>();
 /**
  * The engine, metered and with its realm, for a stack of `stackBytes`.
  *
- * Metering takes tens of milliseconds and booting as long again, so both are done once in a process.
+ * Metering and booting take tens of milliseconds each, so both are done once per process.
  */
 export async function loadRealm(stackBytes: number): Promise<LoadedRealm> {
   metered ??= readMeteredEngine().then((bytes) => WebAssembly.compile(bytes));

@@ -40,7 +40,7 @@ const REPLACEMENT_FUEL = 1_000_000;
 /** Price of one MiB that an engine grows by, which the machine has to find and clear: half a millisecond. */
 const GROWTH_FUEL_PER_MIB = 128_000;
 
-/** Price of another engine in place of one that grew by this many bytes. */
+/** Price of replacing an engine that grew by this many bytes. */
 export function replacementFuel(grownBytes: number): number {
   return REPLACEMENT_FUEL + (GROWTH_FUEL_PER_MIB / (1024 * 1024)) * grownBytes;
 }
@@ -53,7 +53,7 @@ export interface InputCost {
   readonly charged: number;
 }
 
-/** The steps of an input were within each bound of its own, but not within those that the evaluation has left. */
+/** The steps for an input were within the input's own limits, but exceed those that the evaluation has left. */
 export class InputTooDear extends Error {}
 
 /** Price of steps. Overhead counts only beyond what ordinary programs have, because its exact amount depends on earlier evaluations. */

@@ -17,8 +17,8 @@
 import type { HostFunction } from "../../expression/functions/host-functions.ts";
 
 /**
- * JavaScript source of a function `(global) => (wayOut) => tools`, which is called with the way out of each function in order, and at last
- * with undefined. Then it returns `tools`: `parse`, `stringify`, `freezeParsed`, `withPath` and `describe`, for the host only.
+ * JavaScript source of a function `(global) => (wayOut) => tools`, which is called with the way out of each function in order, and
+ * finally with undefined. Then it returns `tools`: `parse`, `stringify`, `freezeParsed`, `withPath` and `describe`, for the host only.
  */
 export function realmSource(functions: readonly HostFunction[]): string {
   const ways = functions.map(({ name }) => `${name}Way`);
@@ -59,7 +59,7 @@ hide(PureDate, "UTC", RealDate.UTC);
 hide(PureDate, "now", refuse("now", noClock));
 hide(RealDate.prototype, "constructor", PureDate);
 hide(global, "Date", PureDate);
-hide(Math, "random", refuse("random", "chance is not available: an expression must always give the same answer"));
+hide(Math, "random", refuse("random", "randomness is not available: an expression must always give the same answer"));
 
 // Methods are called directly: nobody can have replaced them at run time.
 const badText = (message) => {

@@ -65,7 +65,7 @@ const MIRRORED_MAX = 1_000;
 /** Longer is no name of a Service, and no value of the label by which a slice says whose it is. */
 const SERVICE_NAME_MAX = 63;
 
-/** Reads what is known into what is decided from: linear in the slices of the Service. */
+/** Collects the known state that a decision is based on, in time linear in the slices of the Service. */
 export function collectBackends(known: KnownBackends): CollectedBackends {
   const { service, hostKey, endpoints, slices, hostSlices } = known;
   const { rules } = endpoints;
@@ -139,7 +139,7 @@ function seenEndpoints({ service, endpoints: { rules, tenant }, services }: Know
   return { filled, families, overCapacity, wanted: decideCopy(rules, service, tenant, aroundOf(services)).action === "copy" };
 }
 
-/** The Services of both sides, as a decision about a copy looks at them. */
+/** The Services of both sides that a decision about a copy depends on. */
 export function aroundOf({ tenant, host, ownsHost }: KnownBackends["services"]): Surroundings {
   return {
     tenantService: tenant as Service | undefined,

@@ -104,7 +104,7 @@ function leaveAlone(seen: BackendsSeen, { skipsMirror }: NonNullable<BackendsSee
   };
 }
 
-/** Tells whether the slices that the tenant's cluster has made of Pods are the source, and not the Endpoints beside them. */
+/** Reports whether the slices that the tenant's cluster has made of Pods are the source, and not the Endpoints beside them. */
 function fromSlices({ endpoints, derived, patched, copy }: BackendsSeen): boolean {
   if (derived.count === 0) return false;
   if (endpoints === undefined) return true;

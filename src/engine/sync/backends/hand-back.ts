@@ -52,7 +52,7 @@ const SILENT_TIMES = 5;
 /** What became of what was made of one copy: it is gone, it waits for what takes its place, or it stays for want of rights. */
 type HandedBack = "done" | "waits" | "kept";
 
-/** Nothing was handed back yet. */
+/** Starts with nothing handed back. */
 export function createHandBack(options: HandBackOptions): HandBack {
   return new RunningHandBack(options);
 }
@@ -131,12 +131,15 @@ class RunningHandBack implements HandBack {
     if (left.length === 0) return {};
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
-      logger.warn("The host's mirror does not show all that slices made from Endpoints do; they stay, and are not kept up to date", {
-        code: "SLICES_LEFT",
-        copies: left.length,
-        first: left[0],
-        hint: `Set backends: auto again, or let the host's kube-controller-manager mirror (${rules.translator.vcluster.namespace}), which leaves out what a subset has beyond 1,000 addresses`,
-      });
+      logger.warn(
+        "The host's mirror does not show everything that the slices made from Endpoints show; they stay, but are not kept up to date",
+        {
+          code: "SLICES_LEFT",
+          copies: left.length,
+          first: left[0],
+          hint: `Set backends: auto again, or let the host's kube-controller-manager mirror (${rules.translator.vcluster.namespace}), which leaves out the addresses of a subset beyond 1,000`,
+        },
+      );
     return { requeueAfterMs: Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS) };
   }
 

@@ -10,8 +10,8 @@ import type { Translator } from "../../translate/translator.ts";
 import { SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../kinds/slice-labels.ts";
 
 /**
- * The commands by which an administrator of the host takes away what was made of copies of Endpoints, where the syncer may not: the slices in
- * these namespaces, and the label that says that some are left.
+ * The commands with which a host administrator removes what was made from copies of Endpoints, where the syncer may not: the
+ * slices in these namespaces, and the label that marks them.
  *
  * @example
  * removalOfSlices(translator, ["vc-blue"]); // "kubectl delete endpointslices -n vc-blue -l … && kubectl label endpoints -n vc-blue -l … …-"
@@ -33,7 +33,7 @@ export interface LeftSlice {
 }
 
 /**
- * Slices that were made of copies of Endpoints and are not kept current, since who tells readers is not decided any more.
+ * Slices that were made from copies of Endpoints and are no longer kept up to date, because their source is no longer decided per Service.
  *
  * @example
  * slicesLeft(rules, slices).map(({ host }) => host.name); // ["db-x-shop-x-blue-0c1d9b2e-0"]
@@ -52,7 +52,7 @@ export function slicesLeft(rules: readonly Rules[], slices: readonly KubeObject[
 }
 
 /**
- * What a user of the tenant is told of slices that are left of one Service, without the names that they have on the host.
+ * The message to the tenant about slices that are left from one Service, without their names on the host.
  *
  * @example
  * leftNote(11).code; // "SLICES_LEFT"

@@ -45,14 +45,14 @@ export interface MadeWrites extends PlannedSteps {
 export interface MadeSlicesContext {
   /** People hear of edits by Events on it. */
   readonly reader: KubeObject | undefined;
-  /** Tells whether what a live read has found is the copy that was planned from. */
+  /** Reports whether what a live read has found is the copy that was planned from. */
   isStill(found: KubeObject | undefined): boolean;
 }
 
 /**
- * The strategy for the slices that are made of a copy of Endpoints. What is new is written at once. Before anything changes, goes or comes back,
- * the copy is read live: only a cache has said what it says, or that it is not there, and another cache tells of the slices. Before anything
- * goes, what readers see in its place is.
+ * The strategy for the slices that are made from a copy of Endpoints. New slices are written immediately. Before a slice is changed, deleted or created
+ * again, the copy is read from the API server: until then its content or absence is known only from a cache, and the slices from another one. Before
+ * a slice is deleted, its replacement is read as well.
  */
 export function madeSlicesStrategy({ reader, isStill }: MadeSlicesContext): ReconcileStrategy<MadeWrites, MadeWrites> {
   return {
@@ -79,8 +79,8 @@ function needsCopy({ madeBefore }: MadeWrites, operation: Operation): boolean {
 }
 
 /**
- * The writes that bring what was made to what should be: what is new or changed first, and what it takes the place of once the host shows it,
- * so that no reader ever sees fewer backends.
+ * The writes that bring the slices to their desired state: first the new and changed ones, and, once the host shows them, the removal of those that they
+ * replace, so that readers never see fewer backends.
  */
 export function planMadeSlices({ rules, made, desired, shown, left, confirms, standIns, madeBefore }: MadeSlicesInput): MadeWrites {
   const idOf = (slice: EndpointSlice) => formatKey(keyOf(slice));
@@ -102,7 +102,7 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
   return { operations: [...written, ...deletions], notes: [], confirms, standIns, madeBefore };
 }
 
-/** Tells whether a slice on the host is what should stand there. What excluded keys say is others' business. */
+/** Reports whether a slice on the host is as desired. The values of excluded keys are ignored. */
 export function isAsMade(rules: Rules, there: EndpointSlice, slice: EndpointSlice): boolean {
   const known = lastCompared.get(there);
   if (known?.slice === slice && known.rules === rules) return known.isSame;

@@ -46,7 +46,7 @@ export interface RememberedService {
   refusal: string | undefined;
 }
 
-/** A Service that was not looked at before. */
+/** A Service without remembered state. */
 export function newService(version: number, decision: BackendsDecision): RememberedService {
   return {
     ...{
@@ -90,7 +90,7 @@ export function nextWaitMs(
   return waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
 }
 
-/** Takes note of what was made, where all of it is as the copy asks for. */
+/** Records the slices that were made, if all of them match the copy. */
 export function noteRight(known: RememberedService, { copy, made, seen }: CollectedBackends): void {
   const version = copy?.metadata.resourceVersion;
   if (version === undefined || seen.made !== "equal" || known.right?.version === version) return;
@@ -98,8 +98,8 @@ export function noteRight(known: RememberedService, { copy, made, seen }: Collec
 }
 
 /**
- * The writes that undo what others did to slices that were made. Only while the copy is the one of which they were right: a replica that led
- * meanwhile may have written what another version of the copy asked for.
+ * The writes that undo changes by others to slices that were made. Only for the version of the copy that the slices matched: a
+ * replica that led in the meantime may have written slices for another version.
  */
 export function undoneEdits(
   rules: Rules,
@@ -117,14 +117,14 @@ export function undoneEdits(
   });
 }
 
-/** Says what became of edits of made slices, and what to do instead. Names nothing of the host: tenants read it. */
+/** Describes what happened to edits of made slices, and what to do instead. It names nothing on the host, because tenants read it. */
 export function editNote(keys: readonly ObjectKey[]): Note {
   const what = keys.length > 1 ? `Edits of ${keys.length} slices on the host were` : "An edit of a slice on the host was";
   const message = `${what} undone: the syncer makes slices of this Service from the copy of its Endpoints. Change the Endpoints in the tenant cluster`;
   return { code: "SLICE_EDIT_UNDONE", message };
 }
 
-/** Told once, however often it is tried: people must hear why readers see too little. */
+/** Reported once, regardless of the number of attempts, so that users learn why readers see too few backends. */
 export function tellRefusal(
   logger: Logger,
   known: RememberedService,
@@ -136,17 +136,17 @@ export function tellRefusal(
   logger.warn("The host refuses a slice that is made from a copy of Endpoints", about);
 }
 
-/** Slices were made of a copy that is gone and will be made again. */
+/** Slices were made from a copy that is gone and will be recreated. */
 export function lacksCopy({ copy, seen: { endpoints, made } }: CollectedBackends): boolean {
   return copy === undefined && endpoints?.wanted === true && made !== "none";
 }
 
-/** What was made has gone for slices of another syncer, which say less since. */
+/** The slices that were made were removed in favour of another syncer's, which now show fewer backends. */
 export function lacksOthers({ copy, seen: { others, made } }: CollectedBackends): boolean {
   return others === "behind" && made === "none" && copy?.metadata.labels?.[SKIP_MIRROR] === "true";
 }
 
-/** What a new copy is born with, one that is there already gets only when its slices are; and none loses it. */
+/** A new copy is created with the label; an existing one gets it only once its slices exist, and no copy loses it. */
 export function skipsMirror({ decision, hasCopy }: RememberedService, host: KubeObject | undefined): boolean {
   if (host === undefined) return decision.skipsMirror;
   return host.metadata.labels?.[SKIP_MIRROR] === "true" || (hasCopy && decision.skipsMirror);
@@ -157,7 +157,7 @@ export function sendsMirrorAway(known: RememberedService, host: KubeObject): boo
   return host.kind === "Endpoints" && host.metadata.labels?.[SKIP_MIRROR] !== "true" && skipsMirror(known, host);
 }
 
-/** Tells whether the copy is as the plan took it for: there and the same, or not there. */
+/** Reports whether the copy is in the state that the plan assumed: unchanged, or absent. */
 export function isSameCopy(copy: KubeObject | undefined, found: KubeObject | undefined, rules: Rules, service: ObjectKey): boolean {
   const now = found !== undefined && isCopyOf(rules, found, service) ? found : undefined;
   if (copy === undefined || now === undefined) return copy === now;

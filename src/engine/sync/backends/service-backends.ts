@@ -90,7 +90,7 @@ export interface ServiceBackendsOptions {
   enqueue(id: string): void;
 }
 
-/** Nothing is decided yet. */
+/** Starts without a decision. */
 export function createServiceBackends(options: ServiceBackendsOptions): ServiceBackends {
   return new DecidedBackends(options);
 }

@@ -15,7 +15,7 @@ export interface UnpatchedSlices {
   look(service: ObjectKey, slices: readonly ObjectKey[], logger: Logger, around: () => Surroundings): void;
 }
 
-/** Nothing was told of yet. Nothing ever is where slices have patches of their own, or Endpoints have none. */
+/** Starts with nothing reported. Nothing is ever reported if slices have their own patches, or Endpoints have none. */
 export function createUnpatchedSlices(endpoints: Tracked, slices: Tracked): UnpatchedSlices {
   const told = new Set<string>();
   const isUnequal = endpoints.rules.patches.length > 0 && slices.rules.patches.length === 0;

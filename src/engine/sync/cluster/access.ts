@@ -38,7 +38,7 @@ export interface ClusterAccess extends ClusterCaches {
   readonly identity?: ClusterIdentity;
 }
 
-/** Tells whether the same cluster still answers. */
+/** Reports whether the same cluster still answers. */
 export interface ClusterIdentity {
   /**
    * Checks if there is a reason to, such as a broken connection.

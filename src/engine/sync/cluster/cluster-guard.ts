@@ -46,8 +46,8 @@ const JUST_NOW_MS = 1_000;
 const EARLY_MS = 1_000;
 
 /**
- * Guards a cluster. The first answer decides which one is right, for as long as the guard lives. Without the permission to see
- * `kube-system`, nothing is checked again and everything passes.
+ * Guards a cluster. The first answer determines which one is right, for the lifetime of the guard. Without permission to
+ * read `kube-system`, nothing is checked again and everything passes.
  *
  * @example
  * const guard = createClusterGuard({ client, clock, logger, metrics, cluster: "tenant" });

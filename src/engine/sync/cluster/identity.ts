@@ -54,7 +54,7 @@ function refuseSwapped(tenant: ClusterCaches, rules: readonly Rules[], hostUid: 
   const [first] = copies;
   if (first === undefined) return;
   const example = `${first.kind} ${first.hostNamespace}/${first.hostName}`;
-  const message = `Cannot start: the tenant cluster holds ${copies.length} copies that were made from the host cluster, for example ${example}`;
+  const message = `Cannot start: the tenant cluster contains ${copies.length} copies that were made from the host cluster, for example ${example}`;
   const hint = "The clusters are swapped: swap the files of --tenant-kubeconfig and --host-kubeconfig";
   throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint } });
 }

@@ -9,8 +9,8 @@ import type { ClusterCaches } from "./access.ts";
 const EXAMPLES_MAX = 3;
 
 /**
- * Refuses to continue beside another syncer of the same virtual cluster: both would write the same names. An object does not show
- * whether its writer still runs, so every object counts whose markers claim to be a copy of ours. Other markers on a copy with markers of
+ * Refuses to continue alongside another syncer of the same virtual cluster: both would write the same names. An object does not show
+ * whether its writer still runs, so every object whose markers claim that it is a copy of ours counts. Other markers on a copy with markers of
  * our own prefix are ignored: a tenant may have written them.
  *
  * @throws OTHER_SYNCER if there is one whose prefix is not the one to adopt.

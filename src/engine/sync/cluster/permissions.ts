@@ -144,9 +144,9 @@ const ACCESS_REVIEWS: ResourceType = {
 };
 
 /**
- * Checks whether a cluster allows something, by a SelfSubjectAccessReview, which every user may create.
+ * Checks whether a cluster allows something, with a SelfSubjectAccessReview, which every user may create.
  *
- * @throws API_… when the cluster does not say.
+ * @throws API_… when the cluster does not answer.
  */
 export async function isAllowed(client: Pick<ClusterClient, "create">, permission: Permission): Promise<boolean> {
   const { verb, resource, namespace, name } = permission;
@@ -159,7 +159,7 @@ export async function isAllowed(client: Pick<ClusterClient, "create">, permissio
 const ACCESS_REVIEWS_TYPE = { apiVersion: ACCESS_REVIEWS.apiVersion, kind: ACCESS_REVIEWS.kind };
 
 /**
- * A permission in words, with what to do when it is missing.
+ * A permission as text, with the remedy if it is missing.
  *
  * @example
  * describePermission(electionPermissions({ namespace: "vc-blue", name: "x" })[0]);

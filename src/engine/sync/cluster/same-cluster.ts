@@ -49,7 +49,7 @@ export interface IdentityOptions {
 }
 
 /**
- * The same writer, which begins no write while another cluster answers in place of the target or the source.
+ * The same writer, which starts no write while another cluster answers in place of the target or the source.
  * A source that cannot be reached does not block the write: its cached state is that of the right cluster.
  */
 export function verifiedOnly(writer: Writer, { to, from }: IdentityOptions): Writer {

@@ -28,11 +28,11 @@ export interface ReachingEngine extends PermissionOptions {
 }
 
 /**
- * The engine as it works on these clusters: `backends: auto` decides nothing without the permissions on EndpointSlices, without caches of
- * them, which an embedder may not have, or where an API server does not know the kind. Endpoints alone are copied then, and what is missing is
- * reported once.
+ * The engine as it can work on these clusters. `backends: auto` decides nothing if permissions on EndpointSlices are missing, if there
+ * are no caches of them (an embedder may not have any), or if an API server does not have the kind. Then only Endpoints are copied, and what is
+ * missing is reported once.
  *
- * @throws API_… when a cluster does not answer now.
+ * @throws API_… when a cluster does not answer.
  */
 export async function withinReach<Given extends ReachingEngine>(
   engine: Given,
@@ -45,12 +45,12 @@ export async function withinReach<Given extends ReachingEngine>(
   return withoutSlices(engine);
 }
 
-/** Tells whether the source that readers get backends from is decided per Service. */
+/** Reports whether the source that readers get backends from is decided per Service. */
 export function decidesSources({ rules }: Pick<ReachingEngine, "rules">): boolean {
   return rules.some((rule) => rule.decidesBackends === true);
 }
 
-/** The same engine with copies of Endpoints alone. */
+/** The same engine with copies of Endpoints only. */
 export function withoutSlices<Given extends ReachingEngine>(engine: Given): Given {
   const others = engine.rules.filter(({ kind }) => kind.resource !== ENDPOINT_SLICES);
   return { ...engine, backends: "endpoints", rules: others.map(({ decidesBackends: _decides, ...rest }) => rest) };
@@ -68,7 +68,7 @@ function hasSliceCaches({ tenant, host, logger }: Omit<SliceRightsOptions, "need
  * An API server older than Kubernetes 1.21 answers 404, also to a user who may do everything: the first list would never be complete. Other
  * errors are left to the caches.
  *
- * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer now.
+ * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer.
  */
 async function servesSlices({ needed, logger, ...clusters }: SliceRightsOptions): Promise<boolean> {
   const lists = requiredPermissions(needed).filter(({ resource, verb }) => resource === ENDPOINT_SLICES && verb === "list");
@@ -87,7 +87,7 @@ async function servesSlices({ needed, logger, ...clusters }: SliceRightsOptions)
   );
   const without = answers.flat();
   if (without.length === 0) return true;
-  logger.warn(COPIES_ENDPOINTS_ALONE + "EndpointSlices are not known to an API server", {
+  logger.warn(COPIES_ENDPOINTS_ALONE + "an API server does not support EndpointSlices", {
     clusters: without,
     hint: "They need Kubernetes 1.21 or newer; or set backends: endpoints in the settings",
   });
@@ -104,11 +104,11 @@ function hasSource(access: ClusterCaches): boolean {
 }
 
 /**
- * Tells whether both clusters allow what `backends: auto` does with EndpointSlices. Some of the permissions are not enough: slices that can be made
+ * Reports whether both clusters allow what `backends: auto` does with EndpointSlices. Some of the permissions are not enough: slices that can be made
  * but not updated would go stale. Missing permissions are reported once. A cluster that does not answer is assumed to allow everything; the
  * probes report it.
  *
- * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer now.
+ * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer.
  */
 async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptions): Promise<boolean> {
   const asked = requiredPermissions(needed).filter(isForSlices);
@@ -118,7 +118,7 @@ async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptio
         return { permission, allowed: await isAllowed(permission.side === "tenant" ? tenant.writer : host.writer, permission) };
       } catch (error) {
         if (isEngineError(error, "API_UNAVAILABLE", "API_TOO_MANY_REQUESTS")) throw error;
-        logger.debug("Whether slices may be written is not known", { error: messageOf(error) });
+        logger.debug("Cannot determine whether slices may be written", { error: messageOf(error) });
         return { permission, allowed: true };
       }
     }),

@@ -48,7 +48,7 @@ const DELETED_MAX = 4_096;
 
 const METRIC = "endpoint_sync_delete_brake_engaged";
 
-/** A new brake: it counts before the first result. */
+/** A new brake, which counts before the first result. */
 export function createDeleteBrake(options: DeleteBrakeOptions): DeleteBrake {
   return new WatchingBrake(options);
 }

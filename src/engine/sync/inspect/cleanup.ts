@@ -22,7 +22,7 @@ export interface RemovalOptions {
 const ATTEMPTS_MAX = 5;
 
 /**
- * Removes copies one after the other: each one only as it was seen, so that only our copies are removed.
+ * Removes copies one after the other, each only in the state in which it was read, so that only our copies are removed.
  *
  * @throws API_… when the cluster refuses a delete or cannot answer; deletions yielded before are done.
  * @example

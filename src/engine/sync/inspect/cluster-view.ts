@@ -23,7 +23,7 @@ export interface ClusterView extends ClusterAccess {
   before(resource: ResourceType, key: ObjectKey): KubeObject | undefined;
   /** The object as it is now. */
   now(resource: ResourceType, key: ObjectKey): KubeObject | undefined;
-  /** Tells whether a resourceVersion is a placeholder, because only the cluster knows the real one. */
+  /** Reports whether a resourceVersion is a placeholder, because only the cluster knows the real one. */
   madeUp(resourceVersion: string): boolean;
   /** Waits for pending reads of single objects. True if there were any. @throws errors of a read. */
   loaded(): Promise<boolean>;
@@ -34,7 +34,7 @@ export interface ClusterViewOptions {
   /** Complete lists; a kind that is not among them is read object by object. */
   readonly lists: readonly { readonly resource: ResourceType; readonly items: readonly KubeObject[] }[];
   readonly reads: ClusterReads;
-  /** Tells whether a namespace exists, or cannot be read. Called before a creation in it. */
+  /** Reports whether a namespace exists, or cannot be read. Called before a creation in it. */
   namespaceExists(name: string): Promise<boolean>;
   /** The error with which the cluster would refuse an object; undefined if it accepts it. Default: it accepts everything. */
   readonly refusalOf?: (object: KubeObject) => EngineError | undefined;

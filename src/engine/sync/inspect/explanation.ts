@@ -44,7 +44,7 @@ export interface SeenOnHost extends SeenObject {
 export interface DifferingPart {
   readonly part: UnitId;
   readonly changed: "tenant" | "host" | "both" | "neither";
-  /** Tells whether the host has the desired state. */
+  /** Reports whether the host has the desired state. */
   readonly isAsWanted: boolean;
 }
 

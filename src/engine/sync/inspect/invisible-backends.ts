@@ -54,8 +54,8 @@ export interface InvisibleBackends {
 }
 
 /**
- * Checks Services that have a host Service of this syncer's or of the one that it works beside. Objects that are paused, not mapped, not selected
- * or refused by the address policy are not missing, and addresses that are not ready need not be seen.
+ * Checks Services whose host Service was created by this syncer or by the one that it works alongside. Objects that are paused, not mapped, not selected
+ * or refused by the address policy are not missing, and addresses that are not ready need not be visible.
  *
  * @example
  * invisibleBackends({ rules, services, tenant, host }).map(({ note }) => note.code); // ["BACKENDS_INVISIBLE"]
@@ -156,16 +156,16 @@ const ONLY_SLICES = "only Endpoints are copied; let the syncer copy slices too (
 
 const WITH_AUTO: Readonly<Record<AutoHolds, string>> = {
   configured:
-    "with backends: auto a running syncer copies or makes the missing slices, unless its own permissions on EndpointSlices are missing or the host refuses them; its log says which",
+    "with backends: auto a running syncer copies or makes the missing slices, unless its own permissions on EndpointSlices are missing or the host refuses them; see its log",
   "without permissions":
-    "permissions on EndpointSlices are missing that backends: auto needs, and the syncer's log names; grant them and restart the syncer",
+    "permissions on EndpointSlices that backends: auto needs are missing; grant those that the syncer's log names and restart the syncer",
 };
 
 /** Backends of Endpoints that get no copy, because an object of others has its name. */
 function ofEndpointsWithout(rules: Rules, endpoints: Endpoints, { namespace, name }: ObjectKey): Backends {
   const { object, rejected } = rules.kind.admitBody(endpoints, rules);
   if (rejected !== undefined) return NONE;
-  const remedy = `Endpoints of others are in the place of the copy, ${namespace}/${name} (HOST_OBJECT_FOREIGN); remove or rename them`;
+  const remedy = `Endpoints of another owner exist in place of the copy, ${namespace}/${name} (HOST_OBJECT_FOREIGN); remove or rename them`;
   return { view: viewOfEndpoints(object as Endpoints), source: "Endpoints", remedy, isTaken: true };
 }
 

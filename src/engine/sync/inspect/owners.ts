@@ -8,13 +8,13 @@ export interface CopyOwner {
   readonly namespace: string | undefined;
   /** uid of its tenant cluster; undefined for copies that do not say it. */
   readonly clusterUid: string | undefined;
-  /** Tells whether it is our virtual cluster, by its namespace; of several tenant clusters of it, at most one is the present one. */
+  /** Reports whether it is our virtual cluster, by its namespace; of several tenant clusters of it, at most one is the present one. */
   readonly isOurs: boolean;
   readonly copies: readonly MarkedCopy[];
 }
 
 /**
- * Copies grouped by their virtual cluster, without asking any tenant cluster. Copies of earlier versions do not name the
+ * Copies grouped by their virtual cluster, without contacting any tenant cluster. Copies of earlier versions do not name the
  * namespace of their virtual cluster: those of one tenant cluster belong together, and one of them names it or is in it.
  *
  * @example

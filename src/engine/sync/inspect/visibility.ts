@@ -50,7 +50,7 @@ export interface Visibility {
 const SETTLING_MS = 2_000;
 
 /**
- * Compares what the tenant's readers see with what readers on the host do. Reads lists of EndpointSlices, and nothing else.
+ * Compares what the tenant's readers see with what readers on the host see. Reads lists of EndpointSlices, and nothing else.
  *
  * @throws API_… when a cluster cannot answer; one that refuses is `hidden`.
  */

@@ -23,9 +23,9 @@ export interface FindCopiesOptions {
 
 /**
  * Lists the copies of referenced objects that earlier processes have made, so that those no longer referenced are deleted in
- * time. Without the permission for that they stay; everything else works.
+ * time. Without permission for that, they stay; everything else works.
  *
- * @throws API_… when a cluster cannot answer now.
+ * @throws API_… when a cluster cannot answer.
  */
 export async function findCopies({ rules, logger, found, ...clusters }: FindCopiesOptions): Promise<void> {
   for (const kind of rules.kinds) {
@@ -35,7 +35,7 @@ export async function findCopies({ rules, logger, found, ...clusters }: FindCopi
     } catch (error) {
       if (!isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) throw withoutWords(error);
       const resource = qualifiedPlural(kind.resource);
-      logger.warn("Cannot look for copies of referenced objects", { cluster, resource, code: error.code });
+      logger.warn("Cannot search for copies of referenced objects", { cluster, resource, code: error.code });
     }
   }
 }

@@ -97,7 +97,7 @@ type Settled = Extract<Ending, { result: "settled" }>;
 const WAIT_MS = 20;
 const WAIT_MAX_MS = 10_000;
 
-/** Creates the copies of referenced objects; at first it follows none. */
+/** Creates the copies of referenced objects; follows none at first. */
 export function createReferenceCopies(options: ReferenceCopiesOptions): ReferenceCopies {
   return new FollowedReferences(options);
 }

@@ -15,7 +15,7 @@ export interface ReferencePlaces {
   count(namespace: string): number;
 }
 
-/** Tells whether an object with a place can be evicted without much harm, because nothing was copied yet. */
+/** Reports whether an object with a place can be evicted without much harm, because nothing was copied yet. */
 export type IsIdle = (id: string) => boolean;
 
 /**

@@ -26,11 +26,11 @@ export function countPlan(metrics: Metrics, type: ResourceType, { state, outcome
 const labelsByType = new WeakMap<ResourceType, Partial<Record<PlanState, MetricLabels>>>();
 
 /**
- * Counts the notes on a fully processed object, refusals of an API server included.
+ * Counts the notes on a fully processed object, including refusals of an API server.
  *
  * @example
  * const metrics = createMetrics();
- * countNotes(metrics, ENDPOINTS, [{ code: "EXCLUDED", message: "The object carries the pause annotation" }]);
+ * countNotes(metrics, ENDPOINTS, [{ code: "EXCLUDED", message: "The object has the pause annotation" }]);
  * metrics.value("endpoint_sync_notes_total", { resource: "endpoints", code: "EXCLUDED" }); // 1
  */
 export function countNotes(metrics: Metrics, type: ResourceType, notes: readonly Note[]): void {

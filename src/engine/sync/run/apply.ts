@@ -53,8 +53,8 @@ export function responseTo(request: ClusterRequest, error: unknown): Response {
   return { type: "failed", error };
 }
 
-const NAMESPACE_MISSING = "The host namespace does not exist, and is not created; the copy follows once it is created";
-const NAMESPACE_GOES = "The host namespace is being deleted, and is not recreated; the copy follows once it is created";
+const NAMESPACE_MISSING = "The host namespace does not exist, and the syncer does not create it; the copy follows once it exists";
+const NAMESPACE_GOES = "The host namespace is being deleted, and the syncer does not recreate it; the copy follows once it exists";
 
 /** The namespace is on its way out; a missing permission is 403 as well. */
 function isTerminating({ details }: EngineError): boolean {

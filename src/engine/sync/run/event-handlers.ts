@@ -24,7 +24,7 @@ export interface EventHandlers {
   readonly slices: ServiceSlices | undefined;
   /** Index of backend sources; undefined unless these are decided per Service. */
   readonly backends: BackendsIndex | undefined;
-  /** Tells whether an object of the tenant translates to this host key. */
+  /** Reports whether an object of the tenant translates to this host key. */
   isClaimed(rules: Rules, hostKey: ObjectKey): boolean;
   close(): void;
 }
@@ -165,7 +165,7 @@ interface Orphans {
 
 const NONE: readonly ObjectKey[] = [];
 
-/** Orphans by tenant object, none of them known yet. Holds an entry per orphaned copy, and nothing for the others. */
+/** An index of orphans by tenant object, empty at first. Holds an entry per orphaned copy, and nothing for the others. */
 export function createOrphans(): Orphans {
   /** Both maps hold the same pairs: id of the tenant object, text of the host key. */
   const tenantByHost = new Map<string, string>();

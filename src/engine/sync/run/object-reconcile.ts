@@ -51,7 +51,7 @@ export interface ObjectReconcileOptions {
   readonly metrics: Metrics;
 }
 
-/** Begins the reconcile of a synced object. Stops as the machine does. */
+/** Begins the reconcile of a synced object. Stops when the machine stops. */
 export function beginObjectReconcile(options: ObjectReconcileOptions): Generator<undefined, ReconcileRun> {
   const { tracked } = options;
   return beginReconcile({ ...options, resource: tracked.rules.kind.resource, known: tracked, observer: new ObjectObserver(options) });

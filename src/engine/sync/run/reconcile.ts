@@ -76,8 +76,8 @@ export interface ReconcileOptions<Input, Planned extends PlannedSteps> {
 }
 
 /**
- * Begins a reconcile: the step machine, with a record of its requests and answers. Every write is shown to the embedder, announced to what
- * is known of its object, counted and logged. Stops as the machine does.
+ * Begins a reconcile: the step machine, with a record of its requests and answers. Every write is passed to the embedder, recorded in
+ * the state of its object, counted and logged. Stops when the machine stops.
  */
 export function* beginReconcile<Input, Planned extends PlannedSteps>(
   options: ReconcileOptions<Input, Planned>,
@@ -181,7 +181,7 @@ export function showPlan(
 }
 
 /**
- * A reconcile that writes nothing: it tells `users` about `notes`, if there are any.
+ * A reconcile that writes nothing: it reports `notes`, if there are any, to `users`.
  *
  * @example
  * createNoticeReconcile({ resource: SECRETS, requeueAfterMs: 20 }).request.type; // "done"

@@ -21,7 +21,7 @@ export interface BackendsIndex {
   touch(service: ObjectKey): void;
   /** Another number after each change of something of this Service. */
   version(service: ObjectKey): number;
-  /** Tells whether something on the host was made from its Endpoints. */
+  /** Reports whether something on the host was made from its Endpoints. */
   hasMade(service: ObjectKey): boolean;
   /** The tenant Services that have this host key, as far as they are known: usually one, two when names collide. */
   servicesAt(hostService: ObjectKey): readonly ObjectKey[];

@@ -15,7 +15,7 @@ export function syncId(plural: string, key: ObjectKey): string {
 }
 
 /**
- * The tenant namespace of an id; "" of one that belongs to none. Namespaces share the workers fairly.
+ * The tenant namespace of an id, or "" if it belongs to none. Namespaces share the workers fairly.
  *
  * @example
  * namespaceOfId("endpoints|shop/db"); // "shop"

@@ -222,7 +222,7 @@ class FileReader {
   #lastBytes(file: string, cause: unknown): Buffer {
     const last = this.#last.get(file);
     if (last === undefined)
-      throw new EngineError("CONFIG_FILE", `Cannot read "${file}", which the kubeconfig names: ${messageOf(cause)}`, { cause });
+      throw new EngineError("CONFIG_FILE", `Cannot read "${file}", which the kubeconfig refers to: ${messageOf(cause)}`, { cause });
     this.#logger.warn("Credential file cannot be read again; its last content is used", { file, error: messageOf(cause) });
     return last;
   }

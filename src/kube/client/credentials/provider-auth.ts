@@ -11,7 +11,7 @@ export interface ProviderOptions {
 /**
  * The kubeconfig as client-node's authenticators expect it: itself, if it is client-node's, or one with the same entries.
  *
- * client-node is imported here and not above, because that takes a quarter of a second and 45 MB, and few kubeconfigs need it.
+ * client-node is imported here and not at the top, because that takes a quarter of a second and 45 MB, and few kubeconfigs need it.
  *
  * @example
  * const kubeConfig = await asClientNode(await loadKubeConfig({ path: "tenant.yaml" }));
@@ -30,7 +30,7 @@ export async function asClientNode(view: KubeConfigView): Promise<KubeConfig> {
 }
 
 /**
- * The headers that client-node's own authenticators give: OIDC refresh, the older cloud providers, and any added by
+ * The headers from client-node's own authenticators: OIDC refresh, the older cloud providers, and any added by
  * `KubeConfig.addAuthenticator`.
  *
  * @throws API_UNAUTHORIZED when the authenticator fails.

@@ -159,7 +159,7 @@ export class Sender {
     const { clock, timeoutMs, metrics } = this.#options;
     const beganMs = clock.monotonic();
     const ending = new RequestEnd();
-    const end = () => ending.end(new Error("the request was ended"));
+    const end = () => ending.end(new Error("the request was aborted"));
     if (request.signal?.aborted) end();
     request.signal?.addEventListener("abort", end, { once: true });
     const timer = clock.schedule(timeoutMs, () => ending.end(new Timeout(`no answer within ${timeoutMs} ms`)));
@@ -242,7 +242,7 @@ function kept(labels: Map<string, MetricLabels>, id: string, make: () => MetricL
   return known;
 }
 
-/** Tells whether an answer is complete or an open stream. */
+/** Reports whether an answer is complete or an open stream. */
 export function isAnswer(result: Stream | Answer): result is Answer {
   return "text" in result && typeof result.text === "string";
 }

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 
 /**
- * Ends a request before its answer, by its timeout or by its caller. An AbortController does the same for every call at
- * several times the cost.
+ * Ends a request before its answer, at its timeout or on its caller's behalf. An AbortController per call does the same
+ * at several times the cost.
  */
 export class RequestEnd {
   #reason: Error | undefined;
@@ -36,8 +36,8 @@ export interface Received {
 }
 
 /**
- * Collects one answer to its end. undici's own `request` opens a stream for each answer, which this client never reads in pieces.
- * How long an answer may be is a setting of the dispatcher.
+ * Collects one answer to its end. undici's own `request` opens a stream for each answer, but this client never reads answers in
+ * pieces. A setting of the dispatcher limits the length of an answer.
  */
 export class WholeAnswer implements Dispatcher.DispatchHandler {
   /** Rejects with what undici says, or with the reason given to {@link end}. */

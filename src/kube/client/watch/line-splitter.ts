@@ -3,7 +3,7 @@ import { EngineError } from "../../../base/errors.ts";
 const LINE_END = 0x0a;
 
 /**
- * Cuts a byte stream into lines of UTF-8 text, wherever its chunks end. Empty lines are dropped.
+ * Splits a byte stream into lines of UTF-8 text, regardless of where its chunks end. Empty lines are dropped.
  *
  * @example
  * const splitter = new LineSplitter(1024);

@@ -30,7 +30,7 @@ const TYPES = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
 /**
  * The events of a watch until the server or `signal` ends it.
  *
- * @throws API_UNAVAILABLE when the stream breaks, falls silent or holds something that is not an event; API_EXPIRED or another code
+ * @throws API_UNAVAILABLE when the stream breaks, becomes silent or contains something that is not an event; API_EXPIRED or another code
  *   when the server ends it with an ERROR event; API_ERROR when an event is too large.
  * @example
  * for await (const event of readWatch({ body, request, clock, signal, inactivityMs: 90_000, eventBytesMax: 16 << 20 })) take(event);

@@ -25,7 +25,7 @@ export function parseIp(text: string): IpAddress | undefined {
 }
 
 /**
- * Reads `address/length`; bits behind the length must be zero.
+ * Reads `address/length`; bits beyond the length must be zero.
  *
  * @example
  * cidrContains(parseCidr("10.0.0.0/8")!, parseIp("10.1.2.3")!); // true
@@ -41,7 +41,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return networkOf(address, length).bits === address.bits ? { address, length, last } : undefined;
 }
 
-/** Tells whether `address` is in `cidr`. Families never mix. */
+/** Reports whether `address` is in `cidr`. Families never mix. */
 export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return cidr.address.family === address.family && cidr.address.bits <= address.bits && address.bits <= cidr.last;
 }
@@ -102,7 +102,7 @@ export function formatIp({ family, bits }: IpAddress): string {
   return family === 4 ? parts(4, 8n).join(".") : formatIpv6(parts(8, 16n));
 }
 
-/** The first address of the network that `address` is in when `length` bits count. */
+/** The first address of the network of `length` bits that contains `address`. */
 export function networkOf(address: IpAddress, length: number): IpAddress {
   const shift = BigInt(width(address) - length);
   return { ...address, bits: (address.bits >> shift) << shift };
@@ -148,8 +148,8 @@ const EMBEDDINGS: readonly Embedding[] = [
 ];
 
 /**
- * The IPv4 addresses that traffic to an IPv6 address may end at, because a translator or a tunnel unwraps it; none for others. Where
- * an address can be read in several ways, all of them.
+ * The IPv4 addresses that traffic to an IPv6 address may reach, because a translator or a tunnel unwraps it; none for others. If an
+ * address can be read in several ways, all of them are returned.
  *
  * @example
  * embeddedIpv4(parseIp("64:ff9b::a00:1")!); // [{ family: 4, bits: 0x0a000001n }]

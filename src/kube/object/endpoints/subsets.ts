@@ -49,7 +49,7 @@ interface Registry {
 }
 
 /**
- * A sorted text form: equal for subsets that mean the same.
+ * A sorted text form, which is equal for equivalent subsets.
  *
  * The time grows with the size of the object; where several subsets name the same port, with ports × addresses.
  *

@@ -136,7 +136,7 @@ function recordOf({ identity, wallMs, times }: ElectionState, { transitions, acq
 }
 
 /**
- * The record of a Lease that its holder gives back: free at once, for client-go's candidates too.
+ * The record of a Lease that its holder releases: free immediately, for client-go's candidates too.
  *
  * @example
  * releaseRecord(readLease(lease), clock.now()).holderIdentity; // ""
@@ -147,8 +147,8 @@ export function releaseRecord({ leaseTransitions }: LeaseRecord, wallMs: number)
 }
 
 /**
- * The record of a Lease that its holder hands to the candidate that asked for it, which leads as soon as it has renewed it. If it never
- * does, the Lease expires like any other.
+ * The record of a Lease that its holder hands to the candidate that requested it. The candidate leads as soon as it has renewed the Lease. If it
+ * never does, the Lease expires like any other.
  *
  * @example
  * handedRecord(readLease(lease), "syncer-1_77ab…", clock.now()).leaseTransitions; // one more
@@ -159,15 +159,15 @@ export function handedRecord({ leaseTransitions, leaseDurationSeconds }: LeaseRe
 }
 
 /**
- * How long a leader that was asked for its Lease waits for its work to end before it hands it over, in milliseconds: as long as between
- * the deadline of a leader that cannot renew and the end of its Lease. Work that is still in progress then is fenced off in the same way.
+ * How long a leader waits for its work to end before it hands over a requested Lease, in milliseconds: the
+ * time between the renew deadline and the end of the Lease. Work that is still in progress then is fenced off in the same way.
  */
 export function handoverMs({ leaseDurationSeconds, renewDeadlineSeconds }: ElectionTimes): number {
   return (leaseDurationSeconds - renewDeadlineSeconds) * 1000;
 }
 
 /**
- * The fault of these times, by client-go's checks; undefined if they are valid.
+ * Why these times are invalid by client-go's checks; undefined if they are valid.
  *
  * @example
  * electionTimesProblem({ leaseDurationSeconds: 10, renewDeadlineSeconds: 10, retryPeriodSeconds: 2 });

@@ -251,7 +251,7 @@ class Candidate implements LeaderElection {
     this.#leadUntilMs = undefined;
     this.#tellStatus();
     if (drained || given) return;
-    throw new EngineError("LEADERSHIP_LOST", `Lost the lease ${formatKey(lease)}, and the work under it did not end within ${drainMs} ms`);
+    throw new EngineError("LEADERSHIP_LOST", `Lost the lease ${formatKey(lease)}, and its work did not end within ${drainMs} ms`);
   }
 
   /** One look and, where the rules say so, one write. Never throws; undefined if it failed or another candidate was faster. */
@@ -297,7 +297,7 @@ class Candidate implements LeaderElection {
     const { client, lease: key } = this.#options;
     const present = this.#present!;
     this.#observe(await client.update(LEASES, writeLease(readLease(present), { key, present, notes })));
-    this.#logger.info("Asked for the lease: its holder cannot see its clusters", {
+    this.#logger.info("Requested the lease: its holder cannot reach its clusters", {
       lease: formatKey(key),
       holder: this.holder,
       since: notes.blindSince,

@@ -69,7 +69,7 @@ export interface LeaseChange {
 }
 
 /**
- * The Lease with this record and these notes. All five fields are written, zeros and empty texts too, as client-go's lease lock writes
+ * The Lease with this record and these notes. All five fields are written, including zeros and empty strings, as client-go's lease lock writes
  * them; labels and annotations that others gave the Lease stay.
  *
  * @example
@@ -92,7 +92,7 @@ function noted(metadata: KubeObject["metadata"], { blindSince, askedBy }: LeaseN
 }
 
 /**
- * Wall time as a Lease holds it, with microseconds.
+ * Wall time in the format of a Lease, with microseconds.
  *
  * @example
  * leaseTime(0); // "1970-01-01T00:00:00.000000Z"

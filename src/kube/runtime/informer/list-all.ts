@@ -22,9 +22,9 @@ export interface ListAllOptions {
 export type CompleteList = Pick<ObjectList, "items" | "resourceVersion">;
 
 /**
- * Every object in scope. When the server forgets the list between two pages, it is read again in one piece, as client-go does.
+ * Every object in scope. If the list expires between two pages, it is read again in one piece, as client-go does.
  *
- * @throws API_LIST_TOO_LARGE when the pages do not end, or hold too much text; whatever the client throws.
+ * @throws API_LIST_TOO_LARGE when the pages do not end, or contain too much text; errors of the client.
  * @example
  * const { items, resourceVersion } = await listAll({ client, resource: ENDPOINTS, scope: {}, pageSize: 500, signal });
  */

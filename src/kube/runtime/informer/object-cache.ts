@@ -40,7 +40,7 @@ export class KeyMap<Value> {
     this.#size += names.size - before;
   }
 
-  /** Tells whether there was a value. Nothing stays of a namespace without values. */
+  /** Reports whether there was a value. Nothing stays of a namespace without values. */
   delete(key: ObjectKey): boolean {
     const names = this.#byNamespace.get(key.namespace);
     if (names?.delete(key.name) !== true) return false;
@@ -75,10 +75,10 @@ export interface Replacement {
 }
 
 /**
- * One kind's objects as last seen. Changes are reported as keys; readers look up the new state.
+ * The last observed objects of one kind. Changes are reported as keys; readers look up the new state.
  *
- * Guarantee: within one history of the cluster no object goes back to an older resourceVersion, and a life (uid) that ended
- * does not return, in whatever order events arrive and however often.
+ * Guarantee: within one history of the cluster no object goes back to an older resourceVersion, and a life (uid) that
+ * ended does not return, regardless of the order and repetition of events.
  */
 export class ObjectCache {
   #objects = new KeyMap<KubeObject>();

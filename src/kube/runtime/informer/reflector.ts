@@ -388,11 +388,11 @@ interface Watch {
 }
 
 function staleList(found: string, seen: string): EngineError {
-  return new EngineError("API_UNAVAILABLE", `The server listed state ${found}, which is older than ${seen}, which was seen before`);
+  return new EngineError("API_UNAVAILABLE", `The server listed state ${found}, which is older than the state ${seen} seen before`);
 }
 
 function endedAtOnce(): EngineError {
-  return new EngineError("API_UNAVAILABLE", "The server ended the watch at once");
+  return new EngineError("API_UNAVAILABLE", "The server ended the watch immediately");
 }
 
 function silent(): EngineError {

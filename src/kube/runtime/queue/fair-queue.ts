@@ -5,7 +5,7 @@ const DEBT_MAX = 1_000;
 const KEPT_MAX = 16;
 
 /**
- * Keys in order of arrival, each once. Taking is O(1) however many keys came and went before.
+ * Keys in order of arrival, each once. Taking is O(1), regardless of the number of earlier keys.
  *
  * @example
  * const queue = new Fifo<number>();

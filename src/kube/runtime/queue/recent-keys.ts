@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 
 /**
- * Keys that changed a short time ago. Memory never exceeds the keys that changed within that time.
+ * Keys that changed a short time ago. Memory is bounded by the keys that changed within that time.
  *
  * @example
  * const recent = new RecentKeys({ clock, withinMs: 60_000 });

@@ -34,7 +34,7 @@ export interface AccessKeyKindOptions extends KeyOriginOptions {
   readonly leaveLogin: (key: KubeObject) => Promise<void>;
 }
 
-/** Access keys: the keys with which the API is used. */
+/** Access keys: the credentials for using the API. */
 export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDefinition {
   const { keys, activity, permit, leaveLogin } = options;
   return {

@@ -15,7 +15,7 @@ import type { ManagedObjects } from "../managed-objects.ts";
 export interface AccessKeys {
   /** The stored key with this value; undefined when there is none. The time it takes does not tell which values come close. */
   find(value: string, connection?: object): KubeObject | undefined;
-  /** Tells whether a written key keeps the value of the stored key, by repeating it or leaving it out. */
+  /** Reports whether a written key keeps the value of the stored key, by repeating it or leaving it out. */
   keepsValue(object: KubeObject, old: KubeObject): boolean;
   /** Prepares a written key for the store: its digest replaces its value, which only the answer to the author carries. */
   claim(object: KubeObject, old: KubeObject | undefined): Claim;
@@ -125,7 +125,7 @@ class KeyIndex implements AccessKeys {
 /** The message does not say whose the other key is, so guessing a value reveals no owner. */
 const TAKEN = duplicate("spec.key", "the value of another key");
 
-/** Tells whether a key was refused because another one has its value, or is being written with it. */
+/** Reports whether a key was refused because another one has its value, or is being written with it. */
 export function isTaken(error: EngineError): boolean {
   return error.message.endsWith(TAKEN.message);
 }

@@ -81,7 +81,7 @@ export async function createKeyActivity({ uids, records, clock, logger }: KeyAct
         await records.change(KIND, uid, (before = "0") => String(Math.max(ms, Number(before))));
       } catch (error) {
         if (stored.get(uid) === ms) stored.delete(uid);
-        logger.warn("Cannot store when an access key was used", { uid, error: messageOf(error) });
+        logger.warn("Cannot record when an access key was used", { uid, error: messageOf(error) });
       }
     });
   };

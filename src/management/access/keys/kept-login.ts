@@ -26,7 +26,7 @@ export function connectorDataOf(login: KeptLogin): string {
   return JSON.stringify(login);
 }
 
-/** The record of its sign-in that a key keeps; undefined when no provider was involved, or an earlier version made the key. */
+/** A key's record of its sign-in; undefined when no provider was involved, or an earlier version made the key. */
 export function keptLogin(key: KubeObject): KeptLogin | undefined {
   const found = known.get(key);
   if (found !== undefined) return found.login;
@@ -46,7 +46,7 @@ function parsed(text: string): KeptLogin | undefined {
   }
 }
 
-/** What a key keeps of a login besides the identity: its provider and the tokens. Those of OpenID Connect have fields of their own. */
+/** The data of a login that a key keeps in addition to the identity: its provider and the tokens. Those of OpenID Connect have separate fields. */
 export function keptOf(
   { place, issuer, administrators, endsAtMs }: Identity,
   tokens: ProviderTokens,

@@ -27,7 +27,7 @@ export function createKeyDigest(pepper: Uint8Array): KeyDigest {
   return { of: oncePerConnection((value) => `${PREFIX}${createHmac("sha256", key).update(value).digest("base64url")}`) };
 }
 
-/** Tells whether a text is a digest, or looks like one. */
+/** Reports whether a string is a digest, or looks like one. */
 export function isDigest(text: string): boolean {
   return text.startsWith(PREFIX);
 }

@@ -22,9 +22,9 @@ export interface LifetimeLimits {
 const LATEST_MS = 8.64e15;
 
 /**
- * When a key expires, in milliseconds since 1970; Infinity when it does not. A key of a sign-in expires at the latest when its provider
- * specified. The platform's limit counts from the creation of the root of its chain, whatever the key's own settings, and however often it is
- * used.
+ * When a key expires, in milliseconds since 1970; Infinity when it does not. A key of a sign-in expires no later than its
+ * provider specified. The platform's limit counts from the creation of the root of its chain, regardless of the key's own settings
+ * and use.
  *
  * @param lastActivityMs When the key was last used, in milliseconds since 1970; undefined when it never was.
  */
@@ -52,7 +52,7 @@ function ttlOf({ ttl = 0, type }: KeySpec, { loginAccessKeyTTLSeconds }: Lifetim
   return ttl === 0 && type === LOGIN_KEY ? loginAccessKeyTTLSeconds : ttl;
 }
 
-/** Tells whether a key may last longer after a change than before. */
+/** Reports whether a key may last longer after a change than before. */
 export function lengthens(before: KeySpec, after: KeySpec, limits: LifetimeLimits): boolean {
   const [ttlBefore, ttlAfter] = [ttlOf(before, limits), ttlOf(after, limits)];
   if (ttlBefore === 0) return false;
@@ -63,6 +63,6 @@ export function lengthens(before: KeySpec, after: KeySpec, limits: LifetimeLimit
 /** A warning for the author of a key when the platform's limit is shorter than the requested lifetime. */
 export function lifetimeWarnings({ ttl = 0 }: KeySpec, { accessKeyMaxTTLSeconds: max }: LifetimeLimits): readonly string[] {
   if (max === 0 || (ttl > 0 && ttl <= max)) return [];
-  if (ttl === 0) return [`the key ends after ${max} seconds, as every key of this platform does`];
+  if (ttl === 0) return [`the key ends after ${max} seconds, like every key of this platform`];
   return [`requested expiration of ${ttl} seconds shortened to ${max} seconds`];
 }

@@ -17,13 +17,13 @@ import { keptLogin } from "./kept-login.ts";
 /** Answers to callers who are refused. Clients tell an ended session from a mistyped key by them. */
 export const REFUSALS = {
   missing: "Unauthorized",
-  unknown: "access key not found. Please login again",
-  expired: "access key expired. Please login again",
+  unknown: "access key not found. Please log in again",
+  expired: "access key expired. Please log in again",
   disabled: "access key is disabled",
-  deleted: "access key was deleted. Please login again",
+  deleted: "access key was deleted. Please log in again",
   user: "the user of the access key was deleted",
-  password: "the password has changed since the login. Please login again",
-  connector: "the connector of the login is no longer set up, or points elsewhere now. Please login again",
+  password: "the password has changed since the login. Please log in again",
+  connector: "the connector of the login is no longer set up, or now points elsewhere. Please log in again",
   member: "the person who created the access key has left its team",
   holder: "the person who gave the access key its value has left. Give it another value",
   maker: "the access key with which this one was created is no longer accepted",

@@ -39,7 +39,7 @@ export interface WrittenKey {
   readonly keepsValue: boolean;
 }
 
-/** Tells whether keys that this author creates are roots: those of an administrator whose own key has no scope, and of the server itself. */
+/** Reports whether keys that this author creates are roots: those of an administrator whose own key has no scope, and of the server itself. */
 export function makesRoots(user: UserInfo): boolean {
   const { extra } = user;
   if (extra?.[KEY_EXTRA] === undefined) return true;
@@ -53,12 +53,12 @@ export function authorKey({ extra }: UserInfo, objects: Objects): KubeObject | u
   return name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
 }
 
-/** Tells whether a sign-in made a key, or an administrator in its place. Other keys are logins by name only. */
+/** Reports whether a sign-in made a key, or an administrator in its place. Other keys are logins by name only. */
 export function isOfSignIn(key: KubeObject): boolean {
   return specOf<KeySpec>(key).type === LOGIN_KEY && originOf(key).maker === undefined;
 }
 
-/** Tells whether a change of a key gives any access. Changed texts, and disabling the key, do not. */
+/** Reports whether a change of a key grants any access. Changing its name or description, or disabling it, does not. */
 export function grants(before: KeySpec, after: KeySpec, keepsValue: boolean): boolean {
   const rest = ({ displayName: _name, description: _text, disabled: _disabled, key: _key, ...others }: KeySpec) => others;
   return !keepsValue || (before.disabled === true && after.disabled !== true) || !jsonEqual(rest(before), rest(after));

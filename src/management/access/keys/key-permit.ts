@@ -38,7 +38,7 @@ export interface KeyPermitOptions extends PermitOptions {
 /**
  * The permit for access keys.
  *
- * @throws API_FORBIDDEN, naming what the author lacks; API_INVALID for an owner reference that may not block; API_UNAUTHORIZED when the
+ * @throws API_FORBIDDEN, naming the author's missing permissions; API_INVALID for an owner reference that may not block; API_UNAUTHORIZED when the
  *   key that the author presented has ended since the request began.
  */
 export function createKeyPermit(options: KeyPermitOptions): Permit {
@@ -83,7 +83,7 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   return undefined;
 }
 
-/** Tells whether a key was made, directly or through others, with another key; also when the two end independently. */
+/** Reports whether a key was made, directly or through others, with another key; also when the two end independently. */
 function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedObjects, "get">): boolean {
   for (let link: KubeObject | undefined = key; link !== undefined;) {
     const { maker } = originOf(link);

@@ -35,8 +35,8 @@ const EVERY_MAX_MS = 60_000;
 
 /**
  * Deletes expired keys of sign-ins. Source: specification 2, `loginAccessKeyTTLSeconds`: "Seconds an access key is kept
- * before deletion". Each user keeps the latest {@link LOGINS_PER_USER_MAX} logins, counting those that finalizers hold: nothing else
- * limits how many there are.
+ * before deletion". Each user keeps the latest {@link LOGINS_PER_USER_MAX} logins, counting those that finalizers hold: nothing
+ * else limits their number.
  */
 export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeySweeper {
   const { registry, objects, lives, clock, logger } = options;

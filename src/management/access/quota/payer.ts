@@ -26,8 +26,8 @@ export interface PayerOptions {
 }
 
 /**
- * The user name whose quota an object counts for; undefined if it counts for none, such as an object that an administrator made
- * without an owner.
+ * The user name whose quota an object counts for; undefined if it counts for none, such as an object that an administrator
+ * created without an owner.
  *
  * @example
  * payerOf(secret); // "jane", or "platform:team:ops" for a team

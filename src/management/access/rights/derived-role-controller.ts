@@ -24,8 +24,8 @@ export interface DerivedRoleOptions {
 const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 
 /**
- * Keeps Roles and RoleBindings in line with the access rules of objects, including changes made while it was not running. They are only
- * for reading; the access rules themselves decide requests.
+ * Keeps Roles and RoleBindings in line with the access rules of objects, including changes made while it was not running. They are
+ * read-only; requests are decided by the access rules themselves.
  */
 export async function startDerivedRoles({ registry, objects, logger }: DerivedRoleOptions): Promise<KeyWorker> {
   const names: DerivedNames = new Map();

@@ -17,7 +17,7 @@ export type NameUse = "user" | "team" | "key" | "username" | "subject";
 
 /** Which stored objects use a name. Every newcomer's sign-in asks this, so it is an index. */
 export interface NameIndex {
-  /** Tells whether any object uses the name. */
+  /** Reports whether any object uses the name. */
   has(use: NameUse, name: string): boolean;
   /** Names of the Users that sign in with a user name, or by a subject. */
   users(use: "username" | "subject", name: string): readonly string[];

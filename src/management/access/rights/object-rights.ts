@@ -27,25 +27,25 @@ export interface AccessQuestion {
   readonly subresource?: string;
 }
 
-/** The verbs that "every verb" stands for. Making further objects is not among them. */
+/** The verbs that "every verb" includes. Creating further objects is not included. */
 export function everyVerbOf({ kind }: Pick<KubeObject, "kind">): readonly string[] {
   return kind === TEAMS.kind ? [...OBJECT_VERBS, ...TEAM_VERBS] : OBJECT_VERBS;
 }
 
-/** Tells whether a caller owns an object, as a user or through a team. */
+/** Reports whether a caller owns an object, as a user or through a team. */
 export function owns({ subject, teams }: Caller, object: KubeObject): boolean {
   const { user, team } = specOf<OwnedSpec>(object).owner ?? {};
   return (isUserName(user) && subject?.kind === "user" && subject.name === user) || (team !== undefined && team !== "" && teams.has(team));
 }
 
-/** Tells whether an owner is a user. To open an object to everyone, use a rule, not an owner. */
+/** Reports whether an owner is a user. To open an object to everyone, use a rule, not an owner. */
 export function isUserName(name: string | undefined): name is string {
   return name !== undefined && name !== "" && name !== EVERYBODY;
 }
 
 /**
- * Tells whether an object's owner or rules allow a caller to use it. Owners may do everything except `bind` and `makeowner`,
- * which give away more than the object; parts of it need a rule, which owners may write.
+ * Reports whether an object's owner or rules allow a caller to use it. Owners may do everything except `bind` and `makeowner`,
+ * which grant more than access to the object; subresources need a rule, which owners may write.
  *
  * @example
  * objectAllows(secret, jane, { verb: "get" });
@@ -57,7 +57,7 @@ export function objectAllows(object: KubeObject, caller: Caller, { verb, subreso
   );
 }
 
-/** Tells whether a rule applies to a caller. */
+/** Reports whether a rule applies to a caller. */
 export function ruleIsFor({ users = [], teams = [] }: AccessRule, { subject, groups, teams: own }: Caller): boolean {
   if (teams.some((team) => own.has(team))) return true;
   if (users.includes(EVERYBODY) && groups.includes(EVERYBODYS_GROUP)) return true;
@@ -74,7 +74,7 @@ function ruleHasPart({ subresources = [] }: AccessRule, subresource: string): bo
   return subresource === "" || subresources.includes(subresource);
 }
 
-/** The verbs that a rule gives, with "every verb" expanded. */
+/** The verbs that a rule grants, with "every verb" expanded. */
 export function verbsOf({ verbs = [] }: AccessRule, object: Pick<KubeObject, "kind">): readonly string[] {
   const all = verbs.some((verb) => EVERY_VERB.includes(verb)) ? everyVerbOf(object) : [];
   const listed = verbs.filter((verb) => !EVERY_VERB.includes(verb));

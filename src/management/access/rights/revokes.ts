@@ -7,7 +7,7 @@ import { USERS } from "../../kinds/types.ts";
 const SILENT: readonly string[] = ["data", "description", "displayName"];
 
 /**
- * Tells whether a write of a key, a User, a Team or a SharedSecret may take permissions away from a user. A new object takes none away,
+ * Reports whether a write of a key, a User, a Team or a SharedSecret may take permissions away from a user. A new object takes none away,
  * except a User, whose keys may be older.
  */
 export function mayRevoke(object: KubeObject | undefined, old: KubeObject | undefined): boolean {

@@ -40,15 +40,15 @@ export interface Rights extends Authorizer {
   callerOf(user: UserInfo): Caller;
   /** Which objects of a kind a user's lists and watches show; undefined for all. */
   visible(user: UserInfo, definition: Pick<ResourceDefinition, "type">): ((object: KubeObject) => boolean) | undefined;
-  /** Tells whether a caller may read an object in this state, by any verb; the scopes of their key count. */
+  /** Reports whether a caller may read an object in this state, by any verb; the scopes of their key count. */
   mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean;
-  /** Tells whether the rules of a team give a caller a verb on it: `bind` and `makeowner`. Administrators have every verb in their scopes. */
+  /** Reports whether the rules of a team give a caller a verb on it: `bind` and `makeowner`. Administrators have every verb in their scopes. */
   teamAllows(team: string, user: UserInfo, verb: string): boolean;
-  /** Tells whether the scopes of a user's key allow a request, regardless of the user's rights. */
+  /** Reports whether the scopes of a user's key allow a request, regardless of the user's rights. */
   inScope(user: UserInfo, attributes: Attributes): boolean;
-  /** Tells whether a scope, or the lack of one, allows no more than the scopes of a user's key. */
+  /** Reports whether a scope, or the lack of one, allows no more than the scopes of a user's key. */
   coversScope(user: UserInfo, scope: AccessScope | undefined): boolean;
-  /** Tells whether a caller may make further objects of a kind in a namespace. */
+  /** Reports whether a caller may make further objects of a kind in a namespace. */
   mayCreate(caller: Caller, type: ResourceType, namespace: string): boolean;
 }
 
@@ -66,11 +66,11 @@ const COLLECTION_READS: readonly string[] = ["list", "watch"];
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 const REFUSED: AccessDecision = { allowed: false, reason: "" };
-const BY_GROUP: AccessDecision = { allowed: false, reason: "administrators by a provider's group cannot act as others" };
+const BY_GROUP: AccessDecision = { allowed: false, reason: "administrators through a provider's group cannot act as others" };
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
 /**
- * Rights by owners, access rules and membership. Answers apply only to this moment.
+ * Rights by owners, access rules and membership. A decision applies only at that moment.
  *
  * @example
  * const rights = createRights({ objects, membership: createMembership(objects) });
@@ -99,7 +99,7 @@ class ManagementRights implements Rights {
 
   decide(user: UserInfo, attributes: Attributes): AccessDecision {
     const caller = this.callerOf(user);
-    if (alwaysAllowed(attributes)) return allowed("every authenticated user may ask");
+    if (alwaysAllowed(attributes)) return allowed("every authenticated user may request it");
     if (!this.inScope(user, attributes)) return OUT_OF_SCOPE;
     if (!("path" in attributes) && attributes.verb === "impersonate") {
       // An impersonated request would no longer depend on the group that makes its author an administrator.
@@ -137,10 +137,10 @@ class ManagementRights implements Rights {
 
   /** Every user may have keys; the permit decides what these may contain. */
   #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): AccessDecision {
-    if (name === "") return verb === "create" ? allowed("keys of the caller's own") : REFUSED;
+    if (name === "") return verb === "create" ? allowed("the caller's own keys") : REFUSED;
     const key = this.#objects.get(OWNED_ACCESS_KEYS, { namespace, name });
     // A caller who may create can learn from a conflict that an object exists, and apply needs the read to make a new one.
-    if (key === undefined) return allowed("keys of the caller's own");
+    if (key === undefined) return allowed("the caller's own keys");
     return isKeyOf(caller, specOf<KeySpec>(key)) ? allowed("the key is the caller's own") : REFUSED;
   }
 

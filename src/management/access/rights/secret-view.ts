@@ -19,8 +19,8 @@ const STAND_IN_BYTES = 16;
 
 /**
  * SharedSecrets as each user may see them: all data to a caller who may read them. A caller who may only write them, because of a
- * rule without `get` and `list` or by a scope, gets the metadata. Their patches see the names of the data with a random text in place of each
- * value, so that they can neither copy nor test one; values that they do not change stay.
+ * rule without `get` and `list` or by a scope, gets the metadata. Their patches apply to the names of the data with a random string for
+ * each value, so that they can neither copy nor test one; values that they do not change stay.
  *
  * @example
  * const definition = withSecretView(sharedSecrets, { rights, chance });
@@ -75,7 +75,7 @@ function withKept(object: KubeObject, old: KubeObject | undefined, standIn: stri
   return withData(withMetadata(object, { annotations: last === undefined ? annotations : { ...annotations, [LAST_APPLIED]: last } }), kept);
 }
 
-/** Tells whether an object has the placeholder anywhere. */
+/** Reports whether an object has the placeholder anywhere. */
 function holds(object: KubeObject, standIn: string): boolean {
   if (object.metadata.annotations?.[LAST_APPLIED] === standIn) return true;
   const { data } = specOf<SharedSecretSpec>(object);

@@ -26,9 +26,9 @@ export interface ConnectorIdentities {
   follow(settings: PlainNameSettings): Promise<void>;
   /** The connector as it prefixes the ids of its users: its id, or `ID@DIGEST` for a provider or claim other than its first. */
   nameOf(identity: ConnectorIdentity): string;
-  /** Tells whether user names and groups of this connector match those in rules and teams. */
+  /** Reports whether user names and groups of this connector match those in rules and teams. */
   ownsPlainNames(connector: string): boolean;
-  /** Tells whether any connector has plain names: users of the others get names that show their connector. */
+  /** Reports whether any connector has plain names: users of the others get names that show their connector. */
   plainNamesAreOwned(): boolean;
   /** The prefix of this connector's groups; "" for a connector with plain names. */
   groupsPrefixOf(identity: ConnectorIdentity, group: string): string;
@@ -70,7 +70,7 @@ export function createConnectorIdentities(options: {
     if (plainNamesConnector !== "") return connector === plainNamesConnector;
     return names.size === 1 && names.get(connector) === connector;
   };
-  /** Tells whether a group is named as if it came from another connector: a provider's user may have chosen that name. */
+  /** Reports whether a group is named as if it came from another connector: a provider's user may have chosen that name. */
   const isOthers = (group: string, connector: string) => {
     const [, id = ""] = /^([^:@]*)(?:@[^:]*)?:/.exec(group) ?? [];
     return id !== connector && names.has(id);
@@ -90,7 +90,7 @@ export function createConnectorIdentities(options: {
       }
       for (const [id, name] of next) {
         if (name !== id && names.get(id) !== name)
-          logger.warn("A connector has a different provider or usernameClaim than before; its earlier users cannot sign in with it", {
+          logger.warn("A connector's provider or usernameClaim has changed; its earlier users cannot sign in with it", {
             connector: id,
             name,
           });

@@ -19,7 +19,7 @@ export interface KeylessLogin extends KubeObject {
   readonly said: Said;
 }
 
-/** Tells whether a login has lost its key. */
+/** Reports whether a login has lost its key. */
 export function isKeyless(login: KubeObject): login is KeylessLogin {
   return login["said"] !== undefined;
 }
@@ -30,7 +30,7 @@ interface LoginParts {
   readonly oidcLogin?: KeySpec["oidcLogin"];
 }
 
-/** What remains of a login when its key is deleted. `endMs`: when the key expires by itself, in milliseconds since 1970, or Infinity. */
+/** What remains of a login when its key is deleted. `endMs`: when the key would expire, in milliseconds since 1970, or Infinity. */
 export function leftLogin({ identity = {}, oidcLogin }: LoginParts, endMs: number): LeftLogin {
   const { userId, username, connector, connectorData, identityRefresh } = identity;
   const kept = Object.entries({ userId, username, connector, connectorData, identityRefresh }).filter(([, value]) => value !== undefined);
@@ -63,7 +63,7 @@ export function lastSaid(user: KubeObject, subject: string): Said | undefined {
 }
 
 /**
- * The logins without a key that brought groups which their User still has.
+ * The logins without a key whose groups their User still has.
  *
  * @param isSignedIn Whether an identity has a login with a key.
  */

@@ -17,8 +17,8 @@ export interface LoginAuditOptions {
 }
 
 /**
- * Writes logins that end because of their provider to the audit log, as if the server had asked itself to delete the key, or to patch the
- * User if the key has gone before. The annotation `management.platform/login-ended` has the reason.
+ * Writes logins that end because of their provider to the audit log, as if the server had sent a request to delete the key, or to patch the
+ * User if the key was already gone. The annotation `management.platform/login-ended` contains the reason.
  */
 export function createLoginAudit({ audit, clock, chance }: LoginAuditOptions): (login: KubeObject, why: string) => void {
   return (login, why) => {

@@ -129,14 +129,14 @@ export function createLoginEnds({ registry, objects, connectors, lives, upToDate
   };
 }
 
-/** Tells whether a login without a key is what this key left: another login of the person has other tokens. */
+/** Reports whether a login without a key is what this key left: another login of the person has other tokens. */
 function hasTokensOf({ identity, oidcLogin }: LeftLogin, key: KubeObject): boolean {
   const spec = specOf<KeySpec>(key);
   const isSame = identity?.connectorData === spec.identity?.connectorData;
   return isSame && oidcLogin?.refreshToken === spec.oidcLogin?.refreshToken;
 }
 
-/** Tells whether a subject is this id of this connector, with any of the connector's providers: `CONNECTOR/ID` or `CONNECTOR@DIGEST/ID`. */
+/** Reports whether a subject is this id of this connector, with any of the connector's providers: `CONNECTOR/ID` or `CONNECTOR@DIGEST/ID`. */
 function isIdentity(subject: string, connector: string, userId: string): boolean {
   if (!subject.endsWith(`/${userId}`)) return false;
   const name = subject.slice(0, -userId.length - 1);

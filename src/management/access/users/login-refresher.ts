@@ -84,16 +84,16 @@ const FAILURES_MAX = 3;
 
 /** Keys that are refused like this may work again, and keys that were made with them work on. */
 const ASKED_ABOUT: readonly (KeyRefusal | undefined)[] = [undefined, "disabled", "connector"];
-const GONE = "the connector of the login is no longer set up, or points elsewhere now";
-const UNREACHED = "the provider could not be asked for too long";
+const GONE = "the connector of the login is no longer set up, or now points elsewhere";
+const UNREACHED = "the provider could not be reached for too long";
 const UNASKED = "the login has ended, and the provider cannot be asked again";
 const UNFOLLOWED = "the login has ended, and no key depends on it";
 
 /**
  * Asks providers again about users who use a key: groups are updated, and users who lost their membership lose the key of their login.
- * A login whose key is gone is asked about like others, since keys that were created with it remain valid; if its provider cannot be asked, its
- * groups last as long as the key would have.
- * There is one request at a time for each connector. A login that fails is left alone for a while and delays no other; so is a
+ * A login whose key is gone is checked like others, since keys that were created with it remain valid; if its provider cannot be asked,
+ * its groups last as long as the key
+ * would have. Each connector has one request at a time. A login that fails is skipped for a while and does not delay others; so is a
  * provider after several failures.
  */
 export function startLoginRefresher(options: LoginRefresherOptions): LoginRefresher {

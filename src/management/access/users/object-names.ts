@@ -3,13 +3,13 @@ import { dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
 
 const NAME_LENGTH_MAX = 63;
 
-/** Tells whether a text is a valid object name. */
+/** Reports whether a string is a valid object name. */
 export function isName(text: string): boolean {
   return text.length <= NAME_LENGTH_MAX && dnsSubdomain(text).length === 0;
 }
 
 /**
- * An object name for any text, made unique by a digest of `length` hexadecimal digits, so that similar texts get different names.
+ * An object name for any string, made unique by a digest of `length` hexadecimal digits, so that similar strings get different names.
  *
  * @example
  * nameWithDigest("Jane D.", "oidc/1", 10); // "jane-d-8f55272d03"

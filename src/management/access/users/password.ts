@@ -23,7 +23,7 @@ function partsOf(digest: string): { readonly salt: Buffer; readonly known: Buffe
   return { salt: Buffer.from(salt, "base64url"), known: Buffer.from(hash, "base64url") };
 }
 
-/** Tells whether a text is a digest, or looks like one. */
+/** Reports whether a string is a digest, or looks like one. */
 export function isPasswordDigest(text: string): boolean {
   return text.startsWith(PREFIX);
 }
@@ -32,7 +32,7 @@ export function isPasswordDigest(text: string): boolean {
 export const NOBODYS_DIGEST = `${PREFIX}${"A".repeat(22)}:${"A".repeat(43)}`;
 
 /**
- * Tells whether a password matches a digest. It takes the same time for every password.
+ * Reports whether a password matches a digest. It takes the same time for every password.
  *
  * @example
  * await passwordFits("secret", await passwordDigest("secret", systemChance)); // true

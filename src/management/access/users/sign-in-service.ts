@@ -63,8 +63,8 @@ const TRIES_MAX = 5;
  * Turns an identity that a provider vouches for into a user of the platform with a key: a User at the first sign-in, Teams for groups
  * that have none, and a key of type Login. Source: specification 2, `status.auth`.
  *
- * The connector and its id of the user identify a person, whatever the names are. A newcomer gets a User that an administrator bound to
- * the connector, or the user name as the provider gives it, or that with a digest if the name is taken: see decision 80.
+ * The connector and its id of the user identify a person, regardless of names. A new user gets a User that an administrator bound to
+ * the connector, or the user name from the provider, or that name with a digest if it is taken: see decision 80.
  */
 export function createSignInService(options: SignInServiceOptions): SignInPorts & Pick<RefreshedLogins, "refreshLogin"> {
   return new SignInService(options);
@@ -126,7 +126,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const identity = groupsUnknown ? withGroupsOf(key, reported) : this.#withOwnGroups(reported);
     const known = this.#find(identity);
     if ((known?.metadata.name ?? specOf<KeySpec>(key).user) !== specOf<KeySpec>(key).user)
-      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it belongs to another user now");
+      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it now belongs to another user");
     if (isKeyless(key)) {
       const next = this.#keySpec({ name: key.metadata.name! }, identity, tokens);
       const oidcLogin = next.oidcLogin && { ...specOf<KeySpec>(key).oidcLogin, ...next.oidcLogin };
@@ -223,11 +223,11 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const why = settings().disableUserCreation ? "no User would record its owner" : await this.#whoseIs(username, owns);
     const own = await this.#nameWithDigest(username, subject, length);
     if (why === undefined && isName(username) && !this.#isNamed(own)) return username;
-    logger.info("A newcomer does not get the plain user name", {
+    logger.info("A new user does not get the plain user name", {
       username,
       subject,
       name: own,
-      why: why ?? "it is not a valid name, or the user is known by another",
+      why: why ?? "it is not a valid name, or the user is known by another name",
     });
     return own;
   }
@@ -250,12 +250,12 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
   async #whoseIs(name: string, owns: boolean): Promise<string | undefined> {
     const { names, formerUsers, connectors } = this.#options;
     if (names.users("username", name).length > 0) return "a User has it";
-    if (names.has("key", name)) return "access keys act as it";
+    if (names.has("key", name)) return "access keys use it";
     if (WITH_DIGEST.test(name)) return "it looks like the name of another user";
-    if (await formerUsers.has(name)) return "a User who was deleted had it";
+    if (await formerUsers.has(name)) return "a deleted User had it";
     if (owns) return undefined;
-    if (names.has("user", name)) return "rules, owners or teams name it";
-    return connectors.plainNamesAreOwned() ? "another connector gives plain names" : undefined;
+    if (names.has("user", name)) return "rules, owners or teams refer to it";
+    return connectors.plainNamesAreOwned() ? "another connector owns plain names" : undefined;
   }
 
   async #makeUser(name: string, identity: Identity): Promise<Person> {

@@ -26,7 +26,7 @@ export function signingIn(said: Said): UserInfo {
   return { ...SYSTEM_USER, extra: { [SAID_EXTRA]: [JSON.stringify(said)] } };
 }
 
-/** The server as the author of what a provider said about a login with a key. If the key has been deleted in the meantime, what it left behind stays. */
+/** The server as the author of changes that follow from a provider's answer about a login with a key. If the key has been deleted in the meantime, what it left behind stays. */
 export function askingAgain(said: Said): UserInfo {
   return { ...SYSTEM_USER, extra: { [SAID_EXTRA]: [JSON.stringify(said), KEEPS_LEFT] } };
 }
@@ -74,9 +74,9 @@ function whole(said: Said | undefined, before: readonly Said[]): Said | undefine
   return { ...before.find(({ subject }) => subject === said.subject), ...said };
 }
 
-const REBOUND = "the user has been given to another identity in the meantime";
+const REBOUND = "the user was assigned to another identity in the meantime";
 
-/** Tells whether a sign-in belongs to the user or may become the user's: a new User, or one that waits for its first sign-in. */
+/** Reports whether a sign-in belongs to the user or may become the user's: a new User, or one that waits for its first sign-in. */
 function mayBind(spec: UserSpec, old: KubeObject | undefined, { subject }: Said): boolean {
   if (subjectsOf(spec).includes(subject)) return true;
   return old === undefined || ((spec.subject ?? "") === "" && subject.startsWith(`${spec.connector ?? ""}/`));

@@ -83,7 +83,7 @@ export interface AuditDatabase {
   close(): Promise<void>;
 }
 
-/** A database's refusal of rows that it would have to change to take them: its table is another one than the platform's. */
+/** The error of a database that would have to change rows to store them, because its table is not the platform's. */
 export class RefusedRows extends Error {}
 
 /** Most rows of one statement. Smaller numbers are sums of powers of two, so that few statements have to be prepared. */

@@ -26,7 +26,7 @@ export interface AuditDatabases {
   configure(endpoint: string | undefined, ttlHours: number): Promise<void>;
 }
 
-/** Has no database until one is configured. */
+/** Starts without a database, until one is configured. */
 export function createAuditDatabases({ chance, openDatabase = openNamed, metrics, ...rest }: AuditDatabasesOptions): AuditDatabases {
   const options = { ...rest, metrics };
   const writer = chance.uuid();
@@ -63,6 +63,6 @@ export function createAuditDatabases({ chance, openDatabase = openNamed, metrics
 
 async function openNamed(text: string, options: DatabaseOptions): Promise<AuditDatabase> {
   const endpoint = dataStoreEndpoint(text);
-  if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint names no database that is known");
+  if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint names no supported database");
   return openAuditDatabase(await openLines(endpoint, options));
 }

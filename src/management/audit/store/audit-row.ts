@@ -28,10 +28,10 @@ export interface AuditRow {
 
 /** Longest text of a column, in UTF-16 units. Longer texts are cut; the line has them in full. */
 const COLUMN_LENGTH_MAX = 253;
-const NOTE = `left out here: the line has more than ${AUDIT_ROW_BYTES_MAX} bytes; the file has it`;
+const NOTE = `left out here: the line has more than ${AUDIT_ROW_BYTES_MAX} bytes; the file contains it`;
 
 /**
- * The row of a line.
+ * The database row of an audit line.
  *
  * @example
  * auditRow(line, event, { writer: "a", seq: 1 }).user; // "jane"

@@ -124,7 +124,10 @@ class QueuedStore implements AuditStore {
     const done = Promise.all([this.#writing, this.#pruning]).then(() => this.#forget(this.#opened));
     if (!(await this.#isWithinClosing(done))) {
       const fields = { seconds: AUDIT_CLOSING_MS / 1_000, lines: this.#pending.length };
-      this.#options.logger.warn("The audit database does not answer and is closed without waiting longer; the file has its lines", fields);
+      this.#options.logger.warn(
+        "The audit database does not answer and is closed without waiting longer; the file contains its lines",
+        fields,
+      );
       this.#givenUp.abort();
     }
     this.#lose(this.#pending.length);
@@ -183,7 +186,7 @@ class QueuedStore implements AuditStore {
     this.#batchMax = Math.max(1, Math.floor(batch.length / 2));
     if (batch.length > 1) return;
     this.#take(batch);
-    if (!this.#refusing) this.#options.logger.error("The audit database refuses lines; the file has them", { error: message });
+    if (!this.#refusing) this.#options.logger.error("The audit database refuses lines; the file contains them", { error: message });
     this.#refusing = true;
     this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN);
   }
@@ -203,7 +206,8 @@ class QueuedStore implements AuditStore {
 
   #lose(count: number): void {
     if (count === 0) return;
-    if (this.#lost === 0) this.#options.logger.error("Audit lines are lost to the database, which is too slow or gone; the file has them");
+    if (this.#lost === 0)
+      this.#options.logger.error("Audit lines are lost to the database, which is too slow or gone; the file contains them");
     this.#lost += count;
     this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, count);
   }

@@ -23,8 +23,8 @@ const BUSY_MS = 100;
 
 /**
  * A SQLite file, created with its folder if necessary. Only its owner may read it. For one process; each statement holds up the thread that
- * runs it. After a failure it has to be opened again, and once the file is not the one at `path` any more: SQLite would go on writing to a
- * file that nothing can find.
+ * runs it. It must be opened again after a failure, and once the file at `path` is a different one: SQLite would keep writing to a file that
+ * no longer has a name.
  *
  * @throws the error of the system or SQLite.
  */

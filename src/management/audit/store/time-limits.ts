@@ -11,7 +11,7 @@ export interface Limited {
   readonly cut: (error: Error) => void;
 }
 
-/** Waits for work that is cut when it takes longer. */
+/** Waits for work, which is aborted if it takes longer. */
 export async function within<Result>(ms: number, work: Promise<Result>, { clock, what, cut }: Limited): Promise<Result> {
   let late: Error | undefined;
   const timer = clock.schedule(ms, () => {

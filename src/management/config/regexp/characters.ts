@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Tells whether a character, by its code point, is in the set. */
+/** Reports whether a character, by its code point, is in the set. */
 export type Characters = (point: number) => boolean;
 
 /** The characters from `first` to `last`. */
@@ -17,7 +17,7 @@ export function anyOf(sets: readonly Characters[]): Characters {
   return (point) => sets.some((set) => set(point));
 }
 
-/** All other characters. */
+/** All characters that are not in the set. */
 export function complement(set: Characters): Characters {
   return (point) => !set(point);
 }

@@ -87,7 +87,7 @@ class Parser {
     if (first === undefined) return part;
     this.#take("?");
     const second = this.#at;
-    if (this.#repetition() !== undefined) this.#refuse("A repetition of a repetition needs a group", second);
+    if (this.#repetition() !== undefined) this.#refuse("A repeated repetition needs a group", second);
     const { least, most } = first;
     if (least > COUNT_MAX || (most !== Infinity && most > COUNT_MAX)) this.#refuse(`Expected at most ${COUNT_MAX} repetitions`, start);
     if (most < least) this.#refuse("Expected the smaller number of repetitions first", start);

@@ -18,8 +18,8 @@ export type RegexpResult =
   | { readonly ok: false; readonly message: string; readonly offset: number };
 
 /**
- * Compiles an expression in RE2's syntax. `matches` tells whether it matches anywhere in a text, in no more steps than a
- * thousand times the text's length.
+ * Compiles an expression in RE2's syntax. `matches` reports whether it matches anywhere in a text, in at most a
+ * thousand steps per character.
  *
  * @example
  * const result = compileRegexp("^team-(a|b)+$");

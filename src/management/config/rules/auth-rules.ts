@@ -90,15 +90,15 @@ function checkSaml(saml: Spot): void {
   const word = writtenText(format);
   if (word === TRANSIENT_NAMES) warn(format, { message: "No user can sign in here: a transient name differs at each sign-in" });
   if (word !== undefined && NEWER_FORMATS.includes(word)) {
-    const hint = `Write urn:oasis:names:tc:SAML:2.0:nameid-format:${word} if that is meant`;
-    warn(format, { message: "An abbreviation means a format of SAML 1.1, which has none with this name", hint });
+    const hint = `Write urn:oasis:names:tc:SAML:2.0:nameid-format:${word} if you mean that format`;
+    warn(format, { message: "An abbreviation stands for a format of SAML 1.1, which has no format with this name", hint });
   }
 }
 
 function checkSigners(skip: Spot, hasSigners: boolean): void {
   if (!isTrue(skip)) return;
   if (hasSigners) warn(skip, { message: "Has no effect when ca or caData is set: signatures are checked" });
-  else warn(skip, { message: "Anyone can sign in here as anyone: nothing proves who sent a response" });
+  else warn(skip, { message: "Anyone can sign in here as anyone: nothing proves the sender of a response" });
 }
 
 function checkSamlAddress(saml: Spot): void {
@@ -148,7 +148,7 @@ function checkAdministrators(auth: Spot): void {
     demandConnector(connector, ids);
     const name = writtenText(group) ?? "";
     if (name === "" || !withIds.has(writtenText(connector) ?? "") || GROUP_ID.test(name)) continue;
-    const message = "Expected the id of a group: names of directoryProviderB are not unique, and people can create groups";
+    const message = "Expected the id of a group: names of directoryProviderB are not unique, and users can create groups";
     refuseAt(group, { message, hint: "Write the object id, such as 00000000-0000-4000-8000-0000006f7073" });
   }
 }

@@ -1,7 +1,7 @@
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /**
- * A duration such as `90s` or `1h30m` in milliseconds, as Go writes it; undefined for an empty or invalid text.
+ * A duration such as `90s` or `1h30m` in milliseconds, in the format of Go; undefined for an empty or invalid string.
  *
  * @example
  * durationMs("1m30s"); // 90000

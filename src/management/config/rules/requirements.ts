@@ -20,7 +20,7 @@ export interface Requirements extends WrittenRequirements {
   readonly limits?: Readonly<Record<string, string>>;
 }
 
-/** Checks amounts, and that no request is above its limit. */
+/** Checks amounts, and that no request exceeds its limit. */
 export function checkRequirements(requirements: Spot): void {
   const limits = new Map(checkedAmounts(spotBelow(requirements, "limits")).map(({ name, amount }) => [name, amount]));
   for (const { name, amount, spot } of checkedAmounts(spotBelow(requirements, "requests"))) {

@@ -50,7 +50,7 @@ function checkDataStore(audit: Spot): void {
   const store = text === undefined ? undefined : dataStoreEndpoint(text);
   const file = writtenText(spotBelow(audit, "path"));
   if (store?.kind === "sqlite" && file !== undefined && resolve(store.path) === resolve(file))
-    refuseAt(endpoint, { message: "Found the audit file's own path", hint: "Give the database a file of its own" });
+    refuseAt(endpoint, { message: "Found the audit file's own path", hint: "Use a separate file for the database" });
   if (text !== undefined && store === undefined) {
     const hint =
       "Write sqlite:///PATH, mysql://USER:PASSWORD@HOST:PORT/DATABASE or mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE; with ?tls=true, HOST is a name";

@@ -38,7 +38,7 @@ export function isWritten({ node }: Spot): boolean {
   return !isAbsent(node);
 }
 
-/** The value if it is a text that is not empty. */
+/** The value if it is a non-empty string. */
 export function writtenText({ node }: Spot): string | undefined {
   return textOf(node) || undefined;
 }

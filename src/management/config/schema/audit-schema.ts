@@ -26,7 +26,7 @@ export const AUDIT_RULE = {
   name: "ConfigAuditRule",
   description: "One rule. It matches when all of its lists match; an empty list always matches.",
   fields: {
-    level: { type: "literals", values: LEVELS, default: "None", description: "How much is written about a matching request." },
+    level: { type: "literals", values: LEVELS, default: "None", description: "What is logged about a matching request." },
     users: texts("Names of users."),
     userGroups: texts("Groups of users."),
     verbs: formList("verb", "Verbs such as `get`; `*` means all."),
@@ -68,15 +68,15 @@ export const AUDIT = {
   fields: {
     enabled: flag("Write audit lines. Needs path."),
     disableAgentSyncBack: flag("Agents do not send their audit lines."),
-    level: countField("How much is written, from 0 (nothing) to 4 (everything). Not together with policy."),
+    level: countField("What is logged, from 0 (nothing) to 4 (everything). Cannot be combined with policy."),
     policy: {
       type: "object",
-      description: "Which lines are written for which requests. Not together with level.",
+      description: "Which lines are written for which requests. Cannot be combined with level.",
       fields: {
         rules: {
           type: "list",
           items: AUDIT_RULE,
-          description: "In order: the first that matches decides. If none does, the level is None.",
+          description: "The first rule that matches applies. If none matches, the level is None.",
         },
         omitStages: OMITTED,
       },

@@ -51,7 +51,7 @@ export const AUTH = {
       description: "Sign-in by a cluster management product.",
       fields: {
         host: formField("hostOrWeb", "Host name."),
-        bearerToken: formField("secret", "API key, as name of the token and password."),
+        bearerToken: formField("secret", "API key: name of the token and password."),
         insecure: flag("Do not check the TLS certificate."),
       },
     },
@@ -72,7 +72,7 @@ export const AUTH = {
     },
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
     plainNamesConnector: textField(
-      "Id of the connector whose user names and groups are used as they are in rules, owners and teams. Default: the only connector. Groups of other connectors begin with the connector's id and a colon, unless it has a groupsPrefix.",
+      "Id of the connector whose user names and groups are used unchanged in rules, owners and teams. Default: the only connector. Groups of other connectors begin with the connector's id and a colon, unless it has a groupsPrefix.",
     ),
     administrators: {
       type: "list",
@@ -84,7 +84,7 @@ export const AUTH = {
         fields: {
           connector: { ...textField("Id of the connector, or name of the section."), required: true, minLength: 1 },
           group: {
-            ...textField("The group as the provider names it, without prefix; of directoryProviderB its id."),
+            ...textField("The group as the provider names it, without prefix; for directoryProviderB, its id."),
             required: true,
             minLength: 1,
           },
@@ -94,7 +94,7 @@ export const AUTH = {
     },
     identityRefreshSeconds: timeField(
       REFRESH_SECONDS,
-      "How often a login in use is checked again at its provider, if the provider allows it, in seconds; 0 means never.",
+      "Interval at which a login in use is checked again at its provider, if the provider allows it, in seconds; 0 means never.",
     ),
     identityStaleSeconds: timeField(
       STALE_SECONDS,
@@ -127,7 +127,7 @@ export const AUTH = {
         patternHint: "text on one line",
         maxLength: 8192,
       },
-      description: "Headers of the answers of the authentication endpoints.",
+      description: "Headers of responses from the authentication endpoints.",
     },
     groupsFilters: {
       type: "list",

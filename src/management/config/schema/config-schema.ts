@@ -72,7 +72,7 @@ const APPS = {
           initialVersion: formField("word", "Proposed version."),
           initialValues: textField("Proposed values."),
           clusters: texts("Clusters in which the app is shown."),
-          title: formField("line", "Name to show; by default the name of the chart, without its repository."),
+          title: formField("line", "Displayed name; by default, the name of the chart, without its repository."),
           iconUrl: formField("image", "Address of an icon."),
           readmeUrl: formField("web", "Address of a description."),
         },
@@ -111,7 +111,7 @@ const UI_SETTINGS = {
             description: "Position of the button.",
           },
           text: formField("line", "Text of the button."),
-          link: formField("link", "Address that it opens."),
+          link: formField("link", "Address that the button opens."),
           icon: formField("image", "Address of its icon."),
         },
       },
@@ -144,11 +144,11 @@ const VAULT = {
         token: formField("secret", "A token."),
         tokenFile: formField(
           "path",
-          "Path of a file with the token, in place of token; it is read again when it changes, as mounted Secrets do.",
+          "Path of a file with the token, used instead of token. The file is read again when it changes, as mounted Secrets do.",
         ),
         tokenSecretRef: {
           type: "object",
-          description: "A Secret that holds the token.",
+          description: "A Secret that contains the token.",
           fields: {
             name: formField("objectName", "Name of the Secret."),
             key: formField("dataKey", "Key in its data."),
@@ -157,7 +157,7 @@ const VAULT = {
         },
       },
     },
-    syncInterval: formField("duration", "Time between two rounds, such as `1m`, which is the default."),
+    syncInterval: formField("duration", "Time between two rounds. Default: `1m`."),
     requestTimeoutSeconds: {
       type: "integer",
       default: VAULT_REQUEST_SECONDS,

@@ -65,7 +65,7 @@ const PRICE = {
   description: "A price.",
   fields: {
     price: { type: "number", minimum: 0, description: "Amount in the currency of the settings." } satisfies NumberSchema,
-    timePeriod: formField("line", "The period that the price covers."),
+    timePeriod: formField("line", "The period to which the price applies."),
   },
 } as const satisfies ObjectSchema;
 
@@ -123,7 +123,7 @@ export const PLATFORM_DB = {
 /** `imageBuilder`: builds of images for workspaces. */
 export const IMAGE_BUILDER = {
   type: "object",
-  description: "Builds of images from the description of a development container.",
+  description: "The builder of images for development containers.",
   default: {},
   fields: { enabled: flag("Offer such builds."), replicas: REPLICAS, resources: REQUIREMENTS },
 } as const satisfies ObjectSchema;

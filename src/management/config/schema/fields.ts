@@ -6,17 +6,17 @@
 import { quantity } from "../../../schema/builders.ts";
 import type { AnySchema, BooleanSchema, ListSchema, MapSchema, NumberSchema, StringSchema } from "../../../schema/schema.ts";
 
-/** A text without a default. */
+/** A string without a default. */
 export const textField = (description: string) => ({ type: "string", description }) as const satisfies StringSchema;
 
 /** A switch that is off by default. */
 export const flag = (description: string) => ({ type: "boolean", default: false, description }) as const satisfies BooleanSchema;
 
-/** A list of texts without a default. */
+/** A list of strings without a default. */
 export const texts = (description: string) =>
   ({ type: "list", items: textField("One of them."), description }) as const satisfies ListSchema;
 
-/** A whole number from 0 on, without a default. */
+/** A whole number, 0 or greater, without a default. */
 export const countField = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
   ({ type: "integer", minimum: 0, maximum, description }) as const satisfies NumberSchema;
 

@@ -77,26 +77,26 @@ const FORMS = {
   storageClass: form(`-|${SUBDOMAIN}`, "the name of a storage class, or -", 253),
   objectName: form(SUBDOMAIN, "the name of an object", 253),
   dataKey: form("[A-Za-z0-9._\\-]+", "a key of a Secret's data", 253),
-  vaultNamespace: form("/?[A-Za-z0-9_\\-]+(?:/[A-Za-z0-9_\\-]+)*/?", "names with slashes between them", 253),
+  vaultNamespace: form("/?[A-Za-z0-9_\\-]+(?:/[A-Za-z0-9_\\-]+)*/?", "names separated by slashes", 253),
   moduleOrWeb: form(`${WEB}|[A-Za-z0-9._\\-]+`, "an address or the name of a module", URL_LENGTH_MAX),
   pathPattern: form("(?:/[^\\s*]*)?\\*?", "a path that begins with /, with * only at its end", URL_LENGTH_MAX),
   plural: form(
     "\\*|[a-z0-9.\\-]+(?:/(?:\\*|[a-z0-9.\\-]+))?|\\*/[a-z0-9.\\-]+",
-    "a plural such as teams, with its part after a slash, or *",
+    "a plural such as teams, optionally with a subresource after a slash, or *",
     253,
   ),
   group: form(`\\*|${SUBDOMAIN}`, "an API group, or *", 253),
   verb: form("\\*|[a-z]+", "a verb such as get, or *", 63),
-  attributeName: form("[^\\p{Cc}\\s](?:[^\\p{Cc}]*[^\\p{Cc}\\s])?", "a name without spaces around it", LINE_LENGTH_MAX),
+  attributeName: form("[^\\p{Cc}\\s](?:[^\\p{Cc}]*[^\\p{Cc}\\s])?", "a name without surrounding spaces", LINE_LENGTH_MAX),
 } as const satisfies Readonly<Record<string, Form>>;
 
 /** Name of a format. */
 export type FormName = keyof typeof FORMS;
 
-/** A text of a format, without a default. */
+/** A string in a format, without a default. */
 export const formField = (name: FormName, description: string) =>
   ({ type: "string", description, ...FORMS[name] }) as const satisfies StringSchema;
 
-/** A list of texts of a format, without a default. An item is not empty. */
+/** A list of non-empty strings in a format, without a default. */
 export const formList = (name: FormName, description: string) =>
   ({ type: "list", items: { ...formField(name, "One of them."), minLength: 1 }, description }) as const satisfies ListSchema;

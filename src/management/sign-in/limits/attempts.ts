@@ -69,7 +69,7 @@ export function createAttempts({ clock, max, windowMs, subjectsMax = SUBJECTS_MA
 }
 
 /**
- * What counts as one address: an IPv4 address, or the /64 of an IPv6 address, all of which one machine may have.
+ * The unit that counts as one address: an IPv4 address, or the /64 of an IPv6 address, because one machine can have all of its addresses.
  *
  * @example
  * addressSubject("2001:db8::1"); // "2001:db8:0:0"

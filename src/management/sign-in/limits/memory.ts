@@ -11,7 +11,7 @@ export interface SignInMemory {
 }
 
 /**
- * Remembers in this process: for servers that answer every request themselves.
+ * A memory in this process, for a server that is the only one.
  *
  * @example
  * createLocalMemory(systemClock).attempts("names", { max: 10, windowMs: 900_000 });

@@ -27,7 +27,7 @@ export function setLoginCookie({ response }: Visit, baseUrl: string, { value, ma
   response.appendHeader("Set-Cookie", `${nameOf(cookie)}=${value}; ${path}; HttpOnly; SameSite=${sameSite}; Max-Age=${maxAge}${secure}`);
 }
 
-/** Tells whether the browser has the cookie with this value. */
+/** Reports whether the browser has the cookie with this value. */
 export function hasLoginCookie(visit: Visit, { value, ...cookie }: Pick<LoginCookie, "purpose" | "secret" | "value">): boolean {
   const found = cookieOf(visit, nameOf(cookie));
   if (found === undefined) return false;

@@ -112,7 +112,7 @@ export function programOf(error: unknown): Waiting | undefined {
   return isEngineError(error) ? waitingFor.get(error) : undefined;
 }
 
-/** Tells the program that there will be no key: otherwise it would wait forever. */
+/** Informs the program that there will be no key; otherwise it would wait forever. */
 export function sendBack(visit: Visit, { redirect }: Waiting, why: string): void {
   answerRedirect(visit, withParameters(redirect, { error: "access_denied", error_description: why }));
 }

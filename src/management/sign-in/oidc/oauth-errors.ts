@@ -42,7 +42,7 @@ export function notAccepted(error: unknown): EngineError {
 /** The provider no longer knows the user or the login. */
 const OF_END: readonly string[] = ["invalid_grant", "access_denied", "bad_refresh_token", ...OF_CONSENT];
 
-/** The error for a refresh token that failed: the login ends only if the provider says so itself. */
+/** The error for a refresh token that failed: the login ends only if the provider itself reports that. */
 export function notRefreshed(error: unknown): EngineError {
   const reached = reachability(error);
   if (reached !== undefined) return reached;
@@ -60,13 +60,13 @@ function saidInBrowser(error: openid.AuthorizationResponseError): EngineError {
   // The number by which the directory of accounts documents its errors.
   const number = /\bAADSTS\d{3,10}\b/.exec(description)?.[0];
   const code = `${error.error.slice(0, REASON_LENGTH_MAX)}${number === undefined ? "" : ` (${number})`}`;
-  if (error.error === "access_denied") return forbiddenPath(`you or your organisation refused at the provider: ${code}`);
+  if (error.error === "access_denied") return forbiddenPath(`you or your organisation declined the request at the provider: ${code}`);
   if (OF_CONSENT.includes(error.error) || number === "AADSTS65001")
     return forbiddenPath(`your administrator must first allow this application at the provider: ${code}`);
   return unauthorized(`the provider's answer was not accepted: ${code}`);
 }
 
-/** Why the protocol failed. The causes of these errors hold tokens and claims: only their messages are used. */
+/** Why the protocol failed. The causes of these errors contain tokens and claims: only their messages are used. */
 export function protocolReason(error: unknown): string {
   if (error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError) {
     return error.error.slice(0, REASON_LENGTH_MAX);

@@ -19,7 +19,7 @@ export function isChallengeOf(challenge: string, verifier: string): boolean {
   return given.length === made.length && timingSafeEqual(given, made);
 }
 
-/** Whether a text can be an S256 challenge. */
+/** Whether a string can be an S256 challenge. */
 export function isChallenge(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text);
 }

@@ -39,7 +39,7 @@ const USER_AGENT = "endpoint-sync";
 const BODILESS = [204, 205, 304];
 
 /**
- * Fetches over a connection of its own, through a proxy where there is one. It follows no redirect. Plain HTTP is for this machine only, and
+ * Fetches over a separate connection, through a proxy if there is one. It follows no redirect. Plain HTTP is for this machine only, and
  * goes through no proxy.
  *
  * @example

@@ -21,9 +21,9 @@ export type ProxyFor = (url: URL) => ProxyServer | undefined;
 export const noProxies: ProxyFor = () => undefined;
 
 /**
- * Reads the variables. `HTTPS_PROXY` is for requests by HTTPS, `HTTP_PROXY` for all if there is no other. `NO_PROXY` has names, which stand for
- * the names below them too, IP addresses and networks, each with a port or without, or `*`. This machine is always reached directly: the
- * proxy's own loopback is another machine.
+ * Reads the variables. `HTTPS_PROXY` is for HTTPS requests, and `HTTP_PROXY` for all requests if the other is not set. `NO_PROXY` contains names
+ * (including all names below them), IP addresses and networks, each with or without a port, or `*`. This machine is always reached directly,
+ * because the proxy's loopback is another machine.
  *
  * @throws CONFIG_VALUE for a value that is not a proxy. The value is not quoted: it may hold a password.
  * @example

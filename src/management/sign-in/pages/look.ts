@@ -36,8 +36,8 @@ function luminance(parts: readonly number[]): number {
 }
 
 /**
- * An image of the settings, with what the page's policy must allow for it; undefined for one that no page shows: over plain HTTP, or of
- * another site if the settings block those.
+ * An image from the settings, with what the page's policy must allow for it; undefined if no page shows it, because it is served over plain HTTP, or
+ * from another site while the settings block those.
  */
 export function imageOf(address = "", { block = false, allow = [] }: UiSettings["externalURLs"] & object = {}): Image | undefined {
   if (address.length > 2_000 || address === "") return undefined;

@@ -60,7 +60,7 @@ export interface PagesOptions {
   readonly ui: () => UiSettings;
 }
 
-/** Makes the pages in the style of the settings. */
+/** Creates the pages in the style of the settings. */
 export function createPages({ baseUrl, ui }: PagesOptions): Pages {
   const at = (path: string) => `${new URL(baseUrl()).pathname.replace(/\/$/, "")}${path}`;
 
@@ -152,12 +152,12 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
 
     confirm(visit, { secret, program, user }) {
       const body = html`<p>
-          A program on this computer, at ${program}, asks for an access key that lets it do everything that ${user} may do.
+          A program on this computer, at ${program}, requests an access key that allows it to do everything that ${user} may do.
         </p>
         <p>If you have not just started such a program, refuse.</p>
         <form method="post" action="${at("/auth/confirm")}">
           <input type="hidden" name="confirm" value="${secret}" />
-          <button type="submit" name="answer" value="allow">Let it have a key</button>
+          <button type="submit" name="answer" value="allow">Allow</button>
           <button type="submit" name="answer" value="refuse" class="second">Refuse</button>
         </form>`;
       // Browsers apply the policy to the redirect that follows the form too.

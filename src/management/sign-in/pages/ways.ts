@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<ProviderKind, string>> = {
 };
 
 /**
- * The providers for sign-in, in the order of the settings: what a page shows, and programs may know. It contains no host, client or
+ * The providers for sign-in, in the order of the settings: what a page shows, and what programs may know. It contains no host, client or
  * restriction.
  *
  * @example

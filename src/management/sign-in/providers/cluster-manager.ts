@@ -14,7 +14,7 @@ import { troubled } from "../told.ts";
 const TOKEN = /^[\w.:-]{1,512}$/;
 
 /**
- * A product that manages clusters. Its users enter one of their tokens: the product is asked whose the token is, and then, with the
+ * A product that manages clusters. Its users enter one of their tokens: the product is asked who owns the token, and then, with the
  * administrator's `bearerToken`, whether that user exists and is enabled. The token is not stored. Refreshes by the user's id with
  * `bearerToken`, which cannot read the groups: they stay until the next sign-in.
  */

@@ -23,6 +23,6 @@ export function restFor({ fetch, limits }: ProviderContext, headers: Readonly<Re
 
 /** The access token of an answer, which every further request needs. */
 export function accessTokenOf({ accessToken }: { readonly accessToken?: string }): string {
-  if (accessToken === undefined) throw unavailable("the provider gave no access token");
+  if (accessToken === undefined) throw unavailable("the provider returned no access token");
   return accessToken;
 }

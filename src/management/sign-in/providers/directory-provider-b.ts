@@ -98,7 +98,7 @@ async function listOf(api: Rest, path: string, body: object): Promise<readonly u
   const answers = await api.pages(`${DIRECTORY_B_HOSTS.graph}${path}`, nextLink, { method: "POST", body });
   return answers.flatMap((answer) => {
     const { value } = recordIn(answer.body, "list");
-    if (!Array.isArray(value)) throw unavailable("the provider's list has no value");
+    if (!Array.isArray(value)) throw unavailable("the provider's list is empty");
     return value as readonly unknown[];
   });
 }

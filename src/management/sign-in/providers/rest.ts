@@ -58,7 +58,7 @@ export interface Rest {
 
 const refusedTokens = new WeakSet<object>();
 
-/** Tells whether a request failed because its token was refused. */
+/** Reports whether a request failed because its token was refused. */
 export function isTokenRefused(error: unknown): boolean {
   return typeof error === "object" && error !== null && refusedTokens.has(error);
 }
@@ -97,7 +97,7 @@ export function createRest({ fetch, headers, timeoutSeconds, totalSeconds, pages
         answers.push(answer);
         url = next(answer, url);
         if (url !== undefined && (!URL.canParse(url) || new URL(url).origin !== new URL(first).origin))
-          throw unavailable(`the next page of ${placeIn(first)} is elsewhere`);
+          throw unavailable(`the next page of ${placeIn(first)} is at another address`);
       }
       return answers;
     },
@@ -161,14 +161,14 @@ export function recordsIn(value: unknown, what: string): readonly Readonly<Recor
   return value.map((item) => recordIn(item, what));
 }
 
-/** A text of an object, which it must have. */
+/** A string of an object, which it must have. */
 export function requiredText(record: Readonly<Record<string, unknown>>, name: string, what: string): string {
   const value = optionalText(record, name, what);
   if (value === undefined) throw unavailable(`the provider's ${what} has no ${name}`);
   return value;
 }
 
-/** A text of an object; undefined when it is absent, null or empty. */
+/** A string of an object; undefined when it is absent, null or empty. */
 export function optionalText(record: Readonly<Record<string, unknown>>, name: string, what: string): string | undefined {
   const value = Object.hasOwn(record, name) ? record[name] : undefined;
   if (value === undefined || value === null || value === "") return undefined;

@@ -14,7 +14,7 @@ import { refused } from "../identity.ts";
 const SCOPES = ["read_user"] as const;
 
 /**
- * A host of source code with groups: OpenID Connect, and for the rest its API. Groups are those of the UserInfo endpoint: direct
+ * A host of source code with groups: OpenID Connect, and its API for everything else. Groups are those of the UserInfo endpoint: direct
  * memberships and those through a parent group. Refreshes by the refresh token, which is valid for one use.
  *
  * @throws API_UNAVAILABLE when its discovery document cannot be read or names an issuer other than `baseURL`.

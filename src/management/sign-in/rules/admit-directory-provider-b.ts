@@ -18,7 +18,7 @@ export interface DirectoryProviderBProfile {
 
 /**
  * Admits users of a directory with tenants. The account is of the kind or tenant that is set. If groups are set, the user is in at least
- * one, and a whitelist drops all others. Groups that are not for security are ignored if the settings ask for security groups only.
+ * one, and a whitelist drops all others. Groups that are not for security are ignored if the settings request only security groups.
  * Source: specification 2, directoryProviderB.
  *
  * @example
@@ -37,7 +37,7 @@ export function admitDirectoryProviderB(
   const [ids, names] = [(settings.groups ?? []).filter(isId), (settings.groups ?? []).filter((group) => !isId(group))];
   const [isChosenId, isChosenName] = [chosenBy(ids, withoutCase), chosenBy(names)];
   const chosen = counted.filter(({ name, id }) => isChosenName(name) || (id !== undefined && isChosenId(id)));
-  if (!isEmpty(settings.groups) && chosen.length === 0) return refused("you are in none of the groups that may sign in");
+  if (!isEmpty(settings.groups) && chosen.length === 0) return refused("none of your groups may sign in");
   const kept = useGroupsAsWhitelist && !isEmpty(settings.groups) ? chosen : counted;
   return admitted({
     userId: profile.id,

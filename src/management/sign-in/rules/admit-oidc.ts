@@ -5,8 +5,8 @@ import type { SignInDecision, Configured } from "../identity.ts";
 import type { OidcSettings } from "../settings.ts";
 
 /**
- * Admits users by an ID token of a generic OpenID Connect provider, its claims joined with those of the UserInfo endpoint if that is
- * asked. Signature, times and nonce have been checked. The issuer, the audience and the authorized party are checked here again:
+ * Admits users by an ID token of a generic OpenID Connect provider, its claims joined with those of the UserInfo endpoint if
+ * that is used. Signature, times and nonce have been checked. The issuer, the audience and the authorized party are checked here again:
  * a token for one audience may name another authorized party, which the protocol leaves to the client.
  * Source: specification 2, OIDC fields.
  *
@@ -33,7 +33,7 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
   if ([nameClaim, usernameClaim].includes("email") && emailVerified === false) return refused("the email address is not verified");
   const groups = listClaim(claims, groupsClaim);
   if (groups === undefined) return refused(`the claim ${groupsClaim} is neither a string nor a list of strings`);
-  if (!meets(settings.groups, groups)) return refused("you are in none of the groups that may sign in");
+  if (!meets(settings.groups, groups)) return refused("none of your groups may sign in");
   return admitted({
     userId,
     username: `${settings.usernamePrefix ?? ""}${name}`,

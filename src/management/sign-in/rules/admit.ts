@@ -49,8 +49,8 @@ const RULES: { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, claim
 export const PROVIDER_KINDS = Object.keys(RULES) as readonly ProviderKind[];
 
 /**
- * Decides whether a user may sign in by a provider's data, and who they are then. Groups and user names that have permissions merely by
- * their name (`system:`, `platform:`) come from no provider.
+ * Decides from a provider's data whether a user may sign in, and as which user. Groups and user names that have permissions merely by
+ * their name (`system:`, `platform:`) are never accepted from a provider.
  *
  * @example
  * const provider = { kind: "sourceHostB", connector: "code", settings: { groups: ["acme"] } } as const;

@@ -28,7 +28,7 @@ const asWritten = (name: string) => name;
 /** Compares names without regard to case. */
 export const withoutCase = (name: string) => name.toLowerCase();
 
-/** Tells for each name whether it is in `wanted`: all are if the list is absent. Each name costs the same, however long the list is. */
+/** Determines for each name whether it is in `wanted`; if the list is absent, all are. Each name costs the same, regardless of the list's length. */
 export function chosenBy(wanted: readonly string[] | undefined, form: (name: string) => string = asWritten): (name: string) => boolean {
   const set = wanted && new Set(wanted.map(form));
   return (name) => set === undefined || set.has(form(name));

@@ -47,7 +47,7 @@ const OF_LISTS: Partial<Record<LawName, PairVerdict>> = { settles: "oscillates",
 /** Objects are small: every unrelated field makes a counter-example less clear. */
 const SURROUNDED = 0.3;
 
-/** Checks the patches of one list together, one object between two yields. Patches that do not meet cost nothing. */
+/** Checks the patches of one list together, one object between two yields. Patches that do not interact cost nothing. */
 export function* checkList(patches: readonly CompiledPatch[], options: CheckListOptions): Generator<void, CheckedList> {
   const meeting = patchesThatMeet(patches);
   const check = new ListCheck(meeting, options);
@@ -113,7 +113,7 @@ class ListCheck {
     this.#seen = objects.map((object) => this.#partOf(object));
   }
 
-  /** Tells whether the patches could interact. */
+  /** Reports whether the patches could interact. */
   get mayDiffer(): boolean {
     return this.#patches.length > 1 && this.#findings.length > 0;
   }

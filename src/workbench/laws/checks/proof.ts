@@ -138,7 +138,7 @@ function callStep(node: AnyNode): Known | undefined {
 }
 
 /**
- * Tells whether an expression returns every value unchanged but those that are added to `values`: comparisons of `value` with literals.
+ * Reports whether an expression returns every value unchanged but those that are added to `values`: comparisons of `value` with literals.
  * Its result for those is a literal, and is added too.
  */
 function isPlainBut(node: AnyNode, values: Set<unknown>): boolean {

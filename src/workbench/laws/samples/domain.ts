@@ -14,7 +14,7 @@ export interface Domain {
   readonly isKnown: boolean;
 }
 
-/** The values that a patch may meet; of a reference those that can name something. */
+/** The values that a patch may match; for a reference, those that can name an object. */
 export function domainOf(patch: CompiledPatch, { schema }: Pick<KindDescription, "schema">, seen: readonly unknown[]): Domain {
   if (patch.reference !== undefined) return { shape: referenceShape(patch.reference), isKnown: true };
   const shape = schemaAt(schema, patch.path.segments);

@@ -122,7 +122,7 @@ function mutate(word: string, { base, other }: { base: string; other: string }, 
   return random.pick(options)();
 }
 
-/** The values that are tried first: the plain ones, and each literal on its own, doubled, before something and after it. */
+/** The values that are tried first: the plain ones, and each literal alone, doubled, as a prefix and as a suffix. */
 export function* edgeValues(shape: Schema, { words, seen }: Sources): Generator<unknown> {
   yield* seen.filter((value) => accepts(shape, value));
   yield* edges(shape, words);

@@ -1,7 +1,7 @@
 import type { TextFormat } from "../../../schema/schema.ts";
 import type { Random } from "../../simulator/model/random.ts";
 
-/** Tells whether a text can cross the wire, which is UTF-8 and has no halves of characters. */
+/** Reports whether a string can be sent as UTF-8, which cannot represent half a character. */
 export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }

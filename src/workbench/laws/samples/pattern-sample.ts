@@ -21,7 +21,7 @@ const REPEAT_MORE = 3;
 const PIECES_MAX = 200;
 
 /**
- * A text that a regular expression probably matches. Unknown constructs are left out: look-around, back references and
+ * A string that a regular expression probably matches. Unknown constructs are left out: look-around, back references and
  * Unicode classes.
  *
  * @example

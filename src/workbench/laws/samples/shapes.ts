@@ -16,7 +16,7 @@ export function triedFields({ fields }: ObjectSchema): [string, Schema][] {
   return Object.entries(fields).filter(([, schema]) => isKnown(schema));
 }
 
-/** Tells whether every value to try has a field. */
+/** Reports whether every value to try has a field. */
 export function isAlwaysTried({ required, typical }: Schema): boolean {
   return required === true || typical === true;
 }
@@ -27,7 +27,7 @@ function isKnown(schema: Schema): boolean {
   return schema.type === "map" ? isKnown(schema.values) : schema.type !== "any";
 }
 
-/** The schema of the values that a path selects; undefined if the kind has no such field, or nothing is known of it. */
+/** The schema of the values that a path selects; undefined if the kind has no such field, or nothing is known about it. */
 export function schemaAt(schema: Schema | undefined, segments: readonly Segment[]): Schema | undefined {
   if (schema === undefined || !isKnown(schema)) return undefined;
   const [segment, ...deeper] = segments;
@@ -49,12 +49,12 @@ export function allValues(schema: Schema): readonly unknown[] | undefined {
   return schema.type === "literals" ? schema.values : undefined;
 }
 
-/** The rules of texts of a schema. */
+/** The rules for the strings of a schema. */
 export function formatOf({ format = "text" }: Pick<StringSchema, "format"> = {}): FormatRules {
   return FORMATS[format];
 }
 
-/** Tells whether a value is one to try. */
+/** Reports whether a value is one to try. */
 export function accepts(schema: Schema, value: unknown): boolean {
   switch (schema.type) {
     case "any":

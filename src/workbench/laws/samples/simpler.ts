@@ -5,7 +5,7 @@ const CHARACTERS_MAX = 40;
 
 /**
  * How simple a value is to read: fewer characters first, then plainer ones. A text of one letter comes before an empty one, which
- * people overlook.
+ * is easy to overlook.
  */
 export function sizeOf(value: unknown): number {
   if (value === "") return 3.5;
@@ -83,7 +83,7 @@ function* simplerRecords(value: Record<string, unknown>): Generator<unknown> {
 }
 
 /**
- * The simplest value found that `fails` still refuses, starting from one that it does. Tries at most `tries` times, with a pause
+ * The simplest value found for which `fails` is still true, starting from one for which it is. Tries at most `tries` times, with a pause
  * before each.
  */
 export function* shrinkValue(value: unknown, fails: (candidate: unknown) => boolean, tries = 300): Generator<void, unknown> {

@@ -15,8 +15,8 @@ const TENANT = { name: "web", namespace: "shop" };
 
 /**
  * The round trips of whole objects through patches of one list, in the order in which the patcher runs them. Its values are objects
- * without what identifies them. The result of a patch without a way back never comes back, as with the syncer: there the tenant
- * keeps its value.
+ * without what identifies them. The result of a patch without a reverse never comes back, as in the syncer, where the
+ * tenant keeps its value.
  */
 export function createListTrip(rules: TripRules, patches: readonly CompiledPatch[], words: Words): Trip {
   return new ListTrip(rules, patches, words);

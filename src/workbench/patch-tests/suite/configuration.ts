@@ -71,7 +71,7 @@ type ConfigReader = (options: { vcluster: VCluster; settings: Settings; kinds: r
 async function configReader({ config, patches }: ConfigurationNodes, source: ConfigurationSource): Promise<ConfigReader | undefined> {
   const { report } = source;
   if (!isAbsent(config) && !isAbsent(patches)) {
-    const hint = "Write sync.toHost.endpoints.patches in config, or leave config out";
+    const hint = "Write sync.toHost.endpoints.patches in config, or omit config";
     report.error({ code: "CONFIG_VALUE", at: startOf(patches), field: "patches", message: "Found patches together with config", hint });
     return undefined;
   }

@@ -2,7 +2,7 @@ import { isRecord } from "../../../base/json.ts";
 import type { JsonObject } from "../../../base/json.ts";
 
 /**
- * Lays `later` over `earlier`: maps merge member by member, and anything else is replaced.
+ * Merges `later` into `earlier`: maps merge member by member, and anything else is replaced.
  *
  * @example
  * mergeJson({ a: { b: 1 } }, { a: { c: 2 } }); // { a: { b: 1, c: 2 } }

@@ -126,7 +126,7 @@ function objectOf(node: Node, { report, field, wanted }: { report: Report; field
 /** An object by name, or written down. */
 function namedObject(node: Node, field: string, { report, objects, definition }: Reading): JsonObject | undefined {
   const name = textOf(node);
-  if (name === undefined) return objectOf(node, { report, field, wanted: "a name of objects, or an object" });
+  if (name === undefined) return objectOf(node, { report, field, wanted: "a name in objects, or an object" });
   const names = Object.keys(definition.objects ?? {});
   // An existing file that could not be read is already reported.
   if (names.includes(name)) return objects.get(name);
@@ -277,7 +277,7 @@ function readPatches({ node, definition, field }: TestSource, report: Report): P
     if (item?.kind !== "map" || text?.kind !== "scalar") return [];
     if (item.entries.size === 1) {
       const hint = "Write outcome, matches, changed, code or fuel";
-      report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message: "The entry states nothing about the patch", hint });
+      report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message: "The entry has no statement about the patch", hint });
     }
     const compile = () => compilePath(expectation.path, { syntax: expectation.path.startsWith("$") ? "jsonpath" : "field" });
     const path = compileText({ report, node: text, field: fieldPath(at, "path") }, compile);
@@ -289,8 +289,9 @@ function readCases({ node, definition, field }: TestSource, report: Report): Tes
   const list = valueAt(node, "cases");
   const [cases, path] = [node.entries.get("cases"), node.entries.get("path")];
   const refuse = (at: Position, message: string, hint = "") => report.error({ code: "CONFIG_VALUE", at, field, message, hint });
-  if (cases !== undefined && path === undefined) refuse(keyStartOf(cases), "Found cases without path", "Write where their values are put");
-  if (cases === undefined && path !== undefined) refuse(keyStartOf(path), "Found path without cases", "An assert has a path of its own");
+  if (cases !== undefined && path === undefined)
+    refuse(keyStartOf(cases), "Found cases without path", "Add the path at which to put their values");
+  if (cases === undefined && path !== undefined) refuse(keyStartOf(path), "Found path without cases", "An assert has its own path");
   const items = list?.kind === "list" ? list.items : [];
   return items.flatMap((item, index) => {
     const at = indexPath(fieldPath(field, "cases"), index);
@@ -300,7 +301,7 @@ function readCases({ node, definition, field }: TestSource, report: Report): Tes
     if (!item.entries.has("in"))
       report.error({ code: "CONFIG_REQUIRED", at: startOf(item), field: at, message: 'Missing required field "in"' });
     if (hasOut === hasError) {
-      const message = hasOut ? "Found out and error in one case" : "The case states nothing";
+      const message = hasOut ? "Found out and error in one case" : "The case has neither out nor error";
       report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message, hint: "Write either out or error" });
     }
     checkCode(valueAt(item, "error"), fieldPath(at, "error"), report);
@@ -314,7 +315,7 @@ async function readExpected({ node, field }: TestSource, { files, report }: Read
   const place = keyStartOf(entry);
   const inner = fieldPath(field, "expected");
   if (node.entries.has("cases")) {
-    const hint = "Write a test of its own";
+    const hint = "Write a separate test";
     report.error({ code: "CONFIG_VALUE", at: place, field: inner, message: "One expected object does not fit several cases", hint });
   }
   const name = textOf(entry.value);

@@ -30,11 +30,11 @@ const MATCHES_MAX = { type: "integer", minimum: 0 } as const;
 
 const CONTEXT = {
   type: "object",
-  description: "What expressions see as context.*.",
+  description: "Members of context in expressions.",
   fields: {
     vcluster: {
       type: "object",
-      description: "The virtual cluster. Name and namespace also decide the names on the host.",
+      description: "The virtual cluster. Name and namespace also determine the names on the host.",
       fields: {
         name: { type: "string", minLength: 1, description: "Default: blue." },
         namespace: { type: "string", minLength: 1, description: "The host namespace that it runs in. Default: vc-blue." },
@@ -45,11 +45,10 @@ const CONTEXT = {
         },
       },
     },
-    hostObject: { ...OBJECT, description: "toHost only: the object on the host, a name of objects or an object. Default: there is none." },
+    hostObject: { ...OBJECT, description: "toHost only: the object on the host, or its name in objects. Default: none." },
     virtualObject: {
       ...OBJECT,
-      description:
-        "toTenant only: the object in the tenant cluster, a name of objects or an object; it provides the name. Default: there is none.",
+      description: "toTenant only: the object in the tenant cluster, or its name in objects; it provides the name. Default: none.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -64,7 +63,7 @@ const MATCH = {
 
 const ERROR = {
   type: "object",
-  description: "A failure that some patch must have. Other failures are allowed as well.",
+  description: "A failure that must occur in some patch. Other failures are allowed as well.",
   refuseNull: true,
   fields: {
     code: { type: "string", minLength: 1, description: "Its code, for example EXPRESSION_ERROR." },
@@ -90,7 +89,7 @@ const PATCH_OUTCOME = {
     code: { type: "string", description: "Code of the first failure." },
     fuel: {
       type: "object",
-      description: "What the patch may cost.",
+      description: "Limit for the fuel of the patch.",
       fields: { max: { ...FUEL_MAX, required: true, description: "Maximum fuel, over all values." } },
     },
   },
@@ -102,8 +101,8 @@ const CASE = {
   fields: {
     it: { type: "string", minLength: 1, description: "Label of the case. Default: the value." },
     in: { type: "any", description: "The value to start from; null removes the field." },
-    out: { type: "any", description: "The value that must come out; null: none." },
-    error: { type: "string", description: "Code of the failure that the value must have, instead of out." },
+    out: { type: "any", description: "The expected result; null means no value." },
+    error: { type: "string", description: "Code of the failure that is expected instead of a result." },
   },
 } as const satisfies ObjectSchema;
 
@@ -121,21 +120,20 @@ const REFERENCE = {
 /** One entry of `tests`. */
 const TEST = {
   type: "object",
-  description:
-    "One object goes in, and one comes out. Without assertions, the test checks that patches match something and that none fails.",
+  description: "Applies the patches to one object. Without assertions, the test checks that patches match something and that none fails.",
   fields: {
-    it: { type: "string", required: true, minLength: 1, description: "What the test shows: its title in reports." },
-    skip: { type: "string", minLength: 1, description: "Why the test is not run." },
-    direction: { ...DIRECTION, description: "Direction. Default: that of defaults." },
+    it: { type: "string", required: true, minLength: 1, description: "Title of the test in reports." },
+    skip: { type: "string", minLength: 1, description: "Reason for skipping the test." },
+    direction: { ...DIRECTION, description: "Direction. Default: the one in defaults." },
     object: {
       ...OBJECT,
       required: true,
       description:
-        "The object: a name of objects, or an object. One without apiVersion and kind is an Endpoints; without a name, it is called example, in the namespace default.",
+        "The object, or its name in objects. An object without apiVersion and kind is an Endpoints; without a name, it is called example, in the namespace default.",
     },
     set: {
       type: "map",
-      description: "Values by path, put into the object first. Missing fields are created; null removes a field.",
+      description: "Values by path, which are set in the object first. Missing fields are created; null removes a field.",
       values: { type: "any", description: "JSON data, or null." },
     },
     context: CONTEXT,
@@ -144,7 +142,7 @@ const TEST = {
       type: "literals",
       values: ["applied", "unchanged", "error", "denied", "rejected"],
       description:
-        "The overall result. applied: one changed something and none failed. unchanged: none changed anything or failed. error: one failed. denied: one touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
+        "The overall result. applied: a patch changed something and none failed. unchanged: no patch changed anything or failed. error: a patch failed. denied: a patch touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
     },
     error: ERROR,
     patches: {
@@ -153,12 +151,12 @@ const TEST = {
       items: PATCH_OUTCOME,
       minItems: 1,
     },
-    expected: { ...OBJECT, description: "The whole object that must come out: a golden file, which `test -u` writes, or the object." },
-    references: { type: "list", description: "What the object must refer to; all of it, in any order. toHost only.", items: REFERENCE },
-    path: { type: "string", description: "With cases: where their values are put, and looked for afterwards." },
+    expected: { ...OBJECT, description: "The whole expected object: a golden file, which `test -u` writes, or the object itself." },
+    references: { type: "list", description: "All objects that the object must refer to, in any order. toHost only.", items: REFERENCE },
+    path: { type: "string", description: "With cases: where their values are written, and read afterwards." },
     cases: { type: "list", description: "Runs the test once for each of these values.", items: CASE, minItems: 1, maxItems: 100_000 },
-    maxFuel: { ...FUEL_MAX, description: "What all patches may cost in total. Default: that of defaults." },
-    maxMatches: { ...MATCHES_MAX, description: "How many values one patch may find. Default: that of defaults." },
+    maxFuel: { ...FUEL_MAX, description: "Maximum fuel of all patches in total. Default: the one in defaults." },
+    maxMatches: { ...MATCHES_MAX, description: "Maximum number of values that one patch may find. Default: the one in defaults." },
   },
 } as const satisfies ObjectSchema;
 
@@ -185,7 +183,7 @@ export const PATCH_TEST = {
       description: "The engine's settings: a file, or the settings themselves. Default: {}.",
       jsonSchema: { type: ["string", "object"] },
     },
-    context: { ...CONTEXT, description: "What expressions see as context.*; a test's own context takes precedence, member by member." },
+    context: { ...CONTEXT, description: "Members of context in expressions; a test's own context takes precedence, member by member." },
     objects: {
       type: "map",
       description: "Objects by name: a file, or the object. Those that reference patches can name count as objects of the tenant cluster.",
@@ -193,12 +191,12 @@ export const PATCH_TEST = {
     },
     defaults: {
       type: "object",
-      description: "What tests leave out.",
+      description: "Defaults for fields that tests omit.",
       default: {},
       fields: {
         direction: { ...DIRECTION, default: "toHost", description: "Which way." },
-        maxFuel: { ...FUEL_MAX, description: "What all patches may cost in total. Default: what the settings allow." },
-        maxMatches: { ...MATCHES_MAX, description: "How many values one patch may find. Default: no limit." },
+        maxFuel: { ...FUEL_MAX, description: "Maximum fuel of all patches in total. Default: what the settings allow." },
+        maxMatches: { ...MATCHES_MAX, description: "Maximum number of values that one patch may find. Default: no limit." },
       },
     },
     tests: { type: "list", description: "Tests.", default: [], items: TEST, maxItems: 100_000 },

@@ -91,7 +91,7 @@ export interface Suite {
 }
 
 /**
- * An object with the defaults of test files: it is an Endpoints unless it says otherwise.
+ * An object with the defaults of test files: it is an Endpoints unless it names another kind.
  *
  * @example
  * completeObject({ subsets: [] }, { name: "web", namespace: "shop" }).kind; // "Endpoints"

@@ -12,7 +12,7 @@ export function sha256Hex(text: string): string {
   return sha256(encoder.encode(text));
 }
 
-/** Size of a text in UTF-8, in bytes. */
+/** Size of a string in UTF-8, in bytes. */
 export function utf8Size(text: string): number {
   return encoder.encode(text).length;
 }

@@ -14,7 +14,7 @@ export function isIPv6(text: string): boolean {
   return /^[0-9a-f:.]*:[0-9a-f:.]*$/i.test(text) && URL.canParse(`http://[${text}]/`);
 }
 
-/** 4, 6, or 0 for what is not an address. */
+/** 4, 6, or 0 for anything that is not an address. */
 export function isIP(text: string): 0 | 4 | 6 {
   if (isIPv4(text)) return 4;
   return isIPv6(text) ? 6 : 0;

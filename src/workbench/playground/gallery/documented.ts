@@ -70,17 +70,17 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { labels: { "my-new-label": "x" } },
   },
   {
-    title: "A label that is changed",
+    title: "Changing a label",
     patch: { path: 'metadata.labels["my-new-label"]', expression: 'valueExists ? value + "-changed" : "new-label-value"' },
     metadata: { labels: { "my-new-label": "x" } },
   },
   {
-    title: "A label that is added",
+    title: "Adding a label",
     patch: { path: 'metadata.labels["my-new-label"]', expression: 'valueExists ? value + "-changed" : "new-label-value"' },
     metadata: { labels: { app: "web" } },
   },
   {
-    title: "A label that is added, as it works here",
+    title: "Adding a label, in the way that works here",
     patch: { path: "metadata.labels", expression: '({ "my-new-label": "new-label-value", ...value })' },
     metadata: {},
   },
@@ -130,7 +130,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { a: "x" } },
   },
   {
-    title: "An annotation that is added, as it works here",
+    title: "Adding an annotation, in the way that works here",
     patch: { path: "metadata.annotations", expression: '({ ...value, "patched-by": "vcluster" })' },
     metadata: {},
   },
@@ -153,7 +153,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { "metallb.universe.tf/address-pool": "customer" } },
   },
   {
-    title: "The same as it was meant",
+    title: "The same patch as intended",
     patch: {
       path: "metadata.annotations['metallb.universe.tf/address-pool']",
       expression: "['customer','customer-private'].includes(value) ? value : 'invalid'",

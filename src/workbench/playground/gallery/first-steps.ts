@@ -3,13 +3,12 @@ import type { Example } from "./example.ts";
 
 const group = "First steps";
 
-/** What patches are for, one idea at a time. The first is what the page opens with. */
+/** Uses of patches, one idea at a time. The page opens with the first. */
 export const FIRST_STEPS: readonly Example[] = [
   {
     name: "demo",
     title: "The demonstration's patches",
-    about:
-      "A prefix, base64, a DNS name, one host name per address and a reference, as endpoint-sync demo runs them; and an edit on the host.",
+    about: "A prefix, base64, a DNS name, one host name per address and a reference, as in endpoint-sync demo, and an edit on the host.",
     group,
     state: {
       vcluster: BLUE,
@@ -21,7 +20,7 @@ export const FIRST_STEPS: readonly Example[] = [
               enabled: true
             endpoints:
               patches:
-                # A prefix on the way to the host, taken off again on the way back.
+                # A prefix on the way to the host, removed on the way back.
                 - path: metadata.annotations["example.com/team"]
                   expression: '"blue-" + value'
                   reverseExpression: 'value.replace(/^blue-/, "")'
@@ -29,7 +28,7 @@ export const FIRST_STEPS: readonly Example[] = [
                 - path: metadata.annotations["example.com/banner"]
                   expression: btoa(value)
                   reverseExpression: atob(value)
-                # The tenant writes its own DNS name, the host needs the host's.
+                # The tenant writes its own DNS name; the host needs the host's.
                 - path: metadata.annotations["example.com/upstream"]
                   expression: virtualToHostDNS(value)
                 # One evaluation per address.
@@ -170,14 +169,14 @@ export const FIRST_STEPS: readonly Example[] = [
   {
     name: "endpoint-slices",
     title: "EndpointSlices",
-    about: "Slices have patches of their own; their addresses are strings in a list, and their Service is renamed automatically.",
+    about: "Slices have their own patches; their addresses are strings in a list, and their Service is renamed automatically.",
     group,
     state: {
       vcluster: BLUE,
       config: yamlText(`
         sync:
           toHost:
-            # Host clients that read Endpoints see the same.
+            # Host clients that read Endpoints get the same.
             endpoints:
               patches:
                 - path: subsets[*].addresses[*].hostname

@@ -49,7 +49,7 @@ export const HOST_EDITS: readonly Example[] = [
   {
     name: "edit-one-way",
     title: "An edit that is undone",
-    about: "A patch without reverseExpression has no way back: what it wrote is written again, while the other edit flows.",
+    about: "A patch without reverseExpression has no way back: what it wrote is written again, while the other edit flows back.",
     group,
     state: {
       vcluster: BLUE,
@@ -90,7 +90,7 @@ export const HOST_EDITS: readonly Example[] = [
   {
     name: "edit-not-inverse",
     title: "An edit that would never settle",
-    about: "The reverse forgets the hyphen, so the edit would come back different each time: it is refused instead of looping.",
+    about: "The reverse forgets the hyphen, so the edit would come back different each time. It is refused, which prevents a loop.",
     group,
     state: {
       vcluster: BLUE,

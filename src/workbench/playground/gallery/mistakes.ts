@@ -16,7 +16,7 @@ const TENANT = yamlText(`
       ports: [{ name: http, port: 8080 }]
 `);
 
-/** What mistakes look like before they reach a cluster. */
+/** Mistakes, as they show up before they reach a cluster. */
 export const MISTAKES: readonly Example[] = [
   {
     name: "oscillating-pair",
@@ -36,7 +36,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "broken-expression",
     title: "Broken expressions",
-    about: "Three mistakes from the guide, each with its place and with what to write instead.",
+    about: "Three mistakes from the guide, each with its position and the correction.",
     group,
     state: {
       vcluster: BLUE,
@@ -84,7 +84,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "no-match",
     title: "A path that finds nothing",
-    about: "A path creates nothing: the first one is misspelled, the second one names a label that does not exist.",
+    about: "A path never creates anything: the first one is misspelled, the second one names a label that does not exist.",
     group,
     state: {
       vcluster: BLUE,
@@ -100,7 +100,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "denied",
     title: "A protected field",
-    about: "Markers of the syncer are put back, whatever a patch does to them; the rest of its result stays.",
+    about: "Markers of the syncer are restored, regardless of what a patch does to them; the rest of its result stays.",
     group,
     state: {
       vcluster: BLUE,

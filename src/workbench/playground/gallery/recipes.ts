@@ -16,7 +16,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "prefix",
     title: "A prefix, both ways",
-    about: "The pair that most patches use: put on, and taken off again.",
+    about: "The pair that most patches use: a prefix is added, and removed again.",
     patches: `
       - path: metadata.labels.app
         expression: '"blue-" + value'
@@ -29,7 +29,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "add-annotation",
     title: "An annotation on every copy",
-    about: "A path creates nothing, so the patch is on the map, which always exists.",
+    about: "A path never creates anything, so the patch applies to the map, which always exists.",
     patches: `
       - path: metadata.annotations
         expression: '({...value, "example.com/from": context.vcluster.name})'
@@ -42,7 +42,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "other-part",
     title: "A value that depends on another",
-    about: "An expression sees the whole tenant object as context.virtualObject.",
+    about: "An expression can read the whole tenant object as context.virtualObject.",
     patches: `
       - path: metadata.annotations.weight
         expression: 'context.virtualObject.metadata.labels?.tier === "front" ? value : "0"'

@@ -39,7 +39,7 @@ export interface Layout {
   /** Brings a pane into view and moves the focus into its text. */
   focus(name: PaneName): void;
   computing(busy: boolean): void;
-  /** Tells whether the host object has been edited. */
+  /** Reports whether the host object has been edited. */
   edited(edited: boolean): void;
   /** Tells whose copies are shown, and how many settings are not left to their defaults. */
   settings(vcluster: ShownVCluster, count: number): void;
@@ -68,7 +68,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
     "div",
     { class: "pane-empty", hidden: true },
     h("strong", {}, "Nothing is written"),
-    "The results say why. What the syncer writes to the host cluster appears here.",
+    "The results show why. What the syncer writes to the host cluster appears here.",
   );
   const before = tag("Out of date", "warning", "warning");
   before.hidden = true;
@@ -85,7 +85,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
       hint(),
     ),
     results: createPane("results", { title: "Results", tools: [busy, judged, fuel] }, parts.results),
-    tenant: createPane("tenant", { title: "Tenant object", note: "what the tenant has" }, texts.tenant.element, hint()),
+    tenant: createPane("tenant", { title: "Tenant object", note: "the tenant's object" }, texts.tenant.element, hint()),
     host: createPane(
       "host",
       { title: "On the host", icon: "toHost", tools: [before, discard, parts.compare] },
@@ -222,7 +222,7 @@ function head(parts: LayoutParts): HTMLElement {
         { class: "split wide" },
         button("Copy test", "copy", parts.copyTest, "", "copy-test", "Copies a test file that expects what you see"),
         createMenu("Copy as…", [
-          { label: "Command line", about: "Writes both texts into files and renders them", action: parts.copyCommands },
+          { label: "Command line", about: "Copies commands that write both texts into files and render them", action: parts.copyCommands },
           { label: "TypeScript", about: "A module that patches this object", action: parts.copyModule },
         ]),
       ),

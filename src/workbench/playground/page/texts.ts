@@ -32,7 +32,7 @@ export interface Texts {
   state(): PlaygroundState;
   /** Puts in another state. */
   open(state: PlaygroundState): void;
-  /** Tells whether the host object has been edited. */
+  /** Reports whether the host object has been edited. */
   edited(): boolean;
   /** Puts the host object back to what the syncer writes. */
   discardEdits(): void;

@@ -44,7 +44,7 @@ export interface Workbench {
   tell(text: string): void;
 }
 
-/** Builds the page and asks for the first answer. */
+/** Builds the page and requests the first result. */
 export function createWorkbench(options: WorkbenchOptions): Workbench {
   const { clock, settings } = options;
   let start = options.first;

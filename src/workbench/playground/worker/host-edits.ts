@@ -37,12 +37,12 @@ export interface EditsOutcome {
   readonly settles: boolean;
 }
 
-/** A host object as people see and edit it: without the syncer's own marks. */
+/** A host object as users see and edit it: without the syncer's own marks. */
 export function shownHost(rules: Rules, host: KubeObject): KubeObject {
   return visibleHostObject(rules, host)!;
 }
 
-/** The edited text's object with the marks of the copy, which people neither see nor edit. */
+/** The edited text's object with the marks of the copy, which users neither see nor edit. */
 export function withCopyMarks(rules: Rules, written: KubeObject, edited: KubeObject): KubeObject {
   const isMark = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
   const merged = (field: "labels" | "annotations"): StringMap => ({
@@ -56,7 +56,7 @@ function pick(map: StringMap = {}, wanted: (key: string) => boolean): StringMap 
   return Object.fromEntries(Object.entries(map).filter(([key]) => wanted(key)));
 }
 
-/** Lets the syncer's planner answer the edits. */
+/** Lets the syncer's planner decide what happens to the edits. */
 export function playEdits(rules: Rules, input: CopyInput, copy: EditedCopy): EditsOutcome {
   const { tenant } = input;
   const edited = { ...input, host: copy.edited };
@@ -140,6 +140,6 @@ function uncrossing(rules: Rules, edits: readonly Unit[], { written, edited }: E
     return changed.map((key) => formatSteps(["metadata", field, key]));
   });
   const body = isEdit("body") ? [] : bodyFields(written, edited);
-  const why = "It belongs to the host alone: it is not synced in either direction";
+  const why = "It belongs to the host only: it is not synced in either direction";
   return [...maps, ...body].map((path) => ({ path, why, code: "EXCLUDED", stays: true }));
 }

@@ -7,8 +7,8 @@ import { readObjectsOfText } from "./read-objects.ts";
 import { readState } from "./read-state.ts";
 
 /**
- * Tries the patches of a state, alone and together, on many values: those that their kind allows, those of the objects, and those that the expressions name.
- * None where the configuration has errors.
+ * Tries the patches of a state, alone and together, on many values: those that their kind allows, those in the objects, and those in the expressions.
+ * Nothing is tried if the configuration has errors.
  */
 export async function tryPairs(state: PlaygroundState): Promise<ShownVerdicts> {
   const { parts, vcluster } = readState(state);

@@ -22,7 +22,7 @@ export function readObjectsOfText(text: string, { file, report }: { readonly fil
   const documents = documentsOf(text);
   if (documents === undefined) {
     const message = `Found more than ${DOCUMENTS_MAX} documents`;
-    report.error({ code: "CONFIG_SYNTAX", at: { file, line: 1, column: 1 }, field: "", message, hint: "Keep what the patches need" });
+    report.error({ code: "CONFIG_SYNTAX", at: { file, line: 1, column: 1 }, field: "", message, hint: "Keep only what the patches need" });
     return [];
   }
   return documents

@@ -33,7 +33,7 @@ const LIMITS: readonly string[] = ["EXPRESSION_FUEL", "EXPRESSION_MEMORY", "EXPR
 /**
  * Reports the outcomes of patches.
  *
- * @param seen `object`: what the patches of this direction looked at.
+ * @param seen `object`: the object that the patches of this direction were applied to.
  */
 export async function tellOutcomes(
   outcomes: readonly Outcome[],

@@ -37,7 +37,7 @@ const FAULT_FIELDS = {
 const FAULTS = Object.keys(FAULT_FIELDS) as Fault["kind"][];
 const MODIFIERS = ["on", "for", "times", "behind"] as const;
 
-/** Reads one event; if it makes no sense, that is reported, and the result is undefined. */
+/** Reads one event; an invalid one is reported, and the result is undefined. */
 export function readEvent(reading: Reading, at: At, data: EventData): SequenceEvent | undefined {
   const what = onlyOne(reading, at, WHAT);
   if (what === undefined) return undefined;

@@ -29,7 +29,7 @@ export function readExpectation(reading: Reading, at: At, data: ExpectationData)
   if (data.quiescent !== undefined)
     statements.push({ kind: "quiescent", wanted: data.quiescent, place: startOf(member(at, "quiescent").node) });
   if (statements.length === 0 && reading.report.problems.length === before)
-    refuse(reading, at, "Nothing is expected here", "Say what should hold: tenant, host or quiescent");
+    refuse(reading, at, "Nothing is expected here", "State what should hold: tenant, host or quiescent");
   const atMs = data.at === undefined ? Infinity : parseDuration(data.at);
   for (const statement of statements) {
     if (statement.kind === "writes" && statement.limit.sinceMs > atMs)
@@ -106,7 +106,7 @@ function countsOf(
 function readLimit(reading: Reading, at: At, { since, ...limit }: Infer<typeof WRITES>): WriteLimit {
   const { exact, max, min } = limit;
   if (exact === undefined && max === undefined && min === undefined) refuse(reading, at, "Expected exact, max or min");
-  if (min === 0 && max === undefined) refuse(reading, at, "There are always 0 writes or more", "Write a larger min, or max");
+  if (min === 0 && max === undefined) refuse(reading, at, "There are always at least 0 writes", "Write a larger min, or max");
   if (min !== undefined && max !== undefined && min > max) refuse(reading, at, `No number of writes is at least ${min} and at most ${max}`);
   if (exact !== undefined && (max !== undefined || min !== undefined)) refuse(reading, at, "exact cannot be combined with max or min");
   return { ...limit, sinceMs: since === undefined ? 0 : parseDuration(since) };

@@ -75,11 +75,11 @@ function checkHomes(reading: Reading, at: At, { given, events }: Sequence): void
   const tenant = applied("tenant");
   for (const name of applied("host")) {
     if (tenant.has(name))
-      refuse(reading, member(at, "it"), `The object ${JSON.stringify(name)} is applied to both clusters`, "Give each an object of its own");
+      refuse(reading, member(at, "it"), `The object ${JSON.stringify(name)} is applied to both clusters`, "Use a separate object for each");
   }
 }
 
-/** Warns of events after the last expectation, which have no effect on the result. */
+/** Warns about events after the last expectation, which have no effect on the result. */
 function checkWatched({ report }: Reading, { events, expectations }: Sequence): void {
   const last = Math.max(...expectations.map(({ atMs = Infinity }) => atMs));
   for (const { atMs, place } of events) {

@@ -16,7 +16,7 @@ export interface At {
   readonly field: string;
 }
 
-/** The value of one field, which must be there. */
+/** The value of one field, which must exist. */
 export function member({ node, field }: At, name: string): At {
   const entry = node.kind === "map" ? node.entries.get(name) : undefined;
   return { node: entry?.value ?? node, field: field === "" ? name : `${field}.${name}` };

@@ -34,14 +34,15 @@ const count = (description: string, minimum: number) => ({ type: "integer", mini
 
 const SET = {
   type: "map",
-  description: "Values by path, for example metadata.labels.tier. Missing fields are created; null removes a field. As `set` of a test.",
+  description:
+    "Values by path, for example metadata.labels.tier. Missing fields are created; null removes a field. The same as `set` of a test.",
   values: { type: "any", description: "JSON data, or null." },
 } as const;
 
 const actions = (what: string) =>
   ({
     apply: named("Writes this object of `objects`, whether it exists or not. With set, its values are changed first."),
-    edit: named(`Changes ${what} as it is at that time. Needs set.`),
+    edit: named(`Changes the current state of ${what}. Needs set.`),
     delete: named(`Deletes ${what}.`),
     set: SET,
   }) as const;
@@ -59,34 +60,34 @@ const TENANT_ACTION = {
 const HOST_ACTION = {
   type: "object",
   description: "One action in the host cluster.",
-  fields: actions("the copy of this object, or the object itself if the sequence applies it to the host,"),
+  fields: actions("the copy of this object (the object itself if the sequence applies it to the host)"),
 } as const satisfies ObjectSchema;
 
 const FAULT = {
   type: "object",
-  description: "Something breaks: exactly one thing, from this moment on.",
+  description: "One fault, from this time on.",
   fields: {
     watchExpired: cluster("The watches of this cluster end with 410 Gone; the syncer lists everything again."),
     watchCut: cluster("The watches of this cluster send nothing for a while, and then everything. Needs for."),
     lostEvent: cluster("The next event of this cluster never arrives."),
     lateList: cluster(
-      "The syncer lists this cluster again, and is shown the state of `behind` changes ago, but nothing older than what it has seen.",
+      "The syncer lists this cluster again and receives the state of `behind` changes ago, but nothing older than what it has received before.",
     ),
-    emptyList: cluster("The syncer lists this cluster again and is shown nothing; after a while it lists it once more. Needs for."),
+    emptyList: cluster("The syncer lists this cluster again and receives an empty list; after a while it lists it once more. Needs for."),
     down: cluster("This cluster answers nothing and sends no events for a while. Needs for."),
-    crash: syncer("The process ends at once. It starts again at once, or after `for`."),
+    crash: syncer("The process ends immediately. It starts again immediately, or after `for`."),
     stall: syncer("The process pauses for a while. Needs for."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
-    lostAnswer: cluster("The next write to this cluster happens, and the syncer never learns of it."),
-    lateWrite: cluster("The syncer gives up on the next write to this cluster, but it still happens, later. Needs for."),
+    lostAnswer: cluster("The next write to this cluster succeeds, but the syncer never receives the answer."),
+    lateWrite: cluster("The syncer gives up on the next write to this cluster, but the write still takes effect later. Needs for."),
     answered: count(
-      "This status answers the next request instead of a cluster: 403, 409, 422, 429 or 503; 409 and 422 the next write.",
+      "The next request is answered with this status instead of reaching the cluster: 403, 409, 422, 429 or 503. For 409 and 422, it is the next write.",
       400,
     ),
     rival: named("Another client writes the copy of this object just before the syncer's next write to it."),
-    on: cluster("With answered: the cluster that it concerns. Default host."),
+    on: cluster("With answered: the affected cluster. Default host."),
     for: duration("How long."),
-    times: count("For how many requests in a row. Default 1.", 1),
+    times: count("Number of consecutive requests. Default 1.", 1),
     behind: count(
       "With lateList and crash: how many changes of each kind are not in the list yet; their events come 1 ms later. Default 1, with crash 0.",
       1,
@@ -98,17 +99,17 @@ const RELOAD = {
   type: "object",
   description: "The running syncer loads another configuration. What is omitted does not change.",
   fields: {
-    config: { type: "any", description: "As `config` of the file." },
-    patches: { type: "any", description: "As `patches` of the file." },
-    settings: { type: "any", description: "As `settings` of the file." },
+    config: { type: "any", description: "The same as `config` of the file." },
+    patches: { type: "any", description: "The same as `patches` of the file." },
+    settings: { type: "any", description: "The same as `settings` of the file." },
   },
 } as const satisfies ObjectSchema;
 
 const EVENT = {
   type: "object",
-  description: "One thing that happens: exactly one of tenant, host, fault and reload.",
+  description: "One event: exactly one of tenant, host, fault and reload.",
   fields: {
-    at: at("When, from the start of the syncer. Events of the same time happen in order, with nothing in between."),
+    at: at("Time since the start of the syncer. Events with the same time happen in order, with nothing in between."),
     tenant: TENANT_ACTION,
     host: HOST_ACTION,
     fault: FAULT,
@@ -119,7 +120,7 @@ const EVENT = {
 /** How many writes the syncer may have made by that time. */
 export const WRITES = {
   type: "object",
-  description: "Writes of the syncer that changed something, Events aside.",
+  description: "Writes of the syncer that changed something, excluding Events.",
   fields: {
     exact: count("Exactly this many.", 0),
     max: count("At most this many.", 0),
@@ -136,10 +137,10 @@ const REASONS = {
 /** Expectation of one object; `present` and `absent` alone are texts. */
 export const OBJECT_EXPECTATION = {
   type: "object",
-  description: "What is expected of one object.",
+  description: "Expectations of one object.",
   fields: {
     is: { type: "literals", values: ["present", "absent"], description: "Whether it exists." },
-    asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object as it is at that time." },
+    asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object at that time." },
     writes: WRITES,
     events: { ...REASONS, description: "The reasons of all Events about it so far, each listed once, in any order. [] means none." },
     notes: {
@@ -155,10 +156,10 @@ const { $schema: _dialect, ...OBJECT_JSON_SCHEMA } = toJsonSchema(OBJECT_EXPECTA
 /** The fixed fields of one cluster; every other field is the name of an object. */
 export const SIDE_EXPECTATION = {
   type: "object",
-  description: "What is expected of one cluster. Other fields are names of objects: present, absent, or what is expected of each.",
+  description: "Expectations of one cluster. Other fields are names of objects: present, absent, or the expectations of each.",
   open: true,
   fields: {
-    writes: { ...WRITES, description: "All writes of the syncer to this cluster that changed something, Events aside." },
+    writes: { ...WRITES, description: "All writes of the syncer to this cluster that changed something, excluding Events." },
     events: { ...REASONS, description: "The reasons of all Events in this cluster so far, each listed once, in any order. [] means none." },
   },
   jsonSchema: { additionalProperties: { anyOf: [{ enum: ["present", "absent"] }, OBJECT_JSON_SCHEMA] } },
@@ -166,14 +167,14 @@ export const SIDE_EXPECTATION = {
 
 const EXPECTATION = {
   type: "object",
-  description: "What holds at one time.",
+  description: "Expectations at one time.",
   fields: {
-    at: duration("When; what happens at that time has already happened. If omitted: when everything is at rest."),
+    at: duration("Time of the check, after the events of that time. If omitted: once everything is at rest."),
     tenant: SIDE_EXPECTATION,
     host: SIDE_EXPECTATION,
     quiescent: {
       type: "boolean",
-      description: "Whether everything is at rest: nothing is under way, and nothing is waiting to be done later.",
+      description: "Whether everything is at rest: nothing is in progress, and nothing is scheduled for later.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -183,19 +184,19 @@ const NAMES = { type: "list", items: named("The name of an object of the file.")
 /** One sequence. */
 export const SEQUENCE = {
   type: "object",
-  description: "A story in virtual time: what happens, and what is expected.",
+  description: "A scenario in virtual time: events and expectations.",
   fields: {
-    it: { ...named("What the sequence shows: its title in reports."), required: true },
-    skip: { type: "string", minLength: 1, description: "Why the sequence is not run." },
+    it: { ...named("Title of the sequence in reports."), required: true },
+    skip: { type: "string", minLength: 1, description: "Reason for skipping the sequence." },
     given: {
       type: "object",
-      description: "What is there before the syncer starts.",
+      description: "The objects that exist before the syncer starts.",
       fields: {
         tenant: { ...NAMES, description: "Objects of the tenant cluster." },
         host: { ...NAMES, description: "Objects of the host cluster." },
       },
     },
-    seed: count("Decides how long each request and each event takes, up to 50 ms. Default 0: every one takes 1 ms.", 0),
+    seed: count("Determines how long each request and each event takes, up to 50 ms. Default 0: every one takes 1 ms.", 0),
     runs: { ...count("How many seeds are tried, in order, starting with `seed`. Default 1.", 1), maximum: 10_000 },
     events: { type: "list", description: "What happens.", default: [], items: EVENT },
     expect: { type: "list", description: "What is expected.", required: true, minItems: 1, items: EXPECTATION },
@@ -205,6 +206,6 @@ export const SEQUENCE = {
 /** `sequences:` of a patch test file. */
 export const SEQUENCES = {
   type: "list",
-  description: "Stories in virtual time: what happens to two clusters, and how the syncer between them responds.",
+  description: "Scenarios in virtual time: what happens to two clusters, and how the syncer between them responds.",
   items: SEQUENCE,
 } as const satisfies ListSchema;

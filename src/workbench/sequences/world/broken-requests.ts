@@ -37,7 +37,7 @@ const CODES: Readonly<Record<AnsweredStatus, Code>> = {
 /** Answers that only a write can get. */
 const FOR_WRITES: readonly AnsweredStatus[] = [409, 422];
 
-/** Faults that wait for the requests that they break. */
+/** Faults that wait for the requests that they affect. */
 export class BrokenRequests {
   readonly #waiting: Waiting[] = [];
 

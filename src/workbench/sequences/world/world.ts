@@ -283,7 +283,7 @@ export class SequenceWorld {
     if (due !== undefined) return `${due.what} is due at ${formatSeconds(due.atMs)}`;
     if (replica === undefined) return "the syncer is not running";
     const [flight] = replica.flights;
-    if (flight !== undefined) return `a request is under way: ${describeRequest(flight.request, flight.reconcile.resource.plural)}`;
+    if (flight !== undefined) return `a request is in progress: ${describeRequest(flight.request, flight.reconcile.resource.plural)}`;
     const [waiting] = replica.waiting;
     if (waiting !== undefined) return `${waiting} is still to be reconciled`;
     const behind = replica.caches.find(({ idle }) => !idle);

@@ -31,7 +31,7 @@ export function drawCache(
   return all.length === 0 ? undefined : random.pick(all);
 }
 
-/** Tells whether a pending request waits for a cluster. */
+/** Reports whether a pending request waits for a cluster. */
 export function isAsked({ response }: Flight): boolean {
   return response === undefined;
 }
@@ -136,7 +136,7 @@ const wait: Act = {
   },
 };
 
-/** What was made of Endpoints goes back to the host's mirror, where nothing is decided any more: one look, and all deletes that follow from it. */
+/** What was made from Endpoints is handed back to the host's mirror once nothing is decided any longer: one check, and all deletes that follow from it. */
 export const handBack: Act = {
   name: "what was made is handed back",
   kind: "move",

@@ -5,7 +5,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { ObjectCache } from "../../../kube/runtime/informer/object-cache.ts";
 import type { StoreChange, SimulatedCluster } from "./cluster.ts";
 
-/** One kind of one cluster as one replica sees it: the real cache, fed by hand. */
+/** One kind of one cluster as one replica sees it: the real cache, driven by the simulation. */
 export class SimulatedCache implements ObjectSource {
   readonly cluster: SimulatedCluster;
   readonly resource: ResourceType;

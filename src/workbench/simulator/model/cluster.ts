@@ -57,7 +57,7 @@ export interface SimulatedClusterOptions {
 
 const TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
 
-/** An empty cluster: a registry with the core kinds, over a store that forgets nothing. There are no controllers in it. */
+/** An empty cluster: a registry with the core kinds, over a store that keeps its whole history. It has no controllers. */
 export async function createSimulatedCluster(options: SimulatedClusterOptions): Promise<SimulatedCluster> {
   const { side, resources, plainKinds, clock, onChange } = options;
   const random = createRandom(side.length);

@@ -3,7 +3,7 @@ import { namespaceOfId } from "../../../engine/sync/state/sync-id.ts";
 /** Reconciles that one namespace may have in a row while another one waits for its own. */
 const RECONCILES_MAX = 1;
 
-/** S14: no tenant namespace waits while another one is reconciled again and again. */
+/** S14: no tenant namespace waits while another one is reconciled repeatedly. */
 export interface Fairness {
   /** Looks at the reconcile of `id`, which others wait for. Returns what is wrong with it, if anything. */
   took(id: string, waiting: readonly string[]): string | undefined;

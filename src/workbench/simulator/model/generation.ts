@@ -37,7 +37,7 @@ export interface Setting {
 /** Seeds of shares are another stream than those of everything else. */
 const SHARES = 0x5eed;
 
-/** The setting of one seed. Those with a share are drawn first, from a stream of their own; the others share what is left equally. */
+/** The setting of one seed. Settings with a share are drawn first, from a random stream of their own; the others share the rest equally. */
 export function drawSetting(random: Random, seed: number, settings: readonly Setting[]): Setting {
   const equal = settings.filter(({ share }) => share === undefined);
   if (equal.length === 0) return random.pick(settings);
@@ -47,7 +47,7 @@ export function drawSetting(random: Random, seed: number, settings: readonly Set
   return drawn;
 }
 
-/** The host mirrors Endpoints, or does not, and what its readers see is looked at. */
+/** The host mirrors Endpoints, or does not, and what its readers see is checked. */
 export function hasReaders({ choosesBackends, generations }: Setting): boolean {
   return choosesBackends === true || generations.some(({ rules }) => rules.some(({ decidesBackends }) => decidesBackends === true));
 }

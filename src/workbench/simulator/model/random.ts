@@ -11,7 +11,7 @@ export interface Random {
 }
 
 /**
- * Mulberry32: 32 bits of state, good enough to mix decisions and cheap enough to make one per decision.
+ * Mulberry32: 32 bits of state, random enough for mixing decisions and cheap enough to create one for each.
  *
  * @example
  * createRandom(7).below(10) === createRandom(7).below(10); // true

@@ -58,7 +58,7 @@ const TRIED_AGAIN: ReadonlySet<string> = new Set(["API_INVALID", "HOST_NAMESPACE
 /** A look at what is to be handed back that has failed is repeated after so long, in milliseconds. */
 const HAND_BACK_RETRY_MS = 1_000;
 
-/** One syncer process: caches of its own, the real core, a queue and reconciles under way. */
+/** One syncer process: its own caches, the real core, a queue and reconciles in progress. */
 export class SimulatedReplica {
   readonly #options: SimulatedReplicaOptions;
   readonly index: number;

@@ -17,7 +17,7 @@ const PER_LIST = 2;
 /** Writes of slices that are made of one copy of Endpoints, and of those that they take the place of. */
 const PER_COPY_MADE_OF = 4;
 
-/** S8: replicas write because another writer did, and only a limited number of times; without other writers, no writes. Not checked where expressions never settle. */
+/** S8: replicas write only in response to another writer, and only a limited number of times; without other writers, no writes. Not checked where expressions never settle. */
 export function churn(world: World): Oracle {
   const slices = world.resources.includes(ENDPOINT_SLICES) ? SLICE_SUFFIXES.length * 2 : 0;
   const perWrite = PER_WRITE + slices + (decidesBackends(world) ? PER_COPY_MADE_OF : 0);
@@ -36,7 +36,7 @@ export function churn(world: World): Oracle {
       if (author.kind !== "replica") allowed += perWrite;
       else written += 1;
       return written > allowed && world.options.setting.restless !== true
-        ? `replicas wrote ${written} times, with reason for ${allowed}`
+        ? `replicas wrote ${written} times, but had reasons for only ${allowed}`
         : undefined;
     },
   };

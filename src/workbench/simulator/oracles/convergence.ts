@@ -77,7 +77,7 @@ function unexplained(
   const silent = notes.findIndex((codes) => !codes.includes(why));
   return silent < 0
     ? undefined
-    : { oracle: "L6", message: `replica ${silent} does not say ${why} of ${what}, but ${notes[silent]!.join(", ") || "nothing"}` };
+    : { oracle: "L6", message: `replica ${silent} does not report ${why} for ${what}, but ${notes[silent]!.join(", ") || "nothing"}` };
 }
 
 function servicesAt(world: World, key: ObjectKey, hostKey: ObjectKey) {
@@ -95,7 +95,7 @@ function findOrphan(world: World, rules: Rules): string | undefined {
     const source = world.clusters.tenant.objects(rules.kind.resource).get(marks.source);
     if (source === undefined) {
       if (isHeld(world, rules, marks.source)) continue;
-      return `${what} is left of ${marks.source}, which is gone`;
+      return `${what} is a leftover of ${marks.source}, which is gone`;
     }
     const hostKey = rules.translator.toHost(parseKey(marks.source), rules.kind.resource);
     const expected = expectationOf(world, rules, source, hostKey);

@@ -1,5 +1,5 @@
 /**
- * Tells whether a host object says what it should, with a comparison of its own: far simpler than the engine's, and enough for
+ * Reports whether a host object says what it should, with a comparison of its own: far simpler than the engine's, and enough for
  * what the actors of a simulation write.
  *
  * @module

@@ -82,7 +82,7 @@ export function hostEdits(world: World): Oracle {
     const lost = [...known.edits.values()].find((edit) => valueOf(after, edit.unit) !== edit.value);
     if (lost === undefined) return undefined;
     const { unit, value } = lost;
-    return `${idOf(unit)} of ${plural} ${key} was edited to ${value ?? "nothing"} on the host, and written over with ${valueOf(after, unit) ?? "nothing"}`;
+    return `${idOf(unit)} of ${plural} ${key} was edited to ${value ?? "nothing"} on the host, and overwritten with ${valueOf(after, unit) ?? "nothing"}`;
   }
 
   const sourceUid = (object: KubeObject) => isCopy(world, object)?.uid;

@@ -30,7 +30,7 @@ export function identity(world: World): Oracle {
     const what = `endpointslices ${slice.metadata.namespace}/${slice.metadata.name}`;
     if (id !== `backends|${source}`) return `${what} was made for ${id} of ${source}`;
     const target = translatorOf(world).toHost(parseKey(source), ENDPOINTS);
-    if (target === undefined || formatKey(target) !== host) return `${what} is made of ${host}, where ${source} has no copy`;
+    if (target === undefined || formatKey(target) !== host) return `${what} is made from ${host}, where ${source} has no copy`;
     if (!uids.get(`endpoints|${source}`)?.has(uid!)) return `${what} names uid ${uid}, which ${source} never had`;
     const service = slice.metadata.labels?.["kubernetes.io/service-name"];
     return service === target.name && slice.metadata.namespace === target.namespace

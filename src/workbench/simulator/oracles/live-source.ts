@@ -10,8 +10,8 @@ import type { World } from "../world.ts";
 import { isCopy, ownMarks } from "./marks.ts";
 
 /**
- * S3: no copy is deleted while its source lives, unless the contract says that there should be no copy. The reason must have been
- * true at some moment since the reconcile began; a reason that only a late cache still showed does not count.
+ * S3: no copy is deleted while its source exists, unless the contract requires that there be no copy. The reason must have been
+ * true at some moment since the reconcile began; a reason that only a stale cache still showed does not count.
  */
 export function liveSource(world: World): Oracle {
   return {
@@ -24,7 +24,7 @@ export function liveSource(world: World): Oracle {
       const resource = world.resources.find((candidate) => candidate.plural === plural)!;
       const source = world.clusters.tenant.objects(resource).get(marks.source);
       if (source?.metadata.uid !== marks.uid || isExcused(world, write, marks.source)) return undefined;
-      return `${plural} ${key} was deleted while its source ${marks.source} (${marks.uid}) lives`;
+      return `${plural} ${key} was deleted while its source ${marks.source} (${marks.uid}) exists`;
     },
   };
 }

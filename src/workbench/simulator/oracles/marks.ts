@@ -86,18 +86,18 @@ export function mirroredFrom(world: World, object: KubeObject): Marks | undefine
   return isMirrors && marks?.kind === "v1/Endpoints" && namesUs(world, marks) && marks.host === host ? marks : undefined;
 }
 
-/** Whether slices come from the syncer or a mirror is decided Service by Service. */
+/** Reports whether the origin of slices, syncer or mirror, is decided per Service. */
 export function decidesBackends(world: World): boolean {
   return world.generation.rules.some((rules) => rules.decidesBackends === true);
 }
 
-/** Tells whether marks name this virtual cluster: its name, and its namespace if they say one. */
+/** Reports whether marks name this virtual cluster: its name, and its namespace if they contain one. */
 export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): boolean {
   const { name, namespace } = translatorOf(world).vcluster;
   return vcluster === name && (vclusterNamespace ?? namespace) === namespace;
 }
 
-/** Our own marks and the labels by which others recognise a copy. */
+/** Our own marks, and the labels by which others recognize a copy. */
 export function isCopy(world: World, object: KubeObject): Marks | undefined {
   return isMarked(world, object) ? ownMarks(world, object) : undefined;
 }
@@ -115,13 +115,13 @@ export function translatorOf(world: World) {
   return world.generation.rules[0]!.translator;
 }
 
-/** The parts of metadata that hold marks. */
+/** The parts of metadata that contain marks. */
 export function prefixOf(world: World): string {
   return translatorOf(world).markerPrefix;
 }
 
 /**
- * The tenant object whose copy an object is, according to the marks of the syncer whose copies are adopted, with its uid; undefined if
+ * The tenant object that an object is a copy of, according to the marks of the syncer whose copies are adopted, with its uid; undefined if
  * none are adopted, or it has no such marks. Users write either all of them or none.
  */
 export function adoptableSource(world: World, { metadata: { annotations = {} } }: KubeObject): { source: string; uid: string } | undefined {

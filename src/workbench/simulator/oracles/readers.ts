@@ -103,7 +103,7 @@ function copyAt(world: World, service: ObjectKey, place: ObjectKey): Endpoints |
 
 /**
  * L7: at rest, readers of each Service see exactly the content of its copies, apart from slices that are unrelated to us or our mirror. Where
- * nothing is decided, that is up to the mirror, if it works, and the copies of slices say nothing of Endpoints.
+ * nothing is decided, that is up to the mirror, if it works, and the copies of slices contain nothing from Endpoints.
  */
 export function checkReaders(world: World): { readonly oracle: string; readonly message: string } | undefined {
   const { setting } = world.options;
@@ -130,7 +130,7 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     const surplus = [...seen].filter((text) => !wanted.has(text));
     const what = `readers of ${formatKey(service)}`;
     if (missing.length > 0) return { oracle: "L7", message: `${what} miss ${missing.join(", ")}` };
-    if (surplus.length > 0) return { oracle: "L7", message: `${what} see ${surplus.join(", ")}, which nothing says` };
+    if (surplus.length > 0) return { oracle: "L7", message: `${what} see ${surplus.join(", ")}, which no copy contains` };
     const twice =
       copy !== undefined && derived.some((slice) => madeOf(world, slice)) && derived.some((slice) => mirroredFrom(world, slice));
     if (twice) return { oracle: "L7", message: `${what} get slices from the mirror and from us` };

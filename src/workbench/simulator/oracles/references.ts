@@ -47,7 +47,7 @@ export function references(world: World): Oracle {
       .find(({ object: { metadata } }) => metadata.uid === is.uid && metadata.resourceVersion === String(is.resourceVersion));
     if (source !== undefined && isTheirs(world, source.object))
       return `${what} is the copy of an object that belongs to another virtual cluster`;
-    return jsonEqual(source?.object["data"], after["data"]) ? undefined : `${what} says what its source never said`;
+    return jsonEqual(source?.object["data"], after["data"]) ? undefined : `${what} has content that its source never had`;
   }
   return { name: "S1", about: "referenced", saw };
 }
@@ -65,7 +65,7 @@ export function checkReferences(world: World): { oracle: string; message: string
       const marks = copyMarks(world, side, object);
       if (world.unheardCopies.has(`${side} ${kind.resource.plural} ${id}`)) continue;
       if (marks !== undefined && !sure.has(marks.source) && !maybe.has(marks.source))
-        return { oracle: "L2", message: `${side} ${kind.resource.plural} ${id} is left, though nothing refers to it` };
+        return { oracle: "L2", message: `${side} ${kind.resource.plural} ${id} is left over, though nothing refers to it` };
     }
   }
   return undefined;
@@ -109,6 +109,6 @@ function checkReferred(world: World, kind: ReferenceKind, id: string): string | 
   if (target === undefined) return `${resource.plural} ${id} has no copy`;
   const isEqual = jsonEqual(source["data"], target["data"]);
   if (marks === undefined)
-    return isEqual || says("REFERENCE_FOREIGN") ? undefined : `${resource.plural} ${id} is in the way without a report`;
-  return isEqual && marks.uid === source.metadata.uid ? undefined : `the copy of ${resource.plural} ${id} says something else`;
+    return isEqual || says("REFERENCE_FOREIGN") ? undefined : `${resource.plural} ${id} blocks a copy without a report`;
+  return isEqual && marks.uid === source.metadata.uid ? undefined : `the copy of ${resource.plural} ${id} has other content`;
 }

@@ -8,7 +8,7 @@ import type { World } from "../world.ts";
 import { prefixOf, translatorOf } from "./marks.ts";
 import { changedUnits, idOf } from "./units.ts";
 
-/** S5: replicas write to the tenant only what users edited on the host and what may cross: a label, an annotation, the subsets. */
+/** S5: replicas write to the tenant only what users edited on the host and what may be synced: a label, an annotation, the subsets. */
 export function tenantWrites(world: World): Oracle {
   /** Kind and host key → units that people of the host have edited. */
   const edited = new Map<string, Set<string>>();
@@ -33,7 +33,7 @@ export function tenantWrites(world: World): Oracle {
       const hostKey = unit.field === "labels" ? translatorOf(world).labelKey(unit.key) : unit.key;
       return unit.key.startsWith(prefixOf(world)) || hostKey === undefined || !known?.has(idOf({ ...unit, key: hostKey }));
     });
-    return stray && `${idOf(stray)} of ${plural} ${key} was written without an edit on the host, or must not cross`;
+    return stray && `${idOf(stray)} of ${plural} ${key} was written without an edit on the host, or must not be synced`;
   }
 
   return {

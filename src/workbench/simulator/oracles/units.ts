@@ -26,7 +26,7 @@ export function valueOf(object: KubeObject | undefined, { field, key }: UnitName
   return object?.metadata[field]?.[key];
 }
 
-/** Tells whether a host edit of the unit reaches the tenant unchanged: no configuration excludes or patches it. */
+/** Reports whether a host edit of the unit reaches the tenant unchanged: no configuration excludes or patches it. */
 export function isPlain(world: World, plural: string, { field, key }: UnitName): boolean {
   const all = world.options.setting.generations.flatMap(({ rules }) => rules.filter(({ kind }) => kind.resource.plural === plural));
   return all.every(({ patches, settings, translator }) => {

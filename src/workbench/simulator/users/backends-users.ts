@@ -61,7 +61,7 @@ async function serve(world: World, random: Random): Promise<string> {
 /** Milliseconds after which a syncer does not wait for the mirror any more, and some more. */
 const MISSED_MS = 3_500;
 
-/** An operator who changes the setting `backends`, where there is something to be told to readers. */
+/** An operator who changes the setting `backends`, where it affects what readers see. */
 export const BACKENDS_USERS: readonly Act[] = [
   { ...{ name: "tenant serves", kind: "user", weight: 60 }, perform: serve },
   {
@@ -70,7 +70,7 @@ export const BACKENDS_USERS: readonly Act[] = [
       world.mirroring = false;
       world.now += MISSED_MS;
       for (const replica of world.awake) replica.wake();
-      return `${MISSED_MS} ms pass, in which the host mirrors nothing`;
+      return `${MISSED_MS} ms pass without any mirroring on the host`;
     },
   },
   {

@@ -29,7 +29,7 @@ function wantedOf(endpoints: Endpoints): KubeObject[] {
   }));
 }
 
-/** Tells whether the mirror has made a slice. */
+/** Reports whether the mirror has made a slice. */
 export function isMirrors({ metadata }: KubeObject): boolean {
   return metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === MANAGER && /-m[0-9]+$/.test(metadata.name ?? "");
 }
@@ -60,7 +60,7 @@ export function mirrorChanges({ objects }: Pick<SimulatedCluster, "objects">): r
   return [...written, ...[...there.values()].map((slice) => ({ action: "delete", slice }) as const)];
 }
 
-/** Carries one out. */
+/** Carries out one of these tasks. */
 export function performChange(writer: Writer, { action, slice }: MirrorChange): Promise<unknown> {
   return action === "delete" ? writer.delete(ENDPOINT_SLICES, keyOf(slice)) : writer[action](ENDPOINT_SLICES, slice);
 }

@@ -43,7 +43,7 @@ export const MIRROR_USERS: readonly Act[] = [
     return `the host's mirror is ${world.mirroring ? "on" : "off"}`;
   }),
   {
-    ...{ name: "host meddles with a slice that was made", kind: "user", weight: 60 },
+    ...{ name: "host changes a slice that was made", kind: "user", weight: 60 },
     isPossible: (world) => decidesBackends(world) && madeIn(world).length > 0,
     perform: meddle,
   },

@@ -52,6 +52,6 @@ describe("a fourth function", () => {
   });
 
   test("is paid for before its work is done", async () => {
-    await expect(evaluate("reversed(value)", 4_000)).rejects.toThrow("does not pay");
+    await expect(evaluate("reversed(value)", 4_000)).rejects.toThrow("does not cover");
   });
 });

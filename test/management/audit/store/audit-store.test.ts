@@ -70,7 +70,7 @@ describe("lines for the database", () => {
     write(100, 800);
     expect([lost(), told.filter((message) => message.includes("lost"))]).toEqual([
       400,
-      ["Audit lines are lost to the database, which is too slow or gone; the file has them"],
+      ["Audit lines are lost to the database, which is too slow or gone; the file contains them"],
     ]);
     database.failure = undefined;
     await clock.advance(30_000);
@@ -131,7 +131,7 @@ describe("lines for the database", () => {
     await settle();
     await stuck.clock.advance(2_000);
     await closed;
-    expect(stuck.told[0]).toBe("The audit database does not answer and is closed without waiting longer; the file has its lines");
+    expect(stuck.told[0]).toBe("The audit database does not answer and is closed without waiting longer; the file contains its lines");
     expect([stuck.database.rows.size, stuck.lost()]).toEqual([0, 300]);
     stuck.write(1);
     expect(stuck.lost()).toBe(301);

@@ -91,7 +91,7 @@ test("rows that another table does not take are counted and logged once, and no 
   await store.close();
   expect([lost(), told]).toEqual([
     3,
-    [expect.stringMatching(/^The audit database refuses lines; the file has them .*CHECK constraint failed/)],
+    [expect.stringMatching(/^The audit database refuses lines; the file contains them .*CHECK constraint failed/)],
   ]);
 });
 

@@ -14,7 +14,7 @@ const END = / NotOnOrAfter="[^"]*"/;
 
 const DOCTYPE = "the document has a document type";
 const NAME = "the NameID is not a name that can be stored";
-const PARTS = "has something other than text in it";
+const PARTS = "contains something other than text";
 const levels = Array.from({ length: 9 }, (_, index) => `<!ENTITY l${index + 1} "${`&l${index};`.repeat(10)}">`).join("");
 const restriction = (audience: string) => `<saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`;
 const RESTRICTION = /<saml:AudienceRestriction>.*<\/saml:AudienceRestriction>/;
@@ -69,7 +69,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row("58", "the NameID with a tab", NAME, (request) => responseWith(request, signed(assertionFor(request, { nameId: "a\tb" })))),
   row("59", "a document type", DOCTYPE, before("<!DOCTYPE samlp:Response>")),
   row("60", "an entity", DOCTYPE, using('<!DOCTYPE r [<!ENTITY e "admin">]>', "e")),
-  row("60", "an entity that is not declared", "an entity of its own", (request) => answerTo(request).replace("user-7", "&e;")),
+  row("60", "an entity that is not declared", "a custom entity", (request) => answerTo(request).replace("user-7", "&e;")),
   row("61", "an entity from a file", DOCTYPE, using('<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/passwd">]>', "e")),
   row("61", "an entity from elsewhere", DOCTYPE, using('<!DOCTYPE r [<!ENTITY % e SYSTEM "http://127.0.0.1:1/x">%e;]>', "e")),
   row("62", "a document type from elsewhere", DOCTYPE, before('<!DOCTYPE r SYSTEM "http://127.0.0.1:1/x.dtd">')),
@@ -104,7 +104,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
     () => `<a${Array.from({ length: 5_000 }, (_, index) => ` xmlns:a${index}="urn:x"`).join("")}/>`,
   ),
   row("66", "a long tag without an end", "not well formed", () => `<a${" ".repeat(150_000)}`),
-  row("66", "many marks of references", "an entity of its own", () => `<a>${"&".repeat(150_000)}</a>`),
+  row("66", "many marks of references", "a custom entity", () => `<a>${"&".repeat(150_000)}</a>`),
   row("67", "Latin-1 declared", "instruction", (request) => `<?xml version="1.0" encoding="ISO-8859-1"?>${answerTo(request)}`),
   row("67", "UTF-7 declared", "instruction", (request) => `<?xml version="1.0" encoding="UTF-7"?>${answerTo(request)}`),
   row("67", "XML 1.1", "instruction", (request) => `<?xml version="1.1"?>${answerTo(request)}`),
@@ -117,10 +117,10 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row("68", "an end too few", "not well formed", (request) => answerTo(request).replace("</samlp:Response>", "")),
   row("68", "an end of another", "not well formed", (request) => answerTo(request).replace("</samlp:Response>", "</samlp:Reply>")),
   row("68", "nothing", "not well formed", () => " "),
-  row("68", "an attribute twice", "an attribute twice", (request) =>
+  row("68", "a duplicate attribute", "a duplicate attribute", (request) =>
     answerTo(request).replace(' Version="2.0"', ' Version="2.0" Version="2.0"'),
   ),
-  row("68", "an attribute twice by two prefixes", "an attribute twice", () => '<a xmlns:x="urn:x" xmlns:y="urn:x" x:b="1" y:b="2"/>'),
+  row("68", "an attribute twice by two prefixes", "a duplicate attribute", () => '<a xmlns:x="urn:x" xmlns:y="urn:x" x:b="1" y:b="2"/>'),
   ...both("71", "status AuthnFailed", "the provider did not sign you in: Responder, AuthnFailed", (text) =>
     text.replace(STATUS, status(code("Responder", code("AuthnFailed")))),
   ),
@@ -327,13 +327,13 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "90",
     "a transient NameID",
-    "not the one that was asked for",
+    "not the requested one",
     signedAs((text) => text.replace("<saml:NameID>", '<saml:NameID Format="urn:oasis:names:tc:SAML:2.0:nameid-format:transient">')),
   ),
   row(
     "90",
     "a NameID of another format",
-    "not the one that was asked for",
+    "not the requested one",
     signedAs((text) => text.replace("<saml:NameID>", '<saml:NameID Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">')),
   ),
   row(

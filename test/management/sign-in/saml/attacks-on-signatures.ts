@@ -271,12 +271,12 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
     ],
     [
       "a third party who acts for the subject",
-      "requires more than presenting it",
+      "requires more than its presentation",
       (text: string) => text.replace("<saml:SubjectConfirmationData", "<saml:NameID>admin</saml:NameID>$&"),
     ],
     [
       "a key that must be shown",
-      "requires more than presenting it",
+      "requires more than its presentation",
       (text: string) => text.replace("</saml:SubjectConfirmationData>", "<saml:KeyInfo></saml:KeyInfo>$&"),
     ],
     [

@@ -62,7 +62,7 @@ export class EtcdClient {
     return this.#asUser((token) => this.#options.connection.stream({ path, body, token }, onMessage, signal));
   }
 
-  /** Tells whether another try may succeed. */
+  /** Reports whether another try may succeed. */
   mayPass(error: unknown): boolean {
     if (!(error instanceof EtcdFailure)) return false;
     return error.passing || (error.tokenRefused && this.#options.credentials !== undefined);

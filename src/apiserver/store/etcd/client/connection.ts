@@ -61,7 +61,7 @@ interface Endpoint {
 /** Enough that all writes that arrive together reach etcd together, which shares a wait for the disk between them. */
 const AT_ONCE = 128;
 
-/** A connection to whichever member answers. */
+/** A connection to any member that answers. */
 export class EtcdConnection {
   readonly #options: ConnectionOptions;
   readonly #endpoints: readonly Endpoint[];
@@ -75,7 +75,7 @@ export class EtcdConnection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#endpoints = options.endpoints.map((text) => ({ url: parseEndpoint(text) }));
-    if (this.#endpoints.length === 0) throw new EngineError("CONFIG_VALUE", "Cannot reach etcd: no endpoint is given");
+    if (this.#endpoints.length === 0) throw new EngineError("CONFIG_VALUE", "Cannot reach etcd: no endpoint is specified");
   }
 
   /**

@@ -33,7 +33,7 @@ export interface EtcdFailureOptions {
   readonly cause?: unknown;
 }
 
-/** A request that failed. It stays in this folder: {@link storeError} turns it into the error that others see. */
+/** A request that failed. It stays in this folder: {@link storeError} converts it into the error that callers get. */
 export class EtcdFailure extends Error {
   override readonly name = "EtcdFailure";
   readonly grpc: number | undefined;
@@ -89,12 +89,12 @@ export function largeAnswer(bytesMax: number): EtcdFailure {
   return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
 }
 
-/** The answer is not from etcd's gateway, but from a proxy perhaps, or is one that etcd never returns. */
+/** The answer is not from etcd's gateway (perhaps from a proxy), or is one that etcd never returns. */
 export function foreignAnswer(what: string): EtcdFailure {
   return new EtcdFailure(`the response is not from etcd: ${what}`, { mayHaveHappened: true });
 }
 
-/** The error for a read that failed for good. Other errors stay as they are. */
+/** The error for a read that finally failed. Other errors are unchanged. */
 export function storeError(error: unknown): unknown {
   if (!(error instanceof EtcdFailure)) return error;
   if (error.passing) return unavailable(`etcd cannot be reached: ${error.message}`);
@@ -111,7 +111,7 @@ export function unknownOutcome(error: unknown): EngineError {
 
 /** The error for a store that cannot be opened. */
 export function openError(error: unknown): unknown {
-  const hint = "Check the addresses, the certificates, and that etcd runs";
+  const hint = "Check the addresses and the certificates, and that etcd is running";
   // The usual hint for that code concerns the clients of a server.
   if (isEngineError(error, "API_UNAVAILABLE")) return new EngineError(error.code, error.message, { cause: error, details: { hint } });
   if (!(error instanceof EtcdFailure) || !error.passing) return storeError(error);
@@ -124,7 +124,7 @@ export function withHint(error: unknown): string {
   return typeof hint === "string" ? `${messageOf(error)}. ${hint}` : messageOf(error);
 }
 
-/** The error for contents that this program cannot work with. */
+/** The error for contents that this program cannot use. */
 export function unusable(reason: string, { hint, cause }: { readonly hint: string; readonly cause?: unknown }): EngineError {
   return new EngineError("STORE_FAILED", `Cannot use the data in etcd: ${reason}`, { cause, details: { reason, hint } });
 }
@@ -133,7 +133,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   [/space exceeded/, "Compact and defragment etcd, then disarm its alarm; see its documentation on maintenance"],
   [/authentication is not enabled/, "Enable authentication in etcd, or omit the user and password"],
   [/authentication failed/, "Check the user and the password"],
-  [/user name is empty|permission denied/, "Give a user and password whose role may read and write the prefix"],
+  [/user name is empty|permission denied/, "Use a user whose role may read and write the prefix"],
   [/Not Found/, "etcd 3.4 or later serves the gateway below /v3; see its option --enable-grpc-gateway"],
 ];
 

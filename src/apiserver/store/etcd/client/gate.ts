@@ -1,4 +1,4 @@
-/** Lets a limited number through at a time; the others wait in order of arrival. */
+/** Lets a limited number of calls run at a time; the others wait in order of arrival. */
 export class Semaphore {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];

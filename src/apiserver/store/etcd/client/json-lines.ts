@@ -1,6 +1,6 @@
 const LINE_END = 0x0a;
 
-/** Cuts a stream of bytes into the JSON values of its lines, wherever its chunks end. */
+/** Splits a stream of bytes into the JSON values of its lines, regardless of where its chunks end. */
 export class JsonLines {
   /** The beginning of an incomplete line. */
   #pending: Buffer[] = [];

@@ -17,7 +17,7 @@ export interface GlanceOptions {
 }
 
 /**
- * Reads single objects directly from etcd, when reading everything first would take too long. Lists have no pages, so give a small limit.
+ * Reads single objects directly from etcd, when reading everything first would take too long. Lists have no pages, so use a small limit.
  *
  * @param at The state to read. Default: the current one at each call.
  */

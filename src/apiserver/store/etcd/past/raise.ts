@@ -25,8 +25,7 @@ export function tellLost(logger: Logger, known: KnownState, { revision, last, pa
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
   if (past === "other")
     logger.error("etcd has gone back in time: a backup was restored, it was emptied, or its key `last` was deleted", states);
-  else
-    logger.warn("etcd has compacted the history that this server knew: whether a backup was restored in the meantime is unknown", states);
+  else logger.warn("etcd has compacted the history that this server knew: a backup may have been restored in the meantime", states);
 }
 
 /**
@@ -61,7 +60,7 @@ export async function raiseAbove(known: number, { client, layout, processId, log
   };
   let revision = await put(layout.fence);
   if (known - revision > RAISE_MAX) {
-    logger.warn("etcd counts from far below the revisions seen before: restart clients that were disconnected in the meantime", {
+    logger.warn("etcd's revisions are far below those seen before: restart clients that were disconnected in the meantime", {
       known,
       revision,
     });

@@ -63,7 +63,7 @@ function nameIdOf(subject: XmlElement, { nameIdFormat: asked, issuer }: Expected
   if (element === undefined || others.length > 0) throw unproven("the subject does not have exactly one NameID");
   const format = attributeOf(element, "Format") ?? UNSPECIFIED;
   const isAsked = format === asked || [format, asked].includes(UNSPECIFIED);
-  if (format === TRANSIENT || !isAsked) throw unproven(`the NameID has the format ${quoted(format)}, not the one that was asked for`);
+  if (format === TRANSIENT || !isAsked) throw unproven(`the NameID has the format ${quoted(format)}, not the requested one`);
   const qualifier = attributeOf(element, "NameQualifier");
   // The same name of another provider behind this one is another user.
   if (qualifier !== undefined && qualifier !== issuer) throw unproven(`the NameID belongs to ${quoted(qualifier)}`);
@@ -81,7 +81,7 @@ function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }:
   if (data === undefined) throw unproven("the confirmation has no data");
   // A name there is that of a third party who acts for the subject, and a key would have to be presented.
   if (elementsIn(bearers[0]!).length > 1 || elementsIn(data).length > 0)
-    throw unproven("the confirmation requires more than presenting it");
+    throw unproven("the confirmation requires more than its presentation");
   const recipient = attributeOf(data, "Recipient");
   if (recipient !== redirectUri) throw unproven(`the assertion is for ${quoted(recipient)}`);
   if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion answers another request, or none");

@@ -19,13 +19,13 @@ const PEM = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-
 /**
  * The certificates in `data`, one after another in PEM, or one in DER. They are the signers themselves: no chain is followed from them.
  *
- * @throws API_UNAVAILABLE when there is none, something else is beside them, or a key is not RSA of 2,048 bits or more.
+ * @throws API_UNAVAILABLE when there is none, there is something else besides them, or a key is not RSA of 2,048 bits or more.
  */
 export function pinnedCertificates(setting: string, data: Buffer): readonly PinnedCertificate[] {
   const text = data.toString("latin1");
   const isPem = text.trimStart().startsWith("-----BEGIN");
   const all = isPem ? [...text.matchAll(PEM)].map(([, body]) => Buffer.from(body!, "base64")) : [data];
-  if (isPem && text.replace(PEM, "").trim() !== "") throw unavailable(`${setting} has something other than certificates in it`);
+  if (isPem && text.replace(PEM, "").trim() !== "") throw unavailable(`${setting} contains something other than certificates`);
   if (all.length === 0 || all.length > CERTIFICATES_MAX)
     throw unavailable(`${setting} has ${all.length} certificates, not 1 to ${CERTIFICATES_MAX}`);
   return all.map((bytes) => pinned(setting, bytes));

@@ -5,7 +5,7 @@ import { unauthorized } from "../../../../apiserver/types/status.ts";
 const QUOTED_MAX = 200;
 
 /**
- * The provider's answer proves nothing. Which rule it broke is only for the log.
+ * The provider's answer proves nothing. The broken rule is only for the log.
  *
  * @example
  * unproven("the assertion has ended").code; // "API_UNAUTHORIZED"
@@ -14,7 +14,7 @@ export function unproven(rule: string): EngineError {
   return Object.assign(unauthorized("the provider's answer was not accepted; start again"), { cause: rule });
 }
 
-/** A part of a document as a log shows it: short, in quotes, on one line. */
+/** A part of a document for a log: short, quoted, on one line. */
 export function quoted(text: string | undefined): string {
   return text === undefined ? "none" : JSON.stringify(text.slice(0, QUOTED_MAX));
 }

@@ -19,11 +19,11 @@ export interface Checks extends ExpectedAnswer {
 }
 
 /**
- * What the answer of a SAML provider says: only what the signed bytes say when they are read again by themselves. The rest of the
- * document can only be a reason to refuse it. Source: research on single sign-on; saml-profiles-2.0-os, section 4.1.4.
+ * The content of a SAML provider's answer: only that of the signed bytes, read again on their own. The rest
+ * of the document can only cause a refusal. Source: research on single sign-on; saml-profiles-2.0-os, section 4.1.4.
  *
  * @param field The field `SAMLResponse` of the form.
- * @throws API_UNAUTHORIZED when the answer proves nothing, API_FORBIDDEN when it says that the provider has refused.
+ * @throws API_UNAUTHORIZED when the answer proves nothing, API_FORBIDDEN when it reports that the provider has refused.
  */
 export function readResponse(field: string, checks: Checks): ReadAssertion {
   const text = decoded(field);

@@ -15,8 +15,8 @@ import { readResponse } from "./response.ts";
 const LOGIN_MS = 30 * 24 * 60 * 60_000;
 
 /**
- * A SAML 2.0 provider: the browser takes a request there in a form, and brings the signed answer back in another. The provider cannot be
- * asked again without the user, so that logins end: with the session that the provider names, or after 30 days.
+ * A SAML 2.0 provider: the browser sends it a request in a form, and returns the signed answer in another. The provider cannot be
+ * asked again without the user, so logins end with the session that the provider specifies, or after 30 days.
  *
  * @throws API_UNAVAILABLE when `ssoURL` or the certificates cannot be used, or the format of names does not identify a returning user.
  */

@@ -26,14 +26,14 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 /** Longest signature in bytes, of a key of 16,384 bits. */
 const SIGNATURE_BYTES_MAX = 2_048;
 
-/** What a document says of itself by this name. */
+/** The element's ID, which a signature refers to. */
 export function assertedId(element: XmlElement): string {
   const id = attributeOf(element, "ID") ?? "";
   if (!ID.test(id)) throw unproven(`${element.name} has no ID that can be signed`);
   return id;
 }
 
-/** The signature of an element, which is its parent. Undefined where there is none. */
+/** The signature directly below an element; undefined if there is none. */
 export function signatureOf(element: XmlElement): XmlElement | undefined {
   return elementNamed(element, SIGNATURES, "Signature");
 }
@@ -48,7 +48,7 @@ export interface SignedDocument {
 }
 
 /**
- * The text that was signed, in its canonical form. Nothing else of the document is proven.
+ * The text that was signed, in its canonical form. Nothing else in the document is proven.
  *
  * @throws API_UNAUTHORIZED when the signature is not exactly in the accepted form, or was made with none of the keys.
  */
@@ -171,7 +171,7 @@ function childNamed({ childNodes }: XmlNode, name: string): XmlNode {
   const [found, ...others] = Array.from({ length: childNodes.length }, (_, index) => childNodes[index]!).filter(
     (child) => child.localName === name,
   );
-  if (found === undefined || others.length > 0) throw new Error(`there is not one ${name}`);
+  if (found === undefined || others.length > 0) throw new Error(`expected exactly one ${name}`);
   return found;
 }
 

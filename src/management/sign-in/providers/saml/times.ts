@@ -22,7 +22,7 @@ export function instant(name: string, text: string): number {
   return ms;
 }
 
-/** Requires that something is valid now: from `notBefore` on, where that is given, and before `notOnOrAfter`, which is not far away. */
+/** Requires that something is valid now: from `notBefore` on, if given, and before `notOnOrAfter`, which must not be far in the future. */
 export function demandNow(
   what: string,
   nowMs: number,

@@ -56,8 +56,8 @@ const OTHER_LINE = /[\u0085\u2028\u2029]/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/;
 
 /**
- * Reads a document strictly: one element with elements, attributes and texts in it, every prefix declared. A document with a document type,
- * entities of its own, comments, instructions or CDATA sections is refused: each of them has made two readers see different documents in the same text. Time and memory grow
+ * Reads a document strictly: one element with elements, attributes and text in it, and every prefix declared. A document with a document
+ * type, custom entities, comments, instructions or CDATA sections is refused: each of these has made two parsers read different documents from the same text. Time and memory grow
  * with the length.
  *
  * @throws API_UNAUTHORIZED for anything else, or beyond {@link XML_LIMITS}.
@@ -133,13 +133,12 @@ class XmlReader {
     const qualified = this.#take(START)?.[1];
     if (qualified === undefined) throw unproven(this.#why());
     this.#count();
-    if (this.#names.add(qualified).size > XML_LIMITS.names)
-      throw unproven(`the document has more than ${XML_LIMITS.names} names of elements`);
-    if (open.length >= XML_LIMITS.depth) throw unproven(`the document is deeper than ${XML_LIMITS.depth}`);
+    if (this.#names.add(qualified).size > XML_LIMITS.names) throw unproven(`the document has more than ${XML_LIMITS.names} element names`);
+    if (open.length >= XML_LIMITS.depth) throw unproven(`the document is nested deeper than ${XML_LIMITS.depth}`);
     const written = new Map<string, string>();
     for (let found = this.#take(ATTRIBUTE); found !== undefined; found = this.#take(ATTRIBUTE)) {
       this.#count();
-      if (written.has(found[1]!)) throw unproven("the document has an attribute twice");
+      if (written.has(found[1]!)) throw unproven("the document has a duplicate attribute");
       written.set(found[1]!, expanded((found[2] ?? found[3])!.replace(/[\n\t]/g, " ")));
     }
     const end = this.#take(START_END);
@@ -166,7 +165,7 @@ function expanded(text: string): string {
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal);
     const character = code >= 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "";
     if (character === "" || NO_CHARACTER.test(character))
-      throw unproven("the document has an entity of its own, or a character that is not allowed in XML");
+      throw unproven("the document has a custom entity, or a character that is not allowed in XML");
     return character;
   });
 }
@@ -182,7 +181,7 @@ function scopeOf(around: Scope, written: ReadonlyMap<string, string>): Scope {
       throw unproven("the document declares a namespace that is not allowed");
     scope ??= new Map(around);
     scope.set(prefix, uri);
-    if (scope.size > XML_LIMITS.namespaces) throw unproven(`the document has more than ${XML_LIMITS.namespaces} namespaces at one place`);
+    if (scope.size > XML_LIMITS.namespaces) throw unproven(`the document has more than ${XML_LIMITS.namespaces} namespaces in one place`);
   }
   return scope ?? around;
 }
@@ -202,24 +201,24 @@ function attributesOf(written: ReadonlyMap<string, string>, scope: Scope): reado
     if (qualified === "xmlns" || qualified.startsWith("xmlns:")) continue;
     const { name, namespace } = resolved(qualified, scope, false);
     const whole = `${namespace} ${name}`;
-    if (seen.has(whole)) throw unproven("the document has an attribute twice");
+    if (seen.has(whole)) throw unproven("the document has a duplicate attribute");
     seen.add(whole);
     attributes.push({ name, namespace, value });
   }
   return attributes;
 }
 
-/** The elements in an element. */
+/** The child elements of an element. */
 export function elementsIn({ children }: XmlElement): readonly XmlElement[] {
   return children.filter((child) => typeof child !== "string");
 }
 
-/** The elements of this name in an element. */
+/** The child elements with this name. */
 export function elementsNamed(element: XmlElement, namespace: string, name: string): readonly XmlElement[] {
   return elementsIn(element).filter((child) => child.name === name && child.namespace === namespace);
 }
 
-/** The one element of this name, undefined where there is none. */
+/** The only child element with this name; undefined if there is none. */
 export function elementNamed(element: XmlElement, namespace: string, name: string): XmlElement | undefined {
   const [first, ...others] = elementsNamed(element, namespace, name);
   if (others.length > 0) throw unproven(`there is more than one ${name} in ${element.name}`);
@@ -231,13 +230,13 @@ export function attributeOf({ attributes }: XmlElement, name: string): string | 
   return attributes.find((attribute) => attribute.name === name && attribute.namespace === "")?.value;
 }
 
-/** The text of an element that has nothing else in it. */
+/** The text of an element without child elements. */
 export function plainTextOf(element: XmlElement): string {
-  if (element.children.some((child) => typeof child !== "string")) throw unproven(`${element.name} has something other than text in it`);
+  if (element.children.some((child) => typeof child !== "string")) throw unproven(`${element.name} contains something other than text`);
   return element.children.join("");
 }
 
-/** An element, and all elements below it, in their order. Each costs the same, however deep it is. */
+/** An element, and all elements below it, in their order. Each costs the same, regardless of its depth. */
 export function* elementsBelow(element: XmlElement): Generator<XmlElement> {
   const waiting = [element];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -3,7 +3,7 @@ import { h } from "../dom/h.ts";
 import type { Child } from "../dom/h.ts";
 import { breakable, json, tag } from "./words.ts";
 
-/** The outcome of each host edit: it reached the tenant, it was undone, or it stays on the host alone. */
+/** The outcome of each host edit: it reached the tenant, it was undone, or it stays on the host only. */
 export function createFlowList({ flowed, undone, settles }: ShownBack): HTMLElement {
   return h(
     "ul",

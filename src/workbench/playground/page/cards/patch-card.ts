@@ -24,12 +24,12 @@ export interface PatchActions {
   readonly toggle: (patch: ShownPatch) => void;
 }
 
-/** The name of a patch among all: for keeping focus and what is open while results change. */
+/** The unique name of a patch, which keeps focus and open parts while results change. */
 export function patchKey({ list, patch }: Pick<ShownPatch, "list" | "patch">): string {
   return `${list}-${patch}`;
 }
 
-/** One patch in the results: what it did in each direction, how its pair fares, and why it failed. */
+/** One patch in the results: what it did in each direction, the verdict on its pair, and why it failed. */
 export function createPatchCard(patch: ShownPatch, open: boolean, actions: PatchActions): HTMLLIElement {
   const key = patchKey(patch);
   const { pair } = patch;

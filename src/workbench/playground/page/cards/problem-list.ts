@@ -30,7 +30,7 @@ function item(problem: Problem, jump: (problem: Problem) => void): HTMLLIElement
   );
 }
 
-/** The text that a problem is of. */
+/** The text that a problem belongs to. */
 export function problemTextName({ file }: Problem): TextName {
   return file === "tenant" || file === "host" || file === "settings" ? file : "config";
 }

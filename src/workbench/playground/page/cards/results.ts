@@ -29,7 +29,7 @@ export interface Results {
   show(results: ShownResults): void;
 }
 
-/** The list of patches with their outcomes, the problems and the notes. What is open stays open, what has the focus keeps it. */
+/** The list of patches with their outcomes, the problems and the notes. Open parts stay open, and the focused one keeps the focus. */
 export function createResults(actions: ResultActions): Results {
   const element = h("div", { class: "results", tabindex: 0, role: "group", "aria-label": "Outcomes" });
   const open = new Set<string>();
@@ -73,7 +73,7 @@ export function summary({ problems, outcomes, notes, back, fuel }: PlaygroundAns
     .join(" ");
 }
 
-/** The patches of an answer with what is known of each, in the order of their lists. */
+/** The patches of an answer with everything known about each, in the order of their lists. */
 export function patchesOf(answer: PlaygroundAnswer, pairs: readonly ShownPair[] = []): ShownPatch[] {
   const found = new Map<string, { patch: ShownOutcome; outcomes: ShownOutcome[] }>();
   for (const outcome of [...answer.outcomes, ...(answer.back?.outcomes ?? [])]) {
@@ -123,7 +123,7 @@ function content(
     warnings.length > 0 && group(countOf(warnings.length, "warning"), createProblemList(warnings, actions.jumpToProblem)),
     notes.length > 0 &&
       group(
-        "The syncer would say",
+        "The syncer would report",
         h(
           "ul",
           { class: "notes" },

@@ -22,17 +22,17 @@ export interface Word {
 
 const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
   applied: { text: "Applied", tone: "good", icon: "applied", meaning: "The patch changed something." },
-  noChange: { text: "No change", tone: "quiet", icon: "noChange", meaning: "It ran, and changed no value." },
+  noChange: { text: "No change", tone: "quiet", icon: "noChange", meaning: "It ran without changing a value." },
   noMatch: { text: "No match", tone: "warning", icon: "noMatch", meaning: "The object has nothing at its path." },
   noExpression: { text: "Nothing this way", tone: "quiet", icon: "noExpression", meaning: "It has no expression for this direction." },
   error: { text: "Error", tone: "error", icon: "error", meaning: "Failed. Other patches and objects are unaffected." },
-  denied: { text: "Denied", tone: "denied", icon: "denied", meaning: "What came out is not allowed, so it is not written." },
+  denied: { text: "Denied", tone: "denied", icon: "denied", meaning: "The result is not allowed, so it is not written." },
 };
 
 const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
   lossless: { text: "Lossless", tone: "good", icon: "lossless", meaning: "Every value that was tried came back unchanged." },
   "one-way": { text: "One-way", tone: "accent", icon: "one-way", meaning: "Host edits are not synced back." },
-  drifts: { text: "Drifts", tone: "warning", icon: "drifts", meaning: "A value comes back as a different one, and then stays the same." },
+  drifts: { text: "Drifts", tone: "warning", icon: "drifts", meaning: "A value comes back changed, and then stays the same." },
   oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps changing the other forever." },
 };
 
@@ -52,7 +52,7 @@ export const LISTS: Readonly<Record<PatchListName, string>> = Object.fromEntries
   SYNCED_KINDS.map(({ section, plural }) => [section, plural]),
 );
 
-/** A state in words, with its drawing. */
+/** A state in words, with its icon. */
 export function tag(text: string, tone: Tone, name: IconName, title?: string): HTMLElement {
   return h("span", { class: "tag", "data-tone": tone, title }, icon(name), text);
 }

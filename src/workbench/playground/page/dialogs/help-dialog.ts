@@ -5,9 +5,9 @@ import { SHORTCUTS } from "./shortcuts.ts";
 import { tag, GLOSSARY } from "../cards/words.ts";
 
 const FUEL =
-  "What expressions cost: the steps that the engine takes. The same texts take the same fuel here, in Node and in a cluster. An expression that takes more than limits.fuel is stopped.";
+  "The cost of expressions: the steps that the engine takes. The same texts take the same fuel here, in Node and in a cluster. An expression that takes more than limits.fuel is stopped.";
 
-/** The meaning of the words on the page, and the keyboard shortcuts. On machines with a Command key, it works like Ctrl. */
+/** The meaning of the words on the page, and the keyboard shortcuts. On machines with a Command key, that key works like Ctrl. */
 export function createHelpDialog(): Dialog {
   return createDialog(
     "help",

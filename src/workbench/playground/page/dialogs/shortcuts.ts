@@ -22,7 +22,7 @@ const PANE_KEYS: Readonly<Record<string, PaneName>> = {
 /** Keys, and what they do. */
 export const SHORTCUTS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["Alt 1", "Alt 6"], "Go to a pane: 1 patches, 2 tenant, 3 host, 4 back, 5 results, 6 settings"],
-  [["Ctrl Space"], "In an expression or a path: what can be written here; Enter or Tab accepts it"],
+  [["Ctrl Space"], "In an expression or a path: show completions; Enter or Tab accepts one"],
   [["F8"], "Next problem; with Shift, the previous one"],
   [["Ctrl S"], "Copy a link to what you see"],
   [["Alt E"], "Open the examples"],

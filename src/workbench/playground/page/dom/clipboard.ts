@@ -1,8 +1,8 @@
 import { h } from "./h.ts";
 
 /**
- * Copies a text. Where the browser keeps its clipboard from the page (a page that was opened from a file, for example), by the older
- * way of a selected text.
+ * Copies text. If the browser denies access to the clipboard, for example to a page opened from a file, falls back to the
+ * older method of selecting the text.
  *
  * @returns whether it was copied
  */

@@ -37,7 +37,7 @@ const DRAWINGS = {
 /** The name of a drawing. */
 export type IconName = keyof typeof DRAWINGS;
 
-/** A drawing beside words that say the same: assistive technology does not see it. */
+/** An icon next to words with the same meaning, hidden from assistive technology. */
 export function icon(name: IconName, size = 16): SVGElement {
   return svg(
     "svg",
@@ -46,7 +46,7 @@ export function icon(name: IconName, size = 16): SVGElement {
   );
 }
 
-/** The mark of the playground: the way there and the way back. */
+/** The logo of the playground: both directions of the sync. */
 export function mark(): SVGElement {
   return svg(
     "svg",

@@ -12,7 +12,7 @@ export interface StripOptions {
   readonly onClose: () => void;
 }
 
-/** A line across the page that stays until it is dismissed. */
+/** A banner that stays until it is dismissed. */
 export function createStrip({ label, tone, close, onClose }: StripOptions, ...children: readonly Child[]): HTMLElement {
   const button = h("button", { type: "button", class: "button button-small" }, close);
   const element = h(
@@ -28,7 +28,7 @@ export function createStrip({ label, tone, close, onClose }: StripOptions, ...ch
   return element;
 }
 
-/** What the page is for, for people who see it for the first time. */
+/** An introduction to the page for new users. */
 export function createWelcome(onClose: () => void): HTMLElement {
   return createStrip(
     { label: "How it works", tone: "quiet", close: "Got it", onClose },

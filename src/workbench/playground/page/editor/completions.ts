@@ -40,9 +40,9 @@ interface Cursor {
 }
 
 /**
- * What can be written at an offset of the configuration; undefined where nothing can be.
+ * The completions at an offset of the configuration; undefined if there are none.
  *
- * @param asked the user asked for it: then names are offered before a letter is typed.
+ * @param asked Whether the user requested completion: then names are offered before a letter is typed.
  *
  * @example
  * completionsAt({ config, tenant }, config.indexOf("value.") + 6)?.options.map(({ label }) => label); // ["at", "charAt", …]
@@ -124,7 +124,7 @@ function inExpression(state: PlaygroundState, { typed, list, path }: Cursor, ask
   };
 }
 
-/** Tells whether a text of JavaScript ends within a string. */
+/** Reports whether a string of JavaScript ends within a string. */
 function isInString(text: string): boolean {
   let quote = "";
   for (let at = 0; at < text.length; at += 1) {

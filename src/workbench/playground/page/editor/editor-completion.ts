@@ -7,7 +7,7 @@ import type { FoundCompletion, FoundCompletions } from "./completions.ts";
 /** Says what can be written at an offset; `asked` when people asked for it. */
 export type Complete = (offset: number, asked: boolean) => FoundCompletions | undefined;
 
-/** Offers what `complete` knows, while the user types and at Ctrl-Space. */
+/** Offers the completions of `complete`, while the user types and at Ctrl-Space. */
 export function completing(complete: Complete): Extension {
   return autocompletion({
     icons: false,
@@ -20,7 +20,7 @@ export function completing(complete: Complete): Extension {
   });
 }
 
-/** Tells whether a list is open: it then handles the keys. */
+/** Reports whether a list is open: it then handles the keys. */
 export function isCompleting(view: EditorView): boolean {
   return completionStatus(view.state) === "active";
 }

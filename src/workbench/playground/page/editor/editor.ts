@@ -52,7 +52,7 @@ export interface Editor {
 const PUT_IN = Annotation.define<boolean>();
 
 /**
- * An editor for YAML. It lives in a shadow tree: there its style sheets are adopted, which a policy without inline styles allows.
+ * An editor for YAML. It is in a shadow tree, which adopts its style sheets: a policy without inline styles allows that.
  */
 export function createEditor({ label, onEdit, onCursor, complete }: EditorOptions): Editor {
   const element = document.createElement("div");

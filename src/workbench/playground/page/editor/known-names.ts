@@ -25,7 +25,7 @@ const LANGUAGE = [
   ...["decodeURIComponent", "encodeURIComponent", "isFinite", "isNaN", "parseFloat", "parseInt"],
 ];
 
-/** Names in scope: those of patches, the functions of the host, and what people use of the language. */
+/** Names in scope: those of patches, the functions of the host, and commonly used names of the language. */
 export const NAMES_IN_SCOPE: readonly KnownName[] = [
   ...OWN,
   ...HOST_FUNCTIONS.map(({ name, signature, about }) => ({ name, detail: signature, about })),

@@ -16,7 +16,7 @@ export function documentsIn(text: string): (SyntaxNode | undefined)[] {
   return yamlLanguage.parser.parse(text).topNode.getChildren("Document").map(valueIn);
 }
 
-/** The values of a list, in block or flow style; undefined when the node is none. */
+/** The values of a list, in block or flow style; undefined when the node is not a list. */
 export function items(node: SyntaxNode): SyntaxNode[] | undefined {
   if (!node.name.endsWith("Sequence")) return undefined;
   return node.getChildren("Item").flatMap((item) => valueIn(item) ?? []);
@@ -33,13 +33,13 @@ export function members(node: SyntaxNode, text: string): Map<string, SyntaxNode>
   return found;
 }
 
-/** The key of a pair of a map; undefined when there is none. */
+/** The key of a pair in a map; undefined when there is none. */
 export function pairKey(pair: SyntaxNode, text: string): string | undefined {
   const key = pair.getChild("Key");
   return key === null ? undefined : scalar(key.firstChild ?? undefined, text);
 }
 
-/** The value that a document, an item or a pair holds: its last child that is one. */
+/** The value of a document, an item or a pair: its last child that is a value. */
 export function valueIn(node: SyntaxNode): SyntaxNode | undefined {
   for (let child = node.lastChild; child !== null; child = child.prevSibling)
     if (!ASIDE.has(child.name) && child.name !== "Key" && child.name !== "DirectiveEnd" && child.name !== "DocumentEnd")

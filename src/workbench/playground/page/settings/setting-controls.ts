@@ -15,7 +15,7 @@ interface Names {
   readonly describedBy: string;
 }
 
-/** A control that calls `change` for what people choose or type. */
+/** A control that calls `change` with what the user selects or types. */
 export function createControl(field: SettingField, names: Names, change: (value: SettingValue | undefined) => void): Control {
   const { schema } = field;
   if (schema.type === "literals") return choice(schema.values.map(String), String(schema.default), names, change);

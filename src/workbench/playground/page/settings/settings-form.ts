@@ -27,7 +27,7 @@ export interface SettingsForm {
 export interface SettingsFormOptions {
   /** Fields of the virtual cluster, which stand first. */
   readonly vcluster: readonly HTMLElement[];
-  /** Changes one setting of the text; `undefined` takes it out. Tells whether the text could be changed. */
+  /** Changes one setting of the text; `undefined` takes it out. Reports whether the text could be changed. */
   readonly change: (path: SettingPath, value: SettingValue | undefined) => boolean;
 }
 
@@ -36,7 +36,7 @@ export function createSettingsForm({ vcluster, change }: SettingsFormOptions): S
   const unreadable = h(
     "p",
     { class: "settings-unreadable", hidden: true },
-    "The text below cannot be read, so its fields are disabled. The results say what is wrong with it.",
+    "The text below cannot be read, so its fields are disabled. The results show what is wrong with it.",
   );
   const fields = new Map<SettingField, ShownField>();
   const groups = FIELD_GROUPS.map(({ title, fields: members }) => {
@@ -80,7 +80,7 @@ interface ShownField {
   complain(problems: readonly Problem[]): void;
 }
 
-const CLOSED = "This field cannot change the setting as the text spells it. Change it in the text.";
+const CLOSED = "This field cannot change the setting in the form that the text uses. Change it in the text.";
 
 function createField(field: SettingField, change: (value: SettingValue | undefined) => boolean): ShownField {
   const id = `setting-${field.name.replaceAll(".", "-")}`;

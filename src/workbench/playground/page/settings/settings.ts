@@ -34,10 +34,10 @@ const NAME = "endpoint-sync-playground";
 const DEFAULTS: PageSettings = { theme: "system", compare: "tenant", welcomed: false };
 
 /**
- * Reads the settings, and keeps changes. A browser may refuse to keep anything, and what it kept may be of another version:
- * neither is a reason not to start.
+ * Reads the settings, and keeps changes. A browser may refuse to store anything, and the stored settings may be from
+ * another version: neither prevents the start.
  *
- * @param storage - gives the place, or throws as `window.localStorage` does where it is forbidden
+ * @param storage - returns the storage, or throws as `window.localStorage` does where it is forbidden
  */
 export function createSettings(storage: () => SettingsStorage): SettingsStore {
   let settings = read(storage);

@@ -7,7 +7,7 @@ const NEXT: Readonly<Record<Theme, Theme>> = { system: "light", light: "dark", d
 const ICONS: Readonly<Record<Theme, IconName>> = { system: "auto", light: "light", dark: "dark" };
 const NAMES: Readonly<Record<Theme, string>> = { system: "as the system", light: "light", dark: "dark" };
 
-/** A button that goes from the system's colours to light to dark, and shows the page in the last choice. */
+/** A button that cycles through system colours, light and dark; the page starts with the last choice. */
 export function createThemeButton(settings: SettingsStore): HTMLButtonElement {
   const button = h("button", { type: "button", class: "button button-bare button-icon", "data-action": "theme" });
   const show = () => {

@@ -31,9 +31,9 @@ export function settingAt(settings: unknown, path: SettingPath): unknown {
 }
 
 /**
- * The text with another value of a setting; `undefined` removes it, and with it the maps that held nothing else.
+ * The text with another value of a setting; `undefined` removes it, and with it the maps that contained nothing else.
  *
- * @returns undefined when the text is not a map, or spells the place in a way that cannot be changed by itself, as an alias does
+ * @returns undefined when the text is not a map, or contains the value in a form that cannot be changed on its own, such as an alias
  *
  * @example
  * withSetting("onError: skip-patch # why\n", ["addressPolicy", "allow"], ["10.0.0.0/8"]);

@@ -21,7 +21,7 @@ const QUIET_MS = 150;
 /** An answer that takes longer is waited for visibly, in milliseconds. */
 const COMPUTING_AFTER_MS = 300;
 
-/** Calls `ask` when the time has come, and `computing` when the page should show that it is waiting, or no longer waiting. */
+/** Calls `ask` when it is due, and `computing` when the page should start or stop showing that it is waiting. */
 export function createAsking(clock: Clock, ask: () => void, computing: (busy: boolean) => void): Asking {
   let quiet: Timer | undefined;
   let patience: Timer | undefined;

@@ -27,8 +27,8 @@ export interface Takeaway {
   copyModule(): void;
 }
 
-const NOTHING_YET = "There is nothing to copy yet: the results say why";
-const UNSAFE = "Not copied: the texts contain control characters, which a terminal would act on";
+const NOTHING_YET = "There is nothing to copy yet: the results show why";
+const UNSAFE = "Not copied: the texts contain control characters, which a terminal would interpret";
 
 /** The actions behind the page's menu. */
 export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): Takeaway {
@@ -38,7 +38,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
     history.replaceState(null, "", `#${packed.fragment}`);
     const size = countOf(location.href.length, "character");
     const copied = await copyText(location.href);
-    announcer.toast(copied ? `Link copied: ${size}, everything is in it` : "The link is in the address bar now");
+    announcer.toast(copied ? `Link copied: ${size}, with all texts in it` : "The link is now in the address bar");
   }
 
   async function copy(text: string | undefined, done: string, nothing = NOTHING_YET): Promise<void> {
@@ -54,7 +54,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
 
   return {
     share: () => void share(),
-    copyTest: () => void copy(ofAnswer(testFileOf), "Test file copied. Its first line says how to run it."),
+    copyTest: () => void copy(ofAnswer(testFileOf), "Test file copied. Its first line shows how to run it."),
     copyCommands: () => void copy(commandLineOf(texts.state()), "Commands copied. They write the files and render them.", UNSAFE),
     copyModule: () => void copy(ofAnswer(typeScriptOf), "TypeScript copied."),
   };
