@@ -81,6 +81,18 @@ describe("the host's mirror", () => {
     expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2"], makers: [OURS] });
     for (const view of views) expect(view).toContain("10.0.0.1");
   });
+
+  test("that missed its time does not get it twice: what it left goes once what replaces it is there", async () => {
+    const sides = await sidesWith(true, true);
+    await fill(sides.tenant, "shop", ["web"]);
+    await start({ ...sides, settings: AUTO });
+    await sides.on.controllers.stop("endpointslice-mirroring-controller");
+    await write(sides.tenant, [{ addresses: [{ ip: "10.0.0.2" }], ports: [{ port: 80 }] }]);
+    await clock.advance(2_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [MIRROR] });
+    await clock.advance(1_500);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.2"], makers: [OURS] });
+  });
 });
 
 describe("slices that are made", () => {

@@ -20,7 +20,7 @@ test("what is held goes after its time, of which only that up to the last look c
 test("the next look is at the first time that is over, at once where that was not seen yet, and not again", () => {
   const known = heldSince(1_000);
   expect(nextWaitMs(known, 2_000, TIMES)).toBe(4_000);
-  expect(nextWaitMs(Object.assign(known, { leftSince: 1_500 }), 2_000, TIMES)).toBe(2_500);
+  expect(nextWaitMs(Object.assign(known, { mirrorOwesSince: 1_500 }), 2_000, TIMES)).toBe(2_500);
   expect(nextWaitMs(known, 2_000, { ...TIMES, writeMs: 7 })).toBe(7);
   expect(nextWaitMs(known, 60_000, TIMES)).toBe(1);
   expect(nextWaitMs(Object.assign(known, { lookedAt: 60_000 }), 60_000, TIMES)).toBeUndefined();

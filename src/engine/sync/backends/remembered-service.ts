@@ -29,8 +29,8 @@ export interface RememberedService {
   copylessSince: number | undefined;
   /** Since when slices of another syncer, beside which ours have gone, show less than the copy. */
   othersBehindSince: number | undefined;
-  /** Since when a mirror has left slices beside ours. */
-  leftSince: number | undefined;
+  /** Since when slices of the host's mirror are outdated, or left beside those that replace them. */
+  mirrorOwesSince: number | undefined;
   /** Names of slices that this process has made, which an index may not show yet. */
   readonly made: Map<string, ObjectKey>;
   /** Ids of what is gone and whose copy waits. */
@@ -61,7 +61,7 @@ export function newService(version: number, decision: BackendsDecision): Remembe
       editedAt: undefined,
     },
     ...{ mirrorBehindSince: undefined, heldSince: undefined, copylessSince: undefined },
-    ...{ othersBehindSince: undefined, leftSince: undefined },
+    ...{ othersBehindSince: undefined, mirrorOwesSince: undefined },
     ...{ made: new Map<string, ObjectKey>(), held: new Set<string>(), moving: new Map<string, number>() },
   };
 }
@@ -85,7 +85,7 @@ export function nextWaitMs(
     ...(writeMs > 0 ? [writeMs] : []),
     ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + mirrorMs - now]),
     ...[known.heldSince, known.copylessSince, ...known.moving.values()].flatMap((since) => until(since, releaseMs)),
-    ...[known.othersBehindSince, known.leftSince].flatMap((since) => until(since, mirrorMs)),
+    ...[known.othersBehindSince, known.mirrorOwesSince].flatMap((since) => until(since, mirrorMs)),
   ];
   return waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
 }

@@ -364,9 +364,9 @@ class DecidedBackends implements ServiceBackends {
   #plan(known: RememberedService, collected: CollectedBackends): MadeWrites {
     const { decision } = known;
     const { rules } = this.#slices;
-    const left = decision.dropsMirrored;
-    known.leftSince = left ? (known.leftSince ?? this.#options.clock.monotonic()) : undefined;
     const { copy, made, mirrored, hostKey } = collected;
+    const owes = decision.dropsMirrored || (copy !== undefined && collected.seen.mirror === "behind");
+    known.mirrorOwesSince = owes ? (known.mirrorOwesSince ?? this.#options.clock.monotonic()) : undefined;
     // What readers see does not follow an edit that the tenant has not made: what was made waits until there is none.
     const waits = collected.seen.made === "behind" && collected.isEdited();
     const makes = decision.makes && copy !== undefined && !waits;
@@ -375,7 +375,7 @@ class DecidedBackends implements ServiceBackends {
       made,
       desired: makes ? collected.desired() : decision.dropsMade ? [] : made,
       shown: !makes || collected.seen.madeShown,
-      left: this.#isOver(known.leftSince, MIRROR_WAIT_MS) ? mirrored : [],
+      left: decision.dropsMirrored && this.#isOver(known.mirrorOwesSince, MIRROR_WAIT_MS) ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
       // What was made of a copy that is gone goes with it.
       standIns: copy === undefined ? [] : standInsOf(collected, decision.teller),
