@@ -257,7 +257,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
         back.searchParams.set("error", "access_denied");
         back.searchParams.set("error_description", "<b>INNER</b>");
       });
-      expect([seen.status, seen.text]).toEqual([403, expect.stringContaining("refused at the provider: access_denied")]);
+      expect([seen.status, seen.text]).toEqual([403, expect.stringContaining("declined the request at the provider: access_denied")]);
       expect(seen.text).not.toContain("INNER");
     });
 
