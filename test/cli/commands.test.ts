@@ -8,7 +8,7 @@ const SEE_HELP = "Add --help for the options and an example.";
 
 testCommand("the program", [
   { why: "tells its version", argv: ["--version"], out: /^\d+\.\d+\.\d+\S*\n$/ },
-  { why: "tells its commands", argv: ["--help"], out: /^ {2}explain +what an error code means/m },
+  { why: "tells its commands", argv: ["--help"], out: /^ {2}explain +explain what an error code means/m },
   { why: "tells its commands when it is called without one", argv: [], code: 2, err: /^Usage: endpoint-sync/ },
   { why: "helps with one command", argv: ["help", "eval"], out: /^Usage: endpoint-sync eval \[options\] <expression>/ },
   {

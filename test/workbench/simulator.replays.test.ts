@@ -194,7 +194,7 @@ const SENT_AWAY_BY_A_LOST_DELETE = `
   reconcile begins 2636829411
   request is answered 835354535
   event arrives 1489156029
-  host meddles with a slice that was made 2733119863
+  host changes a slice that was made 2733119863
   DELETE lost 1766961079
   configuration changes in place 598892506
 `;

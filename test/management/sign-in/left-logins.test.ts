@@ -166,7 +166,7 @@ describe("after a sign-out", () => {
     restriction!.join(["other"]);
     expect(await after(own)).toBe(200);
     expect(await groupsOfJane()).toEqual([]);
-    expect(ended()).toEqual([["patch", "jane", expect.stringContaining("none of the groups")]]);
+    expect(ended()).toEqual([["patch", "jane", expect.stringContaining("none of your groups")]]);
   });
 
   test("a refresh token for one use is stored before anything else can fail", async () => {
