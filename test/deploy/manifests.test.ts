@@ -198,14 +198,14 @@ describe.runIf(kubectlPath !== undefined)("what is decided Service by Service wh
 
   test.each(["sidecar/single-namespace", "sidecar/in-pod"])("is allowed by %s", (overlay) => {
     const rules = rulesOf(overlay);
-    expect(rules).toContainEqual(slices("list", "watch", "create", "update", "delete"));
+    expect(rules).toContainEqual(slices("get", "list", "watch", "create", "update", "delete"));
     expect(rules.some((rule) => JSON.stringify(rule).includes("endpoints") && JSON.stringify(rule).includes("get"))).toBe(true);
   });
 
   test("is allowed in each namespace of several", () => {
     const rules = rulesOf("sidecar/multi-namespace");
     expect(rules).toContainEqual(slices("list", "watch"));
-    expect(rules.filter((rule) => JSON.stringify(rule) === JSON.stringify(slices("create", "update", "delete")))).toHaveLength(2);
+    expect(rules.filter((rule) => JSON.stringify(rule) === JSON.stringify(slices("get", "create", "update", "delete")))).toHaveLength(2);
     expect(rules.filter((rule) => JSON.stringify(rule).includes('["endpoints","services"],"verbs":["get"]'))).toHaveLength(2);
   });
 

@@ -37,8 +37,12 @@ test.each([
   expect(load(block(word))).toEqual({ apiGroups: [groupOf(ENDPOINT_SLICES)], resources: [ENDPOINT_SLICES.plural], verbs });
 });
 
-test("auto-rule allows to read the copies of Endpoints, as is asked for at the start", () => {
-  expect(load(block("auto-rule"))).toEqual({ apiGroups: [""], resources: [ENDPOINTS.plural], verbs: ["get"] });
+test("auto-rule allows to read copies of Endpoints and slices, as is asked for at the start", () => {
+  expect(load(block("auto-rule"))).toEqual({
+    apiGroups: ["", "discovery.k8s.io"],
+    resources: [ENDPOINTS.plural, ENDPOINT_SLICES.plural],
+    verbs: ["get"],
+  });
 });
 
 test("labels are named as the source names them", () => {

@@ -79,14 +79,14 @@ interface About {
   readonly wait: () => boolean;
 }
 
-/** Counts from now on, and says at the first time that it waits. */
+/** Reports at the first call that it waits, and counts from then on: inspecting takes its time, too. */
 function createWait({ terminal }: CommandContext, { wait: seconds = 0 }: WhyFlags): () => boolean {
-  const until = systemClock.now() + seconds * 1_000;
-  let isTold = false;
+  let until: number | undefined;
   return () => {
-    if (systemClock.now() >= until) return false;
-    if (!isTold) terminal.err("Waiting for a pending write");
-    isTold = true;
+    if (seconds <= 0) return false;
+    if (until !== undefined) return systemClock.now() < until;
+    terminal.err("Waiting for a pending write");
+    until = systemClock.now() + seconds * 1_000;
     return true;
   };
 }

@@ -40,8 +40,8 @@ describe("what is needed", () => {
       toHost: {},
       want: [
         "create,delete,get,list,update,watch endpoints in vc-blue of host",
+        "create,delete,get,list,update,watch endpointslices.discovery.k8s.io in vc-blue of host",
         "create,delete,get,list,update,watch services in vc-blue of host",
-        "create,delete,list,update,watch endpointslices.discovery.k8s.io in vc-blue of host",
         "get,list,update,watch endpoints in all of tenant",
         "get,list,update,watch endpointslices.discovery.k8s.io in all of tenant",
         "get,list,update,watch services in all of tenant",
@@ -52,7 +52,7 @@ describe("what is needed", () => {
       toHost: ENDPOINTS_ONLY,
       want: [
         "create,delete,get,list,update,watch endpoints in vc-blue of host",
-        "create,delete,list,update,watch endpointslices.discovery.k8s.io in vc-blue of host",
+        "create,delete,get,list,update,watch endpointslices.discovery.k8s.io in vc-blue of host",
         "get,list,update,watch endpoints in all of tenant",
         "get,list,update,watch endpointslices.discovery.k8s.io in all of tenant",
         "get,list,watch services in all of tenant",
@@ -86,7 +86,7 @@ describe("what is needed", () => {
       toHost: { ...ENDPOINTS_ONLY, endpoints: { patches: [REFERENCE] } },
       want: [
         "create,delete,get,list,update,watch endpoints in vc-blue of host",
-        "create,delete,list,update,watch endpointslices.discovery.k8s.io in vc-blue of host",
+        "create,delete,get,list,update,watch endpointslices.discovery.k8s.io in vc-blue of host",
         "create,delete,update secrets in all of tenant",
         "get,list,update,watch endpoints in all of tenant",
         "get,list,update,watch endpointslices.discovery.k8s.io in all of tenant",
@@ -99,7 +99,7 @@ describe("what is needed", () => {
       toHost: { ...ENDPOINTS_ONLY, secrets: { enabled: true }, endpoints: { patches: [REFERENCE] } },
       want: [
         "create,delete,get,list,update,watch endpoints in vc-blue of host",
-        "create,delete,list,update,watch endpointslices.discovery.k8s.io in vc-blue of host",
+        "create,delete,get,list,update,watch endpointslices.discovery.k8s.io in vc-blue of host",
         "create,delete,update secrets in vc-blue of host",
         "get,list,update,watch endpoints in all of tenant",
         "get,list,update,watch endpointslices.discovery.k8s.io in all of tenant",
@@ -113,8 +113,8 @@ describe("what is needed", () => {
       want: [
         "create,delete,get,update endpoints in vc-blue of host",
         "create,delete,get,update endpoints in vc-shop of host",
-        "create,delete,update endpointslices.discovery.k8s.io in vc-blue of host",
-        "create,delete,update endpointslices.discovery.k8s.io in vc-shop of host",
+        "create,delete,get,update endpointslices.discovery.k8s.io in vc-blue of host",
+        "create,delete,get,update endpointslices.discovery.k8s.io in vc-shop of host",
         "get services in vc-blue of host",
         "get services in vc-shop of host",
         "get,list,update,watch endpoints in all of tenant",
@@ -130,7 +130,7 @@ describe("what is needed", () => {
       toHost: { ...ENDPOINTS_ONLY, namespaces: { enabled: true, mappingsOnly: true, mappings: { byName: { shop: "vc-shop" } } } },
       want: [
         "create,delete,get,update endpoints in vc-shop of host",
-        "create,delete,update endpointslices.discovery.k8s.io in vc-shop of host",
+        "create,delete,get,update endpointslices.discovery.k8s.io in vc-shop of host",
         "get services in vc-shop of host",
         "get,list,update,watch endpoints in all of tenant",
         "get,list,update,watch endpointslices.discovery.k8s.io in all of tenant",

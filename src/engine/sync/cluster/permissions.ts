@@ -4,7 +4,7 @@
  * @module
  */
 import type { ClusterClient } from "../../../kube/object/cluster-client.ts";
-import { ENDPOINTS, EVENTS, groupOf, LEASES, NAMESPACES, SERVICES } from "../../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, groupOf, LEASES, NAMESPACES, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { sourceSide, targetSide } from "../../reconcile/references/reference-copy.ts";
@@ -63,8 +63,10 @@ export function requiredPermissions({ rules, references, translator }: Permissio
       ...permissions("tenant", ["get", "update"], { resource, namespaces: ALL }),
       ...permissions("host", ["create", "update", "delete"], { resource, namespaces: targets.written, required: targets.known }),
     ]),
-    // The copy is read before anything derived from it changes or is deleted.
-    ...(decides ? permissions("host", ["get"], { resource: ENDPOINTS, namespaces: targets.written, required: targets.known }) : []),
+    // The copy is read before anything derived from it changes or is deleted, and before anything is deleted, what replaces it.
+    ...(decides ? [ENDPOINTS, ENDPOINT_SLICES] : []).flatMap((resource) =>
+      permissions("host", ["get"], { resource, namespaces: targets.written, required: targets.known }),
+    ),
     ...(copied.some(({ besideService }) => besideService) ? serviceReads(written, targets) : []),
     ...(references?.kinds ?? []).flatMap((kind) => referencePermissions(kind, targets)),
     ...((references?.kinds ?? []).some(({ direction }) => direction === "toTenant")
