@@ -36,6 +36,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   const slices = new Map<string, Set<string>>();
   const placesOf = new Map<string, readonly string[]>();
   const services = new Map<string, Set<string>>();
+  const known = new Set<string>();
   const versions = new Map<string, number>();
   /** Index of slices made from copied Endpoints, by tenant Service and the other way round. */
   const madeFor = new Map<string, string>();
@@ -44,22 +45,26 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   /** Slices that were written, and are not seen yet. */
   const expected = new Map<string, string>();
 
-  function noteMade(id: string, service: ObjectKey | undefined): void {
+  function noteMade(id: string, service: string | undefined): void {
     const before = madeFor.get(id);
+    if (before === service) return;
     if (before !== undefined) forgetIn(madeOf, before, id);
     madeFor.delete(id);
     if (service === undefined) return;
-    madeFor.set(id, formatKey(service));
-    madeOf.set(formatKey(service), (madeOf.get(formatKey(service)) ?? new Set()).add(id));
+    madeFor.set(id, service);
+    madeOf.set(service, (madeOf.get(service) ?? new Set()).add(id));
   }
 
   function servicesAt(place: string): readonly string[] {
     return [...(services.get(place) ?? [])];
   }
 
-  function know(service: ObjectKey): void {
+  /** Told of with each change of something of the Service. */
+  function know(id: string, service: ObjectKey): void {
+    if (known.has(id)) return;
+    known.add(id);
     const place = placeOf(translator, service);
-    if (place !== undefined) services.set(place, (services.get(place) ?? new Set()).add(formatKey(service)));
+    if (place !== undefined) services.set(place, (services.get(place) ?? new Set()).add(id));
   }
 
   /** The host Services of a slice: the one that its label names, and the one whose Endpoints it was made from. */
@@ -67,8 +72,8 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     const labelled = serviceOfSlice(slice);
     const behind = endpointsBehind(translator.markerPrefix, slice);
     const made = behind !== undefined && whose(rules, behind) === "ours" ? behind : undefined;
-    if (made !== undefined) know({ namespace: made.namespace, name: made.name });
-    const service = made && { namespace: made.namespace, name: made.name };
+    const service = made && formatKey(made);
+    if (made !== undefined) know(service!, { namespace: made.namespace, name: made.name });
     noteMade(id, service);
     const stripped = labelled === undefined && behind === undefined ? copyNameIn(slice as EndpointSlice) : undefined;
     const places = [
@@ -84,15 +89,17 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       const id = formatKey(hostKey);
       const before = placesOf.get(id) ?? [];
       const [madeBefore, written] = [madeFor.get(id), expected.get(id)];
-      noteMade(id, undefined);
+      if (slice === undefined) noteMade(id, undefined);
       const now = slice === undefined ? [] : placesIn(id, slice);
-      for (const place of before) forgetIn(slices, place, id);
-      for (const place of now) slices.set(place, (slices.get(place) ?? new Set()).add(id));
       if (slice !== undefined) expected.delete(id);
-      if (now.length === 0) placesOf.delete(id);
-      else placesOf.set(id, now);
+      if (!sameTexts(before, now)) {
+        for (const place of before) forgetIn(slices, place, id);
+        for (const place of now) slices.set(place, (slices.get(place) ?? new Set()).add(id));
+        if (now.length === 0) placesOf.delete(id);
+        else placesOf.set(id, now);
+      }
       // Services from which it was made may be elsewhere by now, or share their place with another.
-      const told = [written, madeBefore, madeFor.get(id), ...[...before, ...now].flatMap(servicesAt)];
+      const told = [written, madeBefore, madeFor.get(id), ...[...new Set([...before, ...now])].flatMap(servicesAt)];
       return [...new Set(told)].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
     },
     of(service) {
@@ -102,8 +109,8 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     },
     expect: (hostKey, service) => void expected.set(formatKey(hostKey), formatKey(service)),
     touch(service) {
-      know(service);
       const id = formatKey(service);
+      know(id, service);
       versions.set(id, (versions.get(id) ?? 0) + 1);
     },
     version: (service) => versions.get(formatKey(service)) ?? 0,
@@ -116,6 +123,10 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       return behind && { namespace: behind.namespace, name: behind.name };
     },
   };
+}
+
+function sameTexts(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, at) => text === other[at]);
 }
 
 function forgetIn(groups: Map<string, Set<string>>, group: string, id: string): void {
