@@ -49,20 +49,23 @@ export interface RememberedService {
 /** A Service that was not looked at before. */
 export function newService(version: number, decision: BackendsDecision): RememberedService {
   return {
-    ...{
-      version,
-      decision,
-      lookedAt: 0,
-      hasCopy: false,
-      hasMade: false,
-      outdatedTimes: 0,
-      refusal: undefined,
-      right: undefined,
-      editedAt: undefined,
-    },
-    ...{ mirrorBehindSince: undefined, heldSince: undefined, copylessSince: undefined },
-    ...{ othersBehindSince: undefined, leftSince: undefined },
-    ...{ made: new Map<string, ObjectKey>(), held: new Set<string>(), moving: new Map<string, number>() },
+    hasCopy: false,
+    hasMade: false,
+    version,
+    decision,
+    lookedAt: 0,
+    mirrorBehindSince: undefined,
+    heldSince: undefined,
+    copylessSince: undefined,
+    othersBehindSince: undefined,
+    leftSince: undefined,
+    made: new Map(),
+    held: new Set(),
+    moving: new Map(),
+    right: undefined,
+    editedAt: undefined,
+    outdatedTimes: 0,
+    refusal: undefined,
   };
 }
 
@@ -74,12 +77,19 @@ export function wasOver({ lookedAt }: RememberedService, since: number | undefin
   return since !== undefined && lookedAt - since >= ms;
 }
 
+/** Nothing of the Service waits. */
+function isAtRest(known: RememberedService): boolean {
+  const { mirrorBehindSince, heldSince, copylessSince, othersBehindSince, leftSince, moving } = known;
+  return (mirrorBehindSince ?? heldSince ?? copylessSince ?? othersBehindSince ?? leftSince) === undefined && moving.size === 0;
+}
+
 /** How long until the first of these times is over that were not at the last look, in milliseconds; undefined when there is none. */
 export function nextWaitMs(
   known: RememberedService,
   now: number,
   { mirrorMs, releaseMs, writeMs }: { readonly mirrorMs: number; readonly releaseMs: number; readonly writeMs: number },
 ): number | undefined {
+  if (writeMs <= 0 && isAtRest(known)) return undefined;
   const until = (since: number | undefined, ms: number) => (since === undefined || known.lookedAt - since >= ms ? [] : [since + ms - now]);
   const waits = [
     ...(writeMs > 0 ? [writeMs] : []),
@@ -90,11 +100,28 @@ export function nextWaitMs(
   return waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
 }
 
-/** Takes note of what was made, where all of it is as the copy asks for. */
-export function noteRight(known: RememberedService, { copy, made, seen }: CollectedBackends): void {
+/** Takes note of what a look has found, and of what was made where all of it is as the copy asks for. */
+export function noteLook(
+  known: RememberedService,
+  { copy, made, seen }: CollectedBackends,
+  found: Pick<RememberedService, "decision" | "version" | "lookedAt" | "copylessSince" | "othersBehindSince">,
+): void {
+  known.decision = found.decision;
+  known.version = found.version;
+  known.lookedAt = found.lookedAt;
+  known.copylessSince = found.copylessSince;
+  known.othersBehindSince = found.othersBehindSince;
+  known.hasCopy = copy !== undefined;
+  known.hasMade = made.length > 0;
   const version = copy?.metadata.resourceVersion;
   if (version === undefined || seen.made !== "equal" || known.right?.version === version) return;
   known.right = { version, slices: new Map(made.map((slice) => [formatKey(keyOf(slice)), slice])) };
+}
+
+/** The slices that an index shows, and those that were made and that it may not show yet. */
+export function withUnseen(shown: readonly ObjectKey[], made: ReadonlyMap<string, ObjectKey>): readonly ObjectKey[] {
+  if (made.size === 0) return shown;
+  return [...new Map([...shown.map((key) => [formatKey(key), key] as const), ...made]).values()];
 }
 
 /**
