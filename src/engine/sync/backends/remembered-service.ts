@@ -83,6 +83,17 @@ function isAtRest(known: RememberedService): boolean {
   return (mirrorBehindSince ?? heldSince ?? copylessSince ?? othersBehindSince ?? leftSince) === undefined && moving.size === 0;
 }
 
+/**
+ * Changes of the tenant's Endpoints decide nothing before their copy shows them: no slices of Pods could take their place, all that tells
+ * readers is as the copy says, and nothing waits.
+ */
+export function followsCopy(known: RememberedService, { seen, copy }: CollectedBackends): boolean {
+  const { teller, dropsMade, dropsMirrored } = known.decision;
+  if (copy === undefined || seen.endpoints?.wanted !== true || (teller !== "mirror" && teller !== "made")) return false;
+  if (seen.derived.count > 0 || seen.own.copied < seen.own.count || seen.made === "behind" || seen.mirror === "behind") return false;
+  return !dropsMade && !dropsMirrored && isAtRest(known) && known.held.size === 0;
+}
+
 /** How long until the first of these times is over that were not at the last look, in milliseconds; undefined when there is none. */
 export function nextWaitMs(
   known: RememberedService,

@@ -36,6 +36,7 @@ import { decideBackends } from "./decide-backends.ts";
 import type { BackendsDecision } from "./decide-backends.ts";
 import {
   editNote,
+  followsCopy,
   isSameCopy,
   lacksCopy,
   lacksOthers,
@@ -193,17 +194,16 @@ class DecidedBackends implements ServiceBackends {
     this.#options.enqueue(syncId(BACKENDS, service));
   }
 
-  #isOver(since: number | undefined, ms: number): boolean {
-    return since !== undefined && this.#options.clock.monotonic() - since >= ms;
-  }
-
   /** The last decision; the first one is made at once, so that nothing is planned without one. */
   #decide(service: ObjectKey): RememberedService {
     return this.#known.get(formatKey(service)) ?? this.#look(service).known;
   }
 
   #decideAgain(service: ObjectKey, known: RememberedService): RememberedService {
-    return known.version === this.#options.router.backends!.version(service) ? known : this.#lookAndTell(service).known;
+    if (known.version === this.#options.router.backends!.version(service)) return known;
+    // What begins to wait now is waited for by the unit.
+    this.#options.enqueue(syncId(BACKENDS, service));
+    return this.#lookAndTell(service).known;
   }
 
   #look(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
@@ -275,6 +275,7 @@ class DecidedBackends implements ServiceBackends {
     const writes = this.#plan(known, collected);
     if (writes.operations.length === 0) {
       Object.assign(known, { outdatedTimes: 0, refusal: undefined });
+      if (followsCopy(known, collected)) router.backends!.rests(service);
       return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, 0) });
     }
     // The version of the tenant's Endpoints that the copy has, and what was made of it should have: both share what they write unasked.
@@ -362,7 +363,8 @@ class DecidedBackends implements ServiceBackends {
     const { decision } = known;
     const { rules } = this.#slices;
     const left = decision.dropsMirrored;
-    known.leftSince = left ? (known.leftSince ?? this.#options.clock.monotonic()) : undefined;
+    const now = this.#options.clock.monotonic();
+    known.leftSince = left ? (known.leftSince ?? now) : undefined;
     const { copy, made, mirrored, hostKey } = collected;
     // What readers see does not follow an edit that the tenant has not made: what was made waits until there is none.
     const waits = collected.seen.made === "behind" && collected.isEdited();
@@ -372,7 +374,7 @@ class DecidedBackends implements ServiceBackends {
       made,
       desired: makes ? collected.desired() : decision.dropsMade ? [] : made,
       shown: !makes || collected.seen.madeShown,
-      left: this.#isOver(known.leftSince, MIRROR_WAIT_MS) ? mirrored : [],
+      left: left && now - known.leftSince! >= MIRROR_WAIT_MS ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
       // What was made of a copy that is gone goes with it.
       standIns: copy === undefined ? [] : standInsOf(collected, decision.teller),

@@ -17,8 +17,13 @@ export interface BackendsIndex {
   of(service: ObjectKey): readonly ObjectKey[];
   /** Takes note that a slice was written for this Service, which no cache may ever show. */
   expect(hostKey: ObjectKey, service: ObjectKey): void;
-  /** Takes note that something of this tenant Service has changed, on either side. */
-  touch(service: ObjectKey): void;
+  /**
+   * Takes note that something of this tenant Service has changed, on either side. Tells whether to look at it: a change that its copy of
+   * Endpoints will show, and that is `copied` for now, says nothing while it rests.
+   */
+  touch(service: ObjectKey, change?: "copied"): boolean;
+  /** Takes note that its backends depend on its copy of Endpoints alone, until something else changes. */
+  rests(service: ObjectKey): void;
   /** Another number after each change of something of this Service. */
   version(service: ObjectKey): number;
   /** Tells whether something on the host was made from its Endpoints. */
@@ -38,6 +43,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   const services = new Map<string, Set<string>>();
   const known = new Set<string>();
   const versions = new Map<string, number>();
+  const resting = new Set<string>();
   /** Index of slices made from copied Endpoints, by tenant Service and the other way round. */
   const madeFor = new Map<string, string>();
   const madeOf = new Map<string, Set<string>>();
@@ -108,11 +114,15 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       return [...ids].map(parseKey);
     },
     expect: (hostKey, service) => void expected.set(formatKey(hostKey), formatKey(service)),
-    touch(service) {
+    touch(service, change) {
       const id = formatKey(service);
       know(id, service);
       versions.set(id, (versions.get(id) ?? 0) + 1);
+      if (change === "copied" && resting.has(id)) return false;
+      resting.delete(id);
+      return true;
     },
+    rests: (service) => void resting.add(formatKey(service)),
     version: (service) => versions.get(formatKey(service)) ?? 0,
     hasMade: (service) => madeOf.has(formatKey(service)),
     servicesAt: (hostService) => servicesAt(formatKey(hostService)).map(parseKey),
