@@ -150,7 +150,7 @@ describe("a folder that cannot be used", () => {
     await (await begin(folder)).stop();
     const file = join(folder, "credentials.json");
     writeFileSync(file, text);
-    const stderr = `error CONFIG_FILE: Cannot read "${file}": it holds no credentials of a cluster\n${HINT}`;
+    const stderr = `error CONFIG_FILE: Cannot read "${file}": it contains no credentials of a cluster\n${HINT}`;
     expect(await refused(folder)).toEqual({ code: 2, stdout: "", stderr });
     rmSync(file);
     await begin(folder);

@@ -23,7 +23,7 @@ import type {
   StringMap,
 } from "../../kube/object/types.ts";
 import { TRIGGER_TIME, withoutKeys } from "../reconcile/rules/excluded-keys.ts";
-import { formatKind, isMarkerKey, MANAGED_BY, managedByValue, NAMESPACE, readMarkers, writeMarkers } from "../translate/markers.ts";
+import { formatKind, isMarkerKey, readMarkers, readMarkersInAnnotations, writeMarkers } from "../translate/markers.ts";
 import type { CopySource } from "../translate/markers.ts";
 import { controllerOf, SERVICE_NAME, SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
 
@@ -158,19 +158,16 @@ export function copyNameIn(slice: EndpointSlice): string | undefined {
 export function endpointsBehind(markerPrefix: string, slice: KubeObject): CopySource | undefined {
   const known = sourcesBehind.get(slice);
   if (known?.markerPrefix === markerPrefix) return known.source;
-  const { labels = {}, annotations = {} } = slice.metadata;
-  const [vcluster, namespace] = [annotations[`${markerPrefix}vcluster`], annotations[`${markerPrefix}object-namespace`]];
+  const read = readMarkersInAnnotations(markerPrefix, slice);
   // Most slices are made of nothing, and this is asked for every event.
-  if (vcluster === undefined || namespace === undefined || annotations[`${markerPrefix}object-kind`] !== formatKind(ENDPOINTS))
-    return undefined;
-  const marks = { [markerPrefix + MANAGED_BY]: managedByValue(vcluster), [markerPrefix + NAMESPACE]: namespace };
-  const source = readMarkers(markerPrefix, { ...slice, metadata: { ...slice.metadata, labels: { ...labels, ...marks } } });
+  const source = read?.kind === formatKind(ENDPOINTS) ? read : undefined;
+  if (source === undefined) return undefined;
   sourcesBehind.set(slice, { markerPrefix, source });
   return source;
 }
 
 /** Asked again with each change of something of the Service. */
-const sourcesBehind = new WeakMap<KubeObject, { readonly markerPrefix: string; readonly source: CopySource | undefined }>();
+const sourcesBehind = new WeakMap<KubeObject, { readonly markerPrefix: string; readonly source: CopySource }>();
 
 function groupsOf({ subsets = [], ...copy }: Endpoints): Group[] {
   const groups = new Map<string, Group>();

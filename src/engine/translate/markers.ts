@@ -157,11 +157,25 @@ export function readMarkers(prefix: string, object: KubeObject): CopySource | un
 }
 
 function parseMarkers(prefix: string, object: KubeObject): CopySource | undefined {
-  const { labels = {}, annotations = {} } = object.metadata;
   const keys = keysBelow(prefix);
-  const vcluster = own(annotations, keys.vcluster);
+  const { labels = {}, annotations } = object.metadata;
+  const source = parseAnnotations(keys, annotations);
   // Most objects are no copies, and this runs for every event.
-  if (vcluster === undefined || own(labels, keys.managedBy) !== managedByValue(vcluster)) return undefined;
+  if (source === undefined || own(labels, keys.managedBy) !== managedByValue(source.vcluster)) return undefined;
+  return own(labels, keys.namespaceLabel) === source.namespace ? source : undefined;
+}
+
+/**
+ * Reads the markers that an object has inherited, whatever its labels say: others may have edited these.
+ *
+ * @example
+ * readMarkersInAnnotations("sync.platform/", slice)?.hostName; // "db-x-shop-x-blue"
+ */
+export function readMarkersInAnnotations(prefix: string, { metadata }: KubeObject): CopySource | undefined {
+  return parseAnnotations(keysBelow(prefix), metadata.annotations);
+}
+
+function parseAnnotations(keys: MarkerKeys, annotations: StringMap = {}): CopySource | undefined {
   const source: Record<string, string> = {};
   for (const [field, key] of keys.required) {
     const value = own(annotations, key);
@@ -172,8 +186,7 @@ function parseMarkers(prefix: string, object: KubeObject): CopySource | undefine
     const value = own(annotations, key);
     if (value !== undefined) source[field] = value;
   }
-  const complete = source["name"] !== "" && own(labels, keys.namespaceLabel) === source["namespace"];
-  return complete ? (source as unknown as CopySource) : undefined;
+  return source["name"] === "" ? undefined : (source as unknown as CopySource);
 }
 
 function own(map: StringMap, key: string): string | undefined {

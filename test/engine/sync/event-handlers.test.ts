@@ -67,3 +67,22 @@ test("a slice concerns the Endpoints of its Service, and a Service its slices, o
   tenant.put(ENDPOINTS, { namespace: "shop", name: "web" });
   expect(taken()).toEqual(new Set(["endpoints|shop/web"]));
 });
+
+test("while a Service rests, Endpoints of the tenant that change do not bring its unit back, and anything else does", () => {
+  const [tenant, host, enqueued] = [caches(), caches(), [] as string[]];
+  const rules = [{ ...testRules({ kind: ENDPOINT_SLICES_KIND }), decidesBackends: true }, testRules()];
+  const { backends } = addEventHandlers({ tenant, host, rules, enqueue: (id) => void enqueued.push(id), changed: () => {} });
+  const web = { namespace: "shop", name: "web" };
+  const isBroughtBack = () => enqueued.splice(0).includes("backends|shop/web");
+  tenant.put(ENDPOINTS, web);
+  expect(isBroughtBack()).toBe(true);
+  backends!.rests(web);
+  const version = backends!.version(web);
+  tenant.put(ENDPOINTS, web);
+  expect(isBroughtBack()).toBe(false);
+  expect(backends!.version(web)).not.toBe(version);
+  tenant.put(SERVICES, web);
+  expect(isBroughtBack()).toBe(true);
+  tenant.put(ENDPOINTS, web);
+  expect(isBroughtBack()).toBe(true);
+});

@@ -220,7 +220,7 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     const page = await open({ state: STATE, from });
     await eventually(() => linesOf(page, "host")).toContain("    example.com/team: blue-storefront");
     await page.getByRole("button", { name: "Share" }).click();
-    await page.getByText(/Link copied|The link is in the address bar/).waitFor();
+    await page.getByText(/Link copied|The link is now in the address bar/).waitFor();
     expect(page.url()).toMatch(/#1\.[-\w]+$/);
   });
 

@@ -74,7 +74,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   const standing = hostSlices.flatMap((key) => (slices.host.get(key) as EndpointSlice | undefined) ?? []);
   const made = standing.filter((slice) => isMade(known, slice, copy));
   const mirrored = standing.filter((slice) => isMirrored(known, slice));
-  const { copies, ...tenant } = countTenant(known);
+  const { copies, own, derived, mirroredInTenant } = countTenant(known);
   const others = standing.filter((slice) => isAnothers(known, slice));
   let slicesOf: readonly EndpointSlice[] | undefined;
   const isServed = copy !== undefined && (copy.metadata.name ?? "").length <= SERVICE_NAME_MAX;
@@ -86,7 +86,9 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       endpoints: wanted,
       served: known.services.host !== undefined,
       patched: rules.patches.length > 0,
-      ...tenant,
+      own,
+      derived,
+      mirroredInTenant,
       copy: copy && {
         skipsMirror: copy.metadata.labels?.[SKIP_MIRROR] === "true",
         filled: viewOf(copy.subsets ?? NO_SUBSETS).size > 0,
@@ -99,7 +101,15 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       madeShown: made.length > 0 && desired().every((slice) => isShown(known, slice)),
       others: toldByOthers(copy, others),
     },
-    ...{ hostKey, hostService: known.hostService, copy, copies, others, made, mirrored, isEdited, desired },
+    hostKey,
+    hostService: known.hostService,
+    copy,
+    copies,
+    others,
+    made,
+    mirrored,
+    isEdited,
+    desired,
   };
 }
 

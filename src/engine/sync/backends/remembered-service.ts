@@ -49,20 +49,23 @@ export interface RememberedService {
 /** A Service without remembered state. */
 export function newService(version: number, decision: BackendsDecision): RememberedService {
   return {
-    ...{
-      version,
-      decision,
-      lookedAt: 0,
-      hasCopy: false,
-      hasMade: false,
-      outdatedTimes: 0,
-      refusal: undefined,
-      right: undefined,
-      editedAt: undefined,
-    },
-    ...{ mirrorBehindSince: undefined, heldSince: undefined, copylessSince: undefined },
-    ...{ othersBehindSince: undefined, mirrorOwesSince: undefined },
-    ...{ made: new Map<string, ObjectKey>(), held: new Set<string>(), moving: new Map<string, number>() },
+    hasCopy: false,
+    hasMade: false,
+    version,
+    decision,
+    lookedAt: 0,
+    mirrorBehindSince: undefined,
+    heldSince: undefined,
+    copylessSince: undefined,
+    othersBehindSince: undefined,
+    mirrorOwesSince: undefined,
+    made: new Map(),
+    held: new Set(),
+    moving: new Map(),
+    right: undefined,
+    editedAt: undefined,
+    outdatedTimes: 0,
+    refusal: undefined,
   };
 }
 
@@ -74,12 +77,30 @@ export function wasOver({ lookedAt }: RememberedService, since: number | undefin
   return since !== undefined && lookedAt - since >= ms;
 }
 
+/** Nothing of the Service waits. */
+function isAtRest(known: RememberedService): boolean {
+  const { mirrorBehindSince, heldSince, copylessSince, othersBehindSince, mirrorOwesSince, moving } = known;
+  return (mirrorBehindSince ?? heldSince ?? copylessSince ?? othersBehindSince ?? mirrorOwesSince) === undefined && moving.size === 0;
+}
+
+/**
+ * Changes of the tenant's Endpoints decide nothing before their copy shows them: no slices of Pods could take their place, all that tells
+ * readers is as the copy says, and nothing waits.
+ */
+export function followsCopy(known: RememberedService, { seen, copy }: CollectedBackends): boolean {
+  const { teller, dropsMade, dropsMirrored } = known.decision;
+  if (copy === undefined || seen.endpoints?.wanted !== true || (teller !== "mirror" && teller !== "made")) return false;
+  if (seen.derived.count > 0 || seen.own.copied < seen.own.count || seen.made === "behind" || seen.mirror === "behind") return false;
+  return !dropsMade && !dropsMirrored && isAtRest(known) && known.held.size === 0;
+}
+
 /** How long until the first of these times is over that were not at the last look, in milliseconds; undefined when there is none. */
 export function nextWaitMs(
   known: RememberedService,
   now: number,
   { mirrorMs, releaseMs, writeMs }: { readonly mirrorMs: number; readonly releaseMs: number; readonly writeMs: number },
 ): number | undefined {
+  if (writeMs <= 0 && isAtRest(known)) return undefined;
   const until = (since: number | undefined, ms: number) => (since === undefined || known.lookedAt - since >= ms ? [] : [since + ms - now]);
   const waits = [
     ...(writeMs > 0 ? [writeMs] : []),
@@ -90,11 +111,28 @@ export function nextWaitMs(
   return waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
 }
 
-/** Records the slices that were made, if all of them match the copy. */
-export function noteRight(known: RememberedService, { copy, made, seen }: CollectedBackends): void {
+/** Records what a look has found, and the slices that were made if all of them match the copy. */
+export function noteLook(
+  known: RememberedService,
+  { copy, made, seen }: CollectedBackends,
+  found: Pick<RememberedService, "decision" | "version" | "lookedAt" | "copylessSince" | "othersBehindSince">,
+): void {
+  known.decision = found.decision;
+  known.version = found.version;
+  known.lookedAt = found.lookedAt;
+  known.copylessSince = found.copylessSince;
+  known.othersBehindSince = found.othersBehindSince;
+  known.hasCopy = copy !== undefined;
+  known.hasMade = made.length > 0;
   const version = copy?.metadata.resourceVersion;
   if (version === undefined || seen.made !== "equal" || known.right?.version === version) return;
   known.right = { version, slices: new Map(made.map((slice) => [formatKey(keyOf(slice)), slice])) };
+}
+
+/** The slices that an index shows, and those that were made and that it may not show yet. */
+export function withUnseen(shown: readonly ObjectKey[], made: ReadonlyMap<string, ObjectKey>): readonly ObjectKey[] {
+  if (made.size === 0) return shown;
+  return [...new Map([...shown.map((key) => [formatKey(key), key] as const), ...made]).values()];
 }
 
 /**

@@ -36,17 +36,19 @@ import { decideBackends } from "./decide-backends.ts";
 import type { BackendsDecision } from "./decide-backends.ts";
 import {
   editNote,
+  followsCopy,
   isSameCopy,
   lacksCopy,
   lacksOthers,
   newService,
   nextWaitMs,
-  noteRight,
+  noteLook,
   sendsMirrorAway,
   skipsMirror,
   tellRefusal,
   undoneEdits,
   wasOver,
+  withUnseen,
 } from "./remembered-service.ts";
 import type { RememberedService } from "./remembered-service.ts";
 import { madeSlicesStrategy, planMadeSlices } from "./plan-made-slices.ts";
@@ -192,17 +194,16 @@ class DecidedBackends implements ServiceBackends {
     this.#options.enqueue(syncId(BACKENDS, service));
   }
 
-  #isOver(since: number | undefined, ms: number): boolean {
-    return since !== undefined && this.#options.clock.monotonic() - since >= ms;
-  }
-
   /** The last decision; the first one is made at once, so that nothing is planned without one. */
   #decide(service: ObjectKey): RememberedService {
     return this.#known.get(formatKey(service)) ?? this.#look(service).known;
   }
 
   #decideAgain(service: ObjectKey, known: RememberedService): RememberedService {
-    return known.version === this.#options.router.backends!.version(service) ? known : this.#lookAndTell(service).known;
+    if (known.version === this.#options.router.backends!.version(service)) return known;
+    // What begins to wait now is waited for by the unit.
+    this.#options.enqueue(syncId(BACKENDS, service));
+    return this.#lookAndTell(service).known;
   }
 
   #look(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
@@ -211,28 +212,26 @@ class DecidedBackends implements ServiceBackends {
     const { clock, router } = this.#options;
     const version = router.backends!.version(service);
     const collected = this.#collect(service, before?.made ?? new Map());
+    const { seen } = collected;
+    const now = clock.monotonic();
+    const isOver = (since: number | undefined, ms: number) => since !== undefined && now - since >= ms;
     const since = before?.mirrorBehindSince;
-    const wait = { mirrorWaited: this.#mirrorRests || this.#isOver(since, MIRROR_WAIT_MS) };
-    const othersBehindSince = lacksOthers(collected) ? (before?.othersBehindSince ?? clock.monotonic()) : undefined;
-    const copylessSince = lacksCopy(collected) ? (before?.copylessSince ?? clock.monotonic()) : undefined;
-    const decision = decideBackends({
-      ...{ ...collected.seen, ...wait },
-      copyWaited: this.#isOver(copylessSince, RELEASE_WAIT_MS),
-      othersWaited: this.#isOver(othersBehindSince, MIRROR_WAIT_MS),
-    });
+    const mirrorWaited = this.#mirrorRests || isOver(since, MIRROR_WAIT_MS);
+    const othersBehindSince = lacksOthers(collected) ? (before?.othersBehindSince ?? now) : undefined;
+    const copylessSince = lacksCopy(collected) ? (before?.copylessSince ?? now) : undefined;
+    const copyWaited = isOver(copylessSince, RELEASE_WAIT_MS);
+    const decision = decideBackends({ ...seen, mirrorWaited, copyWaited, othersWaited: isOver(othersBehindSince, MIRROR_WAIT_MS) });
     const known = before ?? newService(version, decision);
-    noteRight(known, collected);
     // What has only just come, or only now begins to be made, has its own time to be seen.
     const begins = (!known.hasCopy && collected.copy !== undefined) || (decision.makes && !known.decision.makes);
-    if (known.heldSince !== undefined && begins) known.heldSince = clock.monotonic();
-    const [hasCopy, hasMade, lookedAt] = [collected.copy !== undefined, collected.made.length > 0, clock.monotonic()];
-    Object.assign(known, { decision, version, lookedAt, hasCopy, hasMade, copylessSince, othersBehindSince });
-    if (collected.seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
-    const waits = decision.waitsForMirror && !wait.mirrorWaited;
+    if (known.heldSince !== undefined && begins) known.heldSince = now;
+    noteLook(known, collected, { decision, version, lookedAt: now, copylessSince, othersBehindSince });
+    if (seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
+    const waits = decision.waitsForMirror && !mirrorWaited;
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
-    if (decision.teller === "made" && this.#isOver(since, MIRROR_WAIT_MS) && collected.seen.mirror === "none") this.#mirrorRests = true;
-    known.mirrorBehindSince = waits ? (since ?? clock.monotonic()) : undefined;
-    this.#known.set(id, known);
+    if (decision.teller === "made" && isOver(since, MIRROR_WAIT_MS) && seen.mirror === "none") this.#mirrorRests = true;
+    known.mirrorBehindSince = waits ? (since ?? now) : undefined;
+    if (before === undefined) this.#known.set(id, known);
     return { known, collected };
   }
 
@@ -241,13 +240,12 @@ class DecidedBackends implements ServiceBackends {
     const { rules } = this.#endpoints;
     const hostKey = rules.translator.toHost(service, ENDPOINTS);
     const hostService = rules.translator.toHost(service, SERVICES);
-    const hostSlices = new Map([...router.backends!.of(service).map((key) => [formatKey(key), key] as const), ...made]);
     return collectBackends({
       ...{ service, hostKey, hostService },
       endpoints: { rules, tenant: this.#endpoints.tenant.get(service) as Endpoints | undefined, host: this.#hostObject(hostKey) },
       slices: this.#slices,
       tenantSlices: router.slices!.of(service),
-      hostSlices: [...hostSlices.values()],
+      hostSlices: withUnseen(router.backends!.of(service), made),
       shown: (place) => this.#options.shown(place),
       isClaimed: (place) => router.isClaimed(this.#slices.rules, place),
       services: this.#servicesOf(service),
@@ -277,6 +275,7 @@ class DecidedBackends implements ServiceBackends {
     const writes = this.#plan(known, collected);
     if (writes.operations.length === 0) {
       Object.assign(known, { outdatedTimes: 0, refusal: undefined });
+      if (followsCopy(known, collected)) router.backends!.rests(service);
       return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, 0) });
     }
     // The version of the tenant's Endpoints that the copy has, and what was made of it should have: both share what they write unasked.
@@ -307,7 +306,6 @@ class DecidedBackends implements ServiceBackends {
           if (writes.operations.length === index) known.refusal = undefined;
           if (index > 0) writeLimiter.wrote(shared, version, "made");
           if (writeWaitMs > 0) writeLimiter.held(shared, "made");
-          if (index > 0) this.#lookAndTell(service);
           return this.#againInMs(service, known, writeWaitMs);
         },
       },
@@ -365,8 +363,9 @@ class DecidedBackends implements ServiceBackends {
     const { decision } = known;
     const { rules } = this.#slices;
     const { copy, made, mirrored, hostKey } = collected;
+    const now = this.#options.clock.monotonic();
     const owes = decision.dropsMirrored || (copy !== undefined && collected.seen.mirror === "behind");
-    known.mirrorOwesSince = owes ? (known.mirrorOwesSince ?? this.#options.clock.monotonic()) : undefined;
+    known.mirrorOwesSince = owes ? (known.mirrorOwesSince ?? now) : undefined;
     // What readers see does not follow an edit that the tenant has not made: what was made waits until there is none.
     const waits = collected.seen.made === "behind" && collected.isEdited();
     const makes = decision.makes && copy !== undefined && !waits;
@@ -375,7 +374,7 @@ class DecidedBackends implements ServiceBackends {
       made,
       desired: makes ? collected.desired() : decision.dropsMade ? [] : made,
       shown: !makes || collected.seen.madeShown,
-      left: decision.dropsMirrored && this.#isOver(known.mirrorOwesSince, MIRROR_WAIT_MS) ? mirrored : [],
+      left: decision.dropsMirrored && now - known.mirrorOwesSince! >= MIRROR_WAIT_MS ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
       // What was made of a copy that is gone goes with it.
       standIns: copy === undefined ? [] : standInsOf(collected, decision.teller),

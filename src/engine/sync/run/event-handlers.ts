@@ -64,7 +64,8 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
       }
     }
     if (resource === ENDPOINT_SLICES) touch([...(services ?? []), ...besideMade(key)]);
-    else if (resource === ENDPOINTS || resource === SERVICES) touch([key]);
+    else if (resource === SERVICES) touch([key]);
+    else if (resource === ENDPOINTS) touch([key], isThere(tenant.source(resource).get(key)) ? "copied" : undefined);
   }
 
   /** A slice of the tenant wants the name of one that we have made. */
@@ -74,12 +75,9 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     return service === undefined ? [] : [service];
   }
 
-  function touch(services: readonly ObjectKey[]): void {
+  function touch(services: readonly ObjectKey[], change?: "copied"): void {
     if (backends === undefined) return;
-    for (const service of services) {
-      backends.touch(service);
-      enqueue(syncId(BACKENDS, service));
-    }
+    for (const service of services) if (backends.touch(service, change)) enqueue(syncId(BACKENDS, service));
   }
 
   /** A Service matters to the Endpoints of its name and to its slices, and slices to the Endpoints whose mirror they replace. */
@@ -149,6 +147,10 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     isClaimed: (rule, hostKey) => claims.has(claimId(rule, hostKey)),
     close: () => unsubscribe.forEach((end) => end()),
   };
+}
+
+function isThere(object: KubeObject | undefined): boolean {
+  return object !== undefined && !object.metadata.deletionTimestamp;
 }
 
 function claimId(rules: Rules, hostKey: ObjectKey): string {

@@ -17,8 +17,13 @@ export interface BackendsIndex {
   of(service: ObjectKey): readonly ObjectKey[];
   /** Takes note that a slice was written for this Service, which no cache may ever show. */
   expect(hostKey: ObjectKey, service: ObjectKey): void;
-  /** Takes note that something of this tenant Service has changed, on either side. */
-  touch(service: ObjectKey): void;
+  /**
+   * Takes note that something of this tenant Service has changed, on either side. Tells whether to look at it: a change that its copy of
+   * Endpoints will show, and that is `copied` for now, says nothing while it rests.
+   */
+  touch(service: ObjectKey, change?: "copied"): boolean;
+  /** Takes note that its backends depend on its copy of Endpoints alone, until something else changes. */
+  rests(service: ObjectKey): void;
   /** Another number after each change of something of this Service. */
   version(service: ObjectKey): number;
   /** Reports whether something on the host was made from its Endpoints. */
@@ -36,7 +41,9 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   const slices = new Map<string, Set<string>>();
   const placesOf = new Map<string, readonly string[]>();
   const services = new Map<string, Set<string>>();
+  const known = new Set<string>();
   const versions = new Map<string, number>();
+  const resting = new Set<string>();
   /** Index of slices made from copied Endpoints, by tenant Service and the other way round. */
   const madeFor = new Map<string, string>();
   const madeOf = new Map<string, Set<string>>();
@@ -44,22 +51,26 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   /** Slices that were written, and are not seen yet. */
   const expected = new Map<string, string>();
 
-  function noteMade(id: string, service: ObjectKey | undefined): void {
+  function noteMade(id: string, service: string | undefined): void {
     const before = madeFor.get(id);
+    if (before === service) return;
     if (before !== undefined) forgetIn(madeOf, before, id);
     madeFor.delete(id);
     if (service === undefined) return;
-    madeFor.set(id, formatKey(service));
-    madeOf.set(formatKey(service), (madeOf.get(formatKey(service)) ?? new Set()).add(id));
+    madeFor.set(id, service);
+    madeOf.set(service, (madeOf.get(service) ?? new Set()).add(id));
   }
 
   function servicesAt(place: string): readonly string[] {
     return [...(services.get(place) ?? [])];
   }
 
-  function know(service: ObjectKey): void {
+  /** Told of with each change of something of the Service. */
+  function know(id: string, service: ObjectKey): void {
+    if (known.has(id)) return;
+    known.add(id);
     const place = placeOf(translator, service);
-    if (place !== undefined) services.set(place, (services.get(place) ?? new Set()).add(formatKey(service)));
+    if (place !== undefined) services.set(place, (services.get(place) ?? new Set()).add(id));
   }
 
   /** The host Services of a slice: the one that its label names, and the one whose Endpoints it was made from. */
@@ -67,8 +78,8 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     const labelled = serviceOfSlice(slice);
     const behind = endpointsBehind(translator.markerPrefix, slice);
     const made = behind !== undefined && whose(rules, behind) === "ours" ? behind : undefined;
-    if (made !== undefined) know({ namespace: made.namespace, name: made.name });
-    const service = made && { namespace: made.namespace, name: made.name };
+    const service = made && formatKey(made);
+    if (made !== undefined) know(service!, { namespace: made.namespace, name: made.name });
     noteMade(id, service);
     const stripped = labelled === undefined && behind === undefined ? copyNameIn(slice as EndpointSlice) : undefined;
     const places = [
@@ -84,15 +95,17 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       const id = formatKey(hostKey);
       const before = placesOf.get(id) ?? [];
       const [madeBefore, written] = [madeFor.get(id), expected.get(id)];
-      noteMade(id, undefined);
+      if (slice === undefined) noteMade(id, undefined);
       const now = slice === undefined ? [] : placesIn(id, slice);
-      for (const place of before) forgetIn(slices, place, id);
-      for (const place of now) slices.set(place, (slices.get(place) ?? new Set()).add(id));
       if (slice !== undefined) expected.delete(id);
-      if (now.length === 0) placesOf.delete(id);
-      else placesOf.set(id, now);
+      if (!sameTexts(before, now)) {
+        for (const place of before) forgetIn(slices, place, id);
+        for (const place of now) slices.set(place, (slices.get(place) ?? new Set()).add(id));
+        if (now.length === 0) placesOf.delete(id);
+        else placesOf.set(id, now);
+      }
       // Services from which it was made may be elsewhere by now, or share their place with another.
-      const told = [written, madeBefore, madeFor.get(id), ...[...before, ...now].flatMap(servicesAt)];
+      const told = [written, madeBefore, madeFor.get(id), ...[...new Set([...before, ...now])].flatMap(servicesAt)];
       return [...new Set(told)].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
     },
     of(service) {
@@ -101,11 +114,15 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       return [...ids].map(parseKey);
     },
     expect: (hostKey, service) => void expected.set(formatKey(hostKey), formatKey(service)),
-    touch(service) {
-      know(service);
+    touch(service, change) {
       const id = formatKey(service);
+      know(id, service);
       versions.set(id, (versions.get(id) ?? 0) + 1);
+      if (change === "copied" && resting.has(id)) return false;
+      resting.delete(id);
+      return true;
     },
+    rests: (service) => void resting.add(formatKey(service)),
     version: (service) => versions.get(formatKey(service)) ?? 0,
     hasMade: (service) => madeOf.has(formatKey(service)),
     servicesAt: (hostService) => servicesAt(formatKey(hostService)).map(parseKey),
@@ -116,6 +133,10 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       return behind && { namespace: behind.namespace, name: behind.name };
     },
   };
+}
+
+function sameTexts(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, at) => text === other[at]);
 }
 
 function forgetIn(groups: Map<string, Set<string>>, group: string, id: string): void {

@@ -188,7 +188,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "the order of two rows is changed",
-    reason: /not those that were backed up, or in a different order/,
+    reason: /rows differ from those that were backed up, or are in a different order/,
     act: (folder, _, random) => {
       const teams = objectsOf(folder).filter(({ key }) => key.includes("/teams/"));
       const one = random.pick(teams);
@@ -243,7 +243,7 @@ export const TAMPERINGS: readonly Tampering[] = [
       writeFileSync(join(folder, SERVER), JSON.stringify({ ...kept, port: kept.port + 1 }));
     },
   },
-  { what: "server.json is {}", reason: /holds no certificate of a server/, act: (folder) => writeFileSync(join(folder, SERVER), "{}") },
+  { what: "server.json is {}", reason: /contains no certificate of a server/, act: (folder) => writeFileSync(join(folder, SERVER), "{}") },
   { what: "server.json is removed", reason: /server.json is missing/, act: (folder) => rmSync(join(folder, SERVER)) },
 ];
 
