@@ -12,6 +12,17 @@ const fresh = () => platform.fresh("object");
 /** A Team of its own for one test. */
 const team = async (spec: object = {}, metadata: object = {}) => nameIn(await platform.make("/teams", spec, metadata));
 
+test.each(["9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00"])(
+  "the time %s is refused, and nothing is stored",
+  async (identityRefresh) => {
+    const name = fresh();
+    const spec = { subject: "someone", identity: { identityRefresh } };
+    const { code, text } = await admin().send("POST", "/ownedaccesskeys", { metadata: { name }, spec });
+    expect([code, text]).toEqual([400, expect.stringContaining(`parsing time \\"${identityRefresh}\\"`)]);
+    expect((await admin().send("GET", `/ownedaccesskeys/${name}`)).code).toBe(404);
+  },
+);
+
 describe("managed fields", () => {
   interface Entry {
     manager: string;

@@ -7,6 +7,7 @@ import { isRecord } from "../../base/json.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { invalid } from "../types/field-error.ts";
 import type { FieldError } from "../types/field-error.ts";
+import { hasFourDigits } from "../types/objects/decode.ts";
 import { timestamp } from "../types/objects/metadata.ts";
 import { decodeFieldsV1, isEmptySet, NO_FIELDS, unionAll } from "../types/fields/field-set.ts";
 import type { FieldSet } from "../types/fields/field-set.ts";
@@ -129,7 +130,7 @@ function isSubresource(value: unknown): boolean {
 
 function timeOf(value: unknown): string | undefined {
   const instant = typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : NaN;
-  return Number.isNaN(instant) ? undefined : timestamp(instant);
+  return hasFourDigits(instant) ? timestamp(instant) : undefined;
 }
 
 /** An entry without faults. */

@@ -320,6 +320,7 @@ describe("a request's own list of managers", () => {
     },
     { why: "no version", fault: { apiVersion: "" }, field: "apiVersion", detail: '"": must not be empty' },
     { why: "a time that is none", fault: { time: "yesterday" }, field: "time", detail: '"yesterday": must be a time in RFC 3339 format' },
+    { why: "a time in the year 10000", fault: { time: "9999-12-31T23:59:59-01:00" }, field: "time", detail: '"9999-12-31T23:59:59-01:00": must be a time in RFC 3339 format' }, // prettier-ignore
     { why: "a subresource that is a number", fault: { subresource: 1 }, field: "subresource", detail: "1: must be at most 256 characters" },
   ])("with $why is 422", ({ fault, field, detail }) => {
     const call = () => start().write("b", { data: { x: "2" } }, { requested: [entry, { ...entry, ...fault }] });

@@ -91,8 +91,17 @@ describe("decoding", () => {
     expect(() => read(value)).toThrow(new Refused(want));
   });
 
-  test.each(["yesterday", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00"])("refuses the time %s", (at) => {
+  test.each([
+    ...["yesterday", "2026-13-01T00:00:00Z", "2026-01-01", "2026-01-01T00:00:00"],
+    // Years of five digits and before the first one, which could not be read again.
+    ...["9999-12-31T23:59:59-01:00", "+010000-01-01T00:59Z", "0000-01-01T00:00:00+01:00"],
+  ])("refuses the time %s", (at) => {
     expect(() => read({ at })).toThrow(/^parsing time/);
+    expect(() => read({ exactly: at })).toThrow(/^parsing time/);
+  });
+
+  test.each(["0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])("reads the time %s", (at) => {
+    expect(read({ at }).object).toMatchObject({ at });
   });
 
   test("unknown fields are dropped and told with their place, inherited names too", () => {

@@ -29,6 +29,20 @@ const INT32_MAX = 2 ** 31 - 1;
 /** The largest integer of 64 bits, as JavaScript rounds it. */
 const INT64_ROUNDED = 2 ** 63;
 
+const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00Z");
+const AFTER_LAST_INSTANT = Date.parse("9999-12-31T23:59:59Z") + 1_000;
+
+/**
+ * Tells whether an instant, in milliseconds since 1970, has a year of four digits in UTC: no other can be read again once it is written. A
+ * text with an offset may be of another year.
+ *
+ * @example
+ * hasFourDigits(Date.parse("9999-12-31T23:59:59-01:00")); // false
+ */
+export function hasFourDigits(instant: number): boolean {
+  return instant >= FIRST_INSTANT && instant < AFTER_LAST_INSTANT;
+}
+
 /** The last time that was read, as it is stored: objects that are written one after the other have the same. */
 let lastTime = "";
 
@@ -174,7 +188,7 @@ class Decoder {
     if (value === lastTime && format === "time") return value;
     const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.exec(value);
     const instant = match === null ? NaN : Date.parse(`${match[1]}${match[3]}`);
-    if (Number.isNaN(instant)) {
+    if (!hasFourDigits(instant)) {
       return this.#options.refuse(`parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`);
     }
     const seconds = new Date(instant).toISOString().slice(0, 19);
