@@ -110,7 +110,7 @@ describe("a cluster with a folder", () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringMatching(
-        new RegExp(`^error USAGE: Cannot listen on port ${port}: .*\\n  It is the port of the last start\\. `),
+        new RegExp(`^error USAGE: Cannot listen on port ${port}: .*\\n  The previous start used this port\\. `),
       ) as string,
     });
     const second = await begin(folder, "--port", "0");

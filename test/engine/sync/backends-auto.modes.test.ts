@@ -278,8 +278,8 @@ describe("rights", () => {
     const syncer = await start({ ...sides, settings: AUTO, through: without([], asked) });
     await clock.advance(20_000);
     expect(syncer.backends).toBe("auto");
-    // list, watch, create, update and delete of slices, and get of Endpoints.
-    expect(asked.filter((one) => one.includes("selfsubjectaccessreviews"))).toHaveLength(6);
+    // list, watch, create, update, delete and get of slices, and get of Endpoints.
+    expect(asked.filter((one) => one.includes("selfsubjectaccessreviews"))).toHaveLength(7);
     expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
   });
 });

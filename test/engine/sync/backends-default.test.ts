@@ -81,7 +81,7 @@ test("a deployment that is only upgraded does exactly what it did, with one warn
   expect(upgraded.did.requests.some((call) => call.endsWith("endpointslices"))).toBe(false);
   expect(before.told).toEqual([]);
   expect(upgraded.told).toEqual(["backends: auto copies only Endpoints, because permissions on EndpointSlices are missing"]);
-  expect(JSON.stringify(upgraded.fields)).toMatch(/grant verb .+ on resource .+endpointslices.+; and 2 more.+set backends: endpoints/);
+  expect(JSON.stringify(upgraded.fields)).toMatch(/grant verb .+ on resource .+endpointslices.+; and 3 more.+set backends: endpoints/);
 });
 
 test("rights are not taken for granted while a cluster does not answer", async () => {
