@@ -65,9 +65,13 @@ export const ENDPOINTS_KIND: SyncedKind = {
   mustRecreate: () => false,
 };
 
-/** The slices beside the copy say so, where they are counted; else what is decided or handed back. */
+/**
+ * The slices beside the copy say so, where they are counted; else what is decided or handed back. What is handed back may be what the label on
+ * the host is for, so that label does not tell that the slices were ever complete: they must be so now.
+ */
 function ownLabels(_tenant: KubeObject, { slices, host, backends }: LabelSurroundings): Record<string, string> {
-  const value = replacesMirror(slices, host) ? "true" : backends?.skipMirror;
+  const isHandedBack = backends?.skipMirror === "false";
+  const value = replacesMirror(slices, isHandedBack ? undefined : host) ? "true" : backends?.skipMirror;
   return value === undefined ? {} : { [SKIP_MIRROR]: value };
 }
 

@@ -4,6 +4,7 @@ import { silentLogger } from "../../../src/base/logger.ts";
 import { slicesOfCopy } from "../../../src/engine/kinds/made-slices.ts";
 import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../../src/engine/kinds/slice-labels.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
+import type { SliceCount } from "../../../src/engine/reconcile/rules/rules.ts";
 import { createHandBack, HAND_BACK } from "../../../src/engine/sync/backends/hand-back.ts";
 import type { ClusterAccess } from "../../../src/engine/sync/cluster/access.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
@@ -59,8 +60,8 @@ function createWorld(bothKinds = false) {
     ...{ rules: RULES, logger: silentLogger, enqueue: (id: string) => void state.asked.push(id) },
     ...(bothKinds && { slices: () => state.slices }),
   });
-  const around = (host: KubeObject | undefined) =>
-    handBack.around("endpoints|shop/web", RULES, { key: KEY, tenant: tenantEndpoints(), host });
+  const around = (host: KubeObject | undefined, slices?: SliceCount) =>
+    handBack.around("endpoints|shop/web", RULES, { key: KEY, tenant: tenantEndpoints(), host, slices });
   return { state, around, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
 }
 
@@ -149,6 +150,42 @@ test("what is shown only later is looked after then, where slices are synced, al
     expect(await run()).toEqual({});
     expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
   }
+});
+
+test("what was made beside some copies of slices goes to the mirror, which comes back until all of them have one", async () => {
+  const { state, around, run } = createWorld(true);
+  let copy = copyOf("true", "20");
+  state.copies = [copy];
+  state.slices = made(copy);
+  const labelAfterwards = (slices: SliceCount) => {
+    const input = { key: KEY, tenant: tenantEndpoints(), host: copy, slices, backends: around(copy, slices), ...AROUND };
+    const [operation] = plan(RULES, input).operations;
+    if (operation?.action === "update") copy = stored(operation.object, `${Number(copy.metadata.resourceVersion) + 1}`) as Endpoints;
+    state.copies = [copy];
+    return copy.metadata.labels?.[SKIP_MIRROR];
+  };
+  // The name of the other one is taken on the host, so it never has a copy.
+  const some = { total: 2, copied: 1 };
+  expect(labelAfterwards(some)).toBe("true");
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(labelAfterwards(some)).toBe("false");
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  state.slices.push(...mirrored(copy));
+  expect(await run()).toEqual({});
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+  expect(labelAfterwards(some)).toBeUndefined();
+  expect(labelAfterwards({ total: 2, copied: 2 })).toBe("true");
+});
+
+test("what was made goes at once where all slices have copies", async () => {
+  const { state, around, run } = createWorld(true);
+  const copy = copyOf("true", "20");
+  state.copies = [copy];
+  state.slices = made(copy);
+  const slices = { total: 2, copied: 2 };
+  around(copy, slices);
+  expect(await run()).toEqual({});
+  expect(state.slices).toEqual([]);
 });
 
 test("it is the copy on the host that a mirror must show, whatever the cache has of it", async () => {
