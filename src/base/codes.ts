@@ -198,7 +198,7 @@ export const CODES = {
   },
   HOST_SERVICE_MISSING: {
     meaning: "The host Service does not exist yet, and another syncer is responsible for it.",
-    remedy: "Check that syncer, or start this one with --services managed.",
+    remedy: "Check why the other syncer did not create it, or start this one with --services managed.",
   },
   HOST_SERVICE_SELECTOR: {
     meaning: "The host Service has a selector, so the host's own endpoints controller writes its Endpoints.",

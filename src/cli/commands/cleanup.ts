@@ -151,7 +151,7 @@ function ownersToClean(
   const uids = new Set(ours.flatMap((owner) => owner.clusterUid ?? []));
   if (uids.size > 1) {
     const message = `Nothing was removed: these copies are from several tenant clusters: ${describe(ours)}`;
-    throw new EngineError("USAGE", message, { details: { hint: "Pass --cluster-uid to choose one of the lists above" } });
+    throw new EngineError("USAGE", message, { details: { hint: "Pass --cluster-uid to choose one of these tenant clusters" } });
   }
   const others = owners.filter((owner) => !ours.includes(owner));
   if (clusterUid !== undefined && ours.length === 0) {

@@ -30,7 +30,7 @@ type Answer = { readonly result: unknown; readonly fuel: number } | { readonly e
 export function defineEval(command: Command, context: CommandContext): void {
   const withFiles = command
     .argument("<expression>", "the expression")
-    .option("--value <json>", "the value of the expression; - reads it from standard input")
+    .option("--value <json>", "what value is in the expression, as JSON; - reads it from standard input")
     .option("--object <file>", "the tenant object, for context.virtualObject and, with --path, for value")
     .option("--path <path>", "where in the object the value is; the expression runs once per match")
     .option("--host-object <file>", "the host object, for context.hostObject")

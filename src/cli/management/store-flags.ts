@@ -99,9 +99,9 @@ export function storeName({ data, etcdPrefix }: StoreFlags): string {
 }
 
 /**
- * Opens the store that the options name: etcd, or the database in a folder, which is created if it does not exist. The folder must exist.
+ * Opens the store that the flags select: etcd, or the database in a folder. The database is created if it is missing; the folder must exist.
  *
- * @throws USAGE for options that contradict each other or name nothing; errors of the store and the files.
+ * @throws USAGE if the flags contradict each other or select no store; errors of the store and the files.
  */
 export async function openStoreFromFlags(flags: StoreFlags, options: OpenStoreOptions): Promise<Store> {
   const { cipher, firstRevision, logger, metrics, admit, seen, recoverMs } = options;

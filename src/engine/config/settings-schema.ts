@@ -251,7 +251,7 @@ export const SETTINGS_SCHEMA = {
           10,
           2,
           1_000,
-          "Writes of one object within a minute, in addition to one for each change of its source, before further ones are delayed.",
+          "Number of writes to one object per minute before further writes are delayed. One write for each change of its source is not counted.",
         ),
         slowestMinutes: count(5, 1, 60, "Longest delay between two of them, in minutes; the first delay is one second."),
       },

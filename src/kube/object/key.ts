@@ -27,7 +27,7 @@ export function formatKey(key: ObjectKey): string {
 }
 
 /**
- * The key for a text of {@link formatKey}. Neither part can contain a slash, so the two are exact inverses.
+ * Parses the output of {@link formatKey}. Namespaces and names cannot contain a slash, so the two functions are exact inverses.
  *
  * @example
  * parseKey("shop/db"); // { namespace: "shop", name: "db" }

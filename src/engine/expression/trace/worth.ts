@@ -24,7 +24,7 @@ const SHOWN: ReadonlySet<string> = new Set([
 /** Names whose values are well known, or that are too large to show. */
 const KNOWN: ReadonlySet<string> = new Set([...[...SCOPE].filter((name) => !name.startsWith("value")), "context", "arguments"]);
 
-/** Whether a reader cannot see the value at a glance. */
+/** Reports whether a trace should show the value of a node, because the source text does not show it. */
 export function isWorthShowing(node: AnyNode): boolean {
   if (!SHOWN.has(node.type)) return false;
   if (node.type === "Identifier") return !KNOWN.has(node.name);

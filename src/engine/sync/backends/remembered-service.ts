@@ -179,7 +179,7 @@ export function lacksCopy({ copy, seen: { endpoints, made } }: CollectedBackends
   return copy === undefined && endpoints?.wanted === true && made !== "none";
 }
 
-/** The slices that were made were removed in favour of another syncer's, which now show fewer backends. */
+/** Reports whether another syncer's slices, for which this syncer removed its own, now show fewer backends. */
 export function lacksOthers({ copy, seen: { others, made } }: CollectedBackends): boolean {
   return others === "behind" && made === "none" && copy?.metadata.labels?.[SKIP_MIRROR] === "true";
 }

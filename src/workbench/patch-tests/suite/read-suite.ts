@@ -291,7 +291,8 @@ function readCases({ node, definition, field }: TestSource, report: Report): Tes
   const refuse = (at: Position, message: string, hint = "") => report.error({ code: "CONFIG_VALUE", at, field, message, hint });
   if (cases !== undefined && path === undefined)
     refuse(keyStartOf(cases), "Found cases without path", "Add the path at which to put their values");
-  if (cases === undefined && path !== undefined) refuse(keyStartOf(path), "Found path without cases", "An assert has its own path");
+  if (cases === undefined && path !== undefined)
+    refuse(keyStartOf(path), "Found path without cases", "Add cases, or move the path into an assert");
   const items = list?.kind === "list" ? list.items : [];
   return items.flatMap((item, index) => {
     const at = indexPath(fieldPath(field, "cases"), index);

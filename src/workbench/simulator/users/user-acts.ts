@@ -72,7 +72,7 @@ export function deletes(name: string, options: UserActOptions): Act {
   });
 }
 
-/** Replaces an object by another one immediately, so that they differ only by uid. */
+/** Deletes an object and immediately creates another one with the same name, so that only the uid tells them apart. */
 export function recreates(options: UserActOptions): Act {
   const { side, resource } = options;
   return userAct(`tenant recreates ${resource.kind}`, options, (world, random, key) => {
