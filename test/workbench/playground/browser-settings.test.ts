@@ -104,9 +104,9 @@ describe.runIf(hasChromium)("the playground's settings", { timeout: BROWSER_TEST
   test("explain the value that is chosen", async () => {
     const page = await openPane("");
     const help = pane(page, "settings").locator("#setting-onError-help");
-    expect(await help.innerText()).toMatch(/^What a failing patch does\. keep-last: [^:]*$/);
+    expect(await help.innerText()).toMatch(/^The effect of a failing patch\. keep-last: [^:]*$/);
     await field(page, "onError").selectOption("block-object");
-    expect(await help.innerText()).toBe("What a failing patch does. block-object: the object is not synced.");
+    expect(await help.innerText()).toBe("The effect of a failing patch. block-object: the object is not synced.");
     expect(await field(page, "onError").getAttribute("aria-describedby")).toContain("setting-onError-help");
   });
 
