@@ -27,6 +27,8 @@ import { LARGE, NAMESPACE, PLAIN, Shop } from "./shop.ts";
 const { values } = parseArgs({ options: { with: { type: "string" } } });
 
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };
+/** The manager of slices that a mirroring controller makes. */
+const MIRROR = "endpointslicemirroring-controller.k8s.io";
 const CONFIG = { sync: { toHost: { endpoints: { enabled: true } } } };
 /** kube-apiserver 1.36 does not work with an older one. */
 const ETCD_MIN = [3, 5] as const;
@@ -161,11 +163,11 @@ function stepsOf({ tenant, host, shop, syncer: ours, from }: Ground): Step[] {
   };
   return [
     { name: "both mirrors: first objects", act: () => shop.fill() },
-    { name: "both mirrors: changes", act: () => shop.churn(10) },
+    { name: "both mirrors: changes", act: () => shop.churn(10).then(() => checkMirror(host, "works")) },
     { name: "the syncer restarts", act: () => restart() },
     { name: "the syncer is killed amid changes", act: killAmidChurn },
     { name: "the host's mirror goes", act: () => control(host, "all but the mirror") },
-    { name: "without the host's mirror: changes", act: () => shop.churn(20) },
+    { name: "without the host's mirror: changes", act: () => shop.churn(20).then(() => checkMirror(host, "is replaced")) },
     { name: "without the host's mirror: the syncer restarts", act: () => restart() },
     { name: "the host's mirror comes back", act: () => control(host, "all") },
     { name: "the tenant's mirror goes", act: () => control(tenant, "all but the mirror") },
@@ -180,6 +182,20 @@ function stepsOf({ tenant, host, shop, syncer: ours, from }: Ground): Step[] {
     { name: "the host's API server is killed and starts again", act: restartHost, hostIsDown: true },
     { name: "a Service is deleted", act: () => shop.deletePlain() },
   ];
+}
+
+/**
+ * Looks who shows a Service that changes: one that does not keeps what a mirror has made of it.
+ *
+ * @throws Error when the steps would not do what their names say: a mirror that never worked cannot go.
+ */
+async function checkMirror({ api }: RealCluster, which: "works" | "is replaced"): Promise<void> {
+  const [namespace, service] = hostPlace(VCLUSTER, [NAMESPACE, PLAIN]);
+  const labels = (await api.list(SLICES, namespace)).map(({ metadata }) => metadata.labels ?? {});
+  const own = labels.filter((label) => label["kubernetes.io/service-name"] === service);
+  const managers = own.map((label) => label["endpointslice.kubernetes.io/managed-by"]);
+  const told = `slices of ${service} are made by ${managers.join(", ")}, though the host's mirror ${which}`;
+  hold(managers.includes(MIRROR) === (which === "works"), told);
 }
 
 /** Nothing is written when nothing changes, neither by what the syncer counts nor by what the clusters have. */
