@@ -7,6 +7,8 @@ import { backend, NAMESPACE } from "./shop.ts";
 import type { Shop } from "./shop.ts";
 
 const LOOK_MS = 15;
+/** Share of looks that may have no answer: an API server puts readers off while it is busy, and they keep what they have seen. */
+const UNANSWERED_MAX = 0.1;
 /** Limit of waiting until both sides agree; what is still different then is a violation. */
 const SETTLE_MS = 60_000;
 
@@ -40,6 +42,8 @@ export interface Limits {
 export interface Seen {
   readonly looks: number;
   readonly unanswered: number;
+  /** Why the last of those had no answer. */
+  readonly reason: string;
   /** Violations, as one line each. */
   readonly problems: readonly string[];
   readonly doubledMs: number;
@@ -104,7 +108,7 @@ export class Readers {
     for (;;) {
       const late = performance.now() - from > SETTLE_MS;
       const views = await this.#look();
-      const differences = views === undefined ? ["the host's API server does not answer"] : this.#differences(views, except);
+      const differences = typeof views === "string" ? [`the host does not answer: ${views}`] : this.#differences(views, except);
       if (differences.length === 0 || late) return differences;
       await sleep(100);
     }
@@ -124,13 +128,13 @@ export class Readers {
     return hostPlace(this.#virtual, [NAMESPACE, service])[1];
   }
 
-  /** Undefined when nothing can be read. */
-  async #look(): Promise<Views | undefined> {
+  /** What is seen, or why nothing can be read. */
+  async #look(): Promise<Views | string> {
     try {
       const { status, text } = await this.#api.ask("GET", `${pathOf(SLICES, this.#virtual.namespace)}?resourceVersion=0`);
-      return status === 200 ? viewsOf((JSON.parse(text) as { items: Slice[] }).items) : undefined;
-    } catch {
-      return undefined;
+      return status === 200 ? viewsOf((JSON.parse(text) as { items: Slice[] }).items) : `${status} ${text.slice(0, 200)}`;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
     }
   }
 }
@@ -147,6 +151,7 @@ class Watcher {
   readonly #gaps = new Map<string, string>();
   #looks = 0;
   #unanswered = 0;
+  #reason = "";
 
   constructor(shop: Shop, nameOf: (service: string) => string, limits: Limits) {
     this.#shop = shop;
@@ -156,10 +161,11 @@ class Watcher {
   }
 
   /** Without an answer, readers go on with what they have seen last, of which nothing new can be said. */
-  look(views: Views | undefined): void {
+  look(views: Views | string): void {
     this.#looks += 1;
-    if (views === undefined) {
+    if (typeof views === "string") {
       this.#unanswered += 1;
+      this.#reason = views;
       return;
     }
     const at = performance.now();
@@ -177,10 +183,17 @@ class Watcher {
   seen(): Seen {
     const problems = [...this.#gaps].map(([service, what]) => `${service} misses backends that the tenant shows throughout, ${what}`);
     if (problems.length > 0) problems.push(`the longest gap, of ${this.#missed.longestOf}, took about ${ms(this.#missed.longestMs)}`);
-    if (this.#unanswered > 0 && !this.#limits.hostIsDown) problems.push(`the host has not answered ${this.#unanswered} looks`);
-    if (this.#unanswered === this.#looks) problems.push("no look was answered");
+    const most = this.#limits.hostIsDown ? this.#looks - 1 : this.#looks * UNANSWERED_MAX;
+    if (this.#unanswered > most) problems.push(`${this.#unanswered} of ${this.#looks} looks have no answer: ${this.#reason}`);
     const { longestMs, longestOf } = this.#doubled;
-    return { looks: this.#looks, unanswered: this.#unanswered, problems, doubledMs: longestMs, doubledService: longestOf };
+    return {
+      looks: this.#looks,
+      unanswered: this.#unanswered,
+      reason: this.#reason,
+      problems,
+      doubledMs: longestMs,
+      doubledService: longestOf,
+    };
   }
 }
 

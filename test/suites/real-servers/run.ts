@@ -116,7 +116,7 @@ async function playStep({ name, act, ...limits }: Step, readers: Readers, both: 
   looks += seen.looks;
   problems.push(...seen.problems.map((problem) => `${name}: ${problem}`));
   const told = [`${seen.looks} looks`];
-  if (seen.unanswered > 0) told.push(`${seen.unanswered} of them without an answer`);
+  if (seen.unanswered > 0) told.push(`${seen.unanswered} of them without an answer (${seen.reason})`);
   if (seen.doubledMs > 0) told.push(`${seen.doubledService} doubled for ${ms(seen.doubledMs)}`);
   if (seen.doubledMs > doubled.ms) doubled = { ms: seen.doubledMs, what: `: ${name}, ${seen.doubledService}` };
   console.log(`${seen.problems.length === 0 ? "passed" : "FAILED"}  ${name.padEnd(48)}  ${told.join(", ")}`);
