@@ -23,9 +23,10 @@ interface View {
 /** Host name of a Service → what readers see of it. */
 type Views = ReadonlyMap<string, View>;
 
+/** Kubernetes writes null for a list of nothing. */
 interface Slice extends Thing {
-  readonly endpoints?: readonly { readonly addresses: readonly string[]; readonly conditions?: { readonly ready?: boolean } }[];
-  readonly ports?: readonly { readonly port?: number; readonly name?: string }[];
+  readonly endpoints?: null | readonly { readonly addresses: readonly string[]; readonly conditions?: { readonly ready?: boolean } }[];
+  readonly ports?: null | readonly { readonly port?: number; readonly name?: string }[];
 }
 
 /** What one step may do beside the rest. */
@@ -130,12 +131,11 @@ export class Readers {
 
   /** What is seen, or why nothing can be read. */
   async #look(): Promise<Views | string> {
-    try {
-      const { status, text } = await this.#api.ask("GET", `${pathOf(SLICES, this.#virtual.namespace)}?resourceVersion=0`);
-      return status === 200 ? viewsOf((JSON.parse(text) as { items: Slice[] }).items) : `${status} ${text.slice(0, 200)}`;
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
+    const path = `${pathOf(SLICES, this.#virtual.namespace)}?resourceVersion=0`;
+    const answer = await this.#api.ask("GET", path).catch((error: unknown) => String(error));
+    if (typeof answer === "string") return answer;
+    if (answer.status !== 200) return `${answer.status} ${answer.text.slice(0, 200)}`;
+    return viewsOf((JSON.parse(answer.text) as { items: Slice[] }).items);
   }
 }
 
@@ -199,15 +199,15 @@ class Watcher {
 
 function viewsOf(slices: readonly Slice[]): Views {
   const views = new Map<string, View>();
-  for (const { metadata, endpoints = [], ports = [] } of slices) {
+  for (const { metadata, endpoints, ports } of slices) {
     const { "kubernetes.io/service-name": service, "endpointslice.kubernetes.io/managed-by": manager } = metadata.labels ?? {};
     if (service === undefined || metadata.deletionTimestamp !== undefined) continue;
     const view = views.get(service) ?? { backends: new Set(), doubles: 0, slices: [] };
     views.set(service, view);
     view.slices.push(`${metadata.name} of ${manager ?? "unknown"}`);
-    for (const { addresses, conditions } of endpoints) {
+    for (const { addresses, conditions } of endpoints ?? []) {
       for (const one of addresses.flatMap((address) =>
-        ports.map((port) => backend(address, { ...port, ready: conditions?.ready !== false })),
+        (ports ?? []).map((port) => backend(address, { ...port, ready: conditions?.ready !== false })),
       )) {
         if (view.backends.has(one)) view.doubles += 1;
         view.backends.add(one);
