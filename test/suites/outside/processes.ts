@@ -20,7 +20,8 @@ const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  // What was killed a moment ago may still write.
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
@@ -29,6 +30,12 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-outside-"));
   folders.add(folder);
   return folder;
+}
+
+/** Kills another program at the latest when this process ends. */
+export function endWithThisProcess(child: ChildProcess): void {
+  running.add(child);
+  child.once("exit", () => running.delete(child));
 }
 
 /** How a process ended. */
