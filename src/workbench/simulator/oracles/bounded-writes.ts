@@ -6,8 +6,8 @@ import { marksOf } from "./marks.ts";
 
 /** Writes are looked at over so long, in virtual milliseconds. */
 const WINDOW_MS = 60_000;
-/** Writes within that time that no version of the source asked for: ten at once, then after 1, 2, 4, 8, 16 and 32 s, and each may take two. */
-const UNASKED_MAX = 26;
+/** Writes within that time that no version of the source asked for: ten at once, then after 1, 2, 4, 8, 16 and 32 s, each of them twice: made and deleted. */
+const UNASKED_MAX = 2 * (10 + 6);
 
 interface Written {
   version: number | undefined;
