@@ -4,7 +4,7 @@ import type { BackendsSeen } from "../../../src/engine/sync/backends/decide-back
 
 const NONE = { count: 0, copied: 0 };
 const V4 = new Set(["IPv4"]);
-const ENDPOINTS = { filled: true, overCapacity: false, families: V4, wanted: true };
+const ENDPOINTS = { filled: true, overCapacity: false, families: V4, wanted: true, paused: false };
 const COPY = { skipsMirror: false, filled: true, large: false };
 const MADE = { made: "equal", madeShown: true } as const;
 const PODS = { count: 2, copied: 0, standing: 0, filled: true, families: V4 };
@@ -14,6 +14,7 @@ function decide(seen: Partial<BackendsSeen>) {
     ...{
       endpoints: undefined,
       mirroredInTenant: false,
+      mirroredStands: false,
       served: true,
       patched: false,
       own: NONE,
@@ -96,6 +97,21 @@ describe("a copy of Endpoints", () => {
     const paused = { endpoints: { ...ENDPOINTS, wanted: false }, copy: { ...COPY, skipsMirror: true }, derived: { ...PODS, ...pods } };
     expect(decide(paused)).toMatchObject({ copiesDerived: true, releasesSlices, makes: false, skipsMirror: true, dropsMade: false });
     expect(decide({ ...paused, ...MADE })).toMatchObject({ makes: true, dropsMade: false });
+  });
+
+  test.each([
+    { why: "while nothing else shows what it does", seen: {}, keepsMirrored: true },
+    { why: "not where a mirror of the host does", seen: { mirror: "equal" }, keepsMirrored: undefined },
+    { why: "not where slices that were made do", seen: MADE, keepsMirrored: undefined },
+    { why: "while these are not shown yet", seen: { ...MADE, madeShown: false }, keepsMirrored: true },
+    {
+      why: "not where Endpoints are left alone for another reason",
+      seen: { endpoints: { ...ENDPOINTS, wanted: false } },
+      keepsMirrored: undefined,
+    },
+  ] as const)("of paused Endpoints keeps copies of slices of the tenant's mirror: $why", ({ seen, keepsMirrored }) => {
+    const paused = { endpoints: { ...ENDPOINTS, wanted: false, paused: true }, copy: COPY, mirroredInTenant: true, mirroredStands: true };
+    expect(decide({ ...paused, ...seen } as Partial<BackendsSeen>).keepsMirrored).toBe(keepsMirrored);
   });
 
   test("of Endpoints that are paused stays as it is", () => {

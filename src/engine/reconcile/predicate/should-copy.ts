@@ -33,7 +33,7 @@ export function decideCopy(rules: Rules, key: ObjectKey, tenant: KubeObject, aro
   return (
     ownRules(rules, key, tenant) ??
     (rules.kind.resource === SERVICES ? serviceItself(tenant) : undefined) ??
-    (around.backends?.mayGo === true ? besideSource(around) : undefined) ??
+    (around.backends?.mayGo === true || around.backends?.isKept === true ? besideSource(around) : undefined) ??
     (rules.kind.besideService ? besideService(rules, { key, tenant }, lasting) : undefined) ??
     besideSource(around) ??
     COPY
@@ -149,7 +149,8 @@ function missingService({ markerPrefix }: Translator, tenantService: Service): s
     : "The host Service does not exist yet";
 }
 
-function isPaused(markerPrefix: string, object: KubeObject): boolean {
+/** The tenant's users want the object to be left as it is. */
+export function isPaused(markerPrefix: string, object: KubeObject): boolean {
   return object.metadata.annotations?.[`${markerPrefix}pause`] === "true";
 }
 

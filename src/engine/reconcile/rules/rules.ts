@@ -42,6 +42,8 @@ export interface ServedBackends {
   readonly isSource: boolean;
   /** The copy of an object that is gone or is no source may be deleted: its replacement is seen. */
   readonly mayGo: boolean;
+  /** The copy stays though the object is no source, with the paused Endpoints that it was made of. Default false. */
+  readonly isKept?: boolean;
   /** The copy of a slice would lose endpoints that another slice of the Service is about to show: it changes after that. Default false. */
   readonly awaitsMove?: boolean;
   /** Value of the skip-mirror label on the copy of Endpoints: "true" keeps the host's mirror away. Undefined for none. */

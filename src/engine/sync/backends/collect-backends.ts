@@ -7,7 +7,7 @@ import type { Endpoints, EndpointSlice, EndpointSubset, KubeObject, Service } fr
 import { copyNameIn, endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
 import { bodyIsAsWritten, isCopyOf } from "../../reconcile/copy/ownership.ts";
-import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
+import { decideCopy, isPaused } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
 import { isMarkedAsOther, isMarkedBySyncer } from "../../translate/foreign-markers.ts";
@@ -45,6 +45,8 @@ export interface CollectedBackends {
   readonly hostService: ObjectKey | undefined;
   /** Our copy of Endpoints. */
   readonly copy: Endpoints | undefined;
+  /** Endpoints that are not our copy stand in its place. */
+  readonly isTaken: boolean;
   /** The copies of the tenant's slices that count as such, as the host shows them. */
   readonly copies: readonly EndpointSlice[];
   /** Slices of another syncer beside the host Service. */
@@ -74,7 +76,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   const standing = hostSlices.flatMap((key) => (slices.host.get(key) as EndpointSlice | undefined) ?? []);
   const made = standing.filter((slice) => isMade(known, slice, copy));
   const mirrored = standing.filter((slice) => isMirrored(known, slice));
-  const { copies, own, derived, mirroredInTenant } = countTenant(known);
+  const { copies, own, derived, mirroredInTenant, mirroredStands } = countTenant(known);
   const others = standing.filter((slice) => isAnothers(known, slice));
   let slicesOf: readonly EndpointSlice[] | undefined;
   const isServed = copy !== undefined && (copy.metadata.name ?? "").length <= SERVICE_NAME_MAX;
@@ -89,6 +91,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       own,
       derived,
       mirroredInTenant,
+      mirroredStands,
       copy: copy && {
         skipsMirror: copy.metadata.labels?.[SKIP_MIRROR] === "true",
         filled: viewOf(copy.subsets ?? NO_SUBSETS).size > 0,
@@ -104,6 +107,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
     hostKey,
     hostService: known.hostService,
     copy,
+    isTaken: copy === undefined && endpoints.host !== undefined,
     copies,
     others,
     made,
@@ -146,7 +150,13 @@ function seenEndpoints({ service, endpoints: { rules, tenant }, services }: Know
   if (tenant === undefined || tenant.metadata.deletionTimestamp) return undefined;
   const { filled, families } = summaryOf(Array.isArray(tenant.subsets) ? tenant.subsets : NO_SUBSETS);
   const overCapacity = tenant.metadata.annotations?.["endpoints.kubernetes.io/over-capacity"] === "truncated";
-  return { filled, families, overCapacity, wanted: decideCopy(rules, service, tenant, aroundOf(services)).action === "copy" };
+  return {
+    filled,
+    families,
+    overCapacity,
+    wanted: decideCopy(rules, service, tenant, aroundOf(services)).action === "copy",
+    paused: isPaused(rules.translator.markerPrefix, tenant),
+  };
 }
 
 /** The Services of both sides that a decision about a copy depends on. */
@@ -170,20 +180,25 @@ function isShown({ slices: { rules }, shown }: KnownBackends, slice: EndpointSli
   return there !== undefined && isAsMade(rules, there, slice);
 }
 
-function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived" | "mirroredInTenant"> & Pick<CollectedBackends, "copies"> {
+function countTenant(
+  known: KnownBackends,
+): Pick<BackendsSeen, "own" | "derived" | "mirroredInTenant" | "mirroredStands"> & Pick<CollectedBackends, "copies"> {
   const { slices, tenantSlices, services } = known;
   const around = aroundOf(services);
   const own = { count: 0, copied: 0 };
   const derived = { count: 0, copied: 0, standing: 0, filled: false, families: new Set<string>() };
   const copies: EndpointSlice[] = [];
-  let mirroredInTenant = false;
+  let [mirroredInTenant, mirroredStands] = [false, false];
   for (const key of tenantSlices) {
     const slice = slices.tenant.get(key) as EndpointSlice | undefined;
     const controller = slice && controllerOf(slice);
     if (slice === undefined || slice.metadata.deletionTimestamp) continue;
     // What a mirror made of Endpoints says nothing of its own.
-    mirroredInTenant ||= controller === MIRROR;
-    if (controller === MIRROR) continue;
+    if (controller === MIRROR) {
+      mirroredInTenant = true;
+      mirroredStands ||= copyOf(known, slice) !== undefined;
+      continue;
+    }
     // One that gets no copy, a paused one for example, is not waited for.
     if (controller === undefined && decideCopy(slices.rules, key, slice, around).action !== "copy") continue;
     const counted: { count: number; copied: number } = controller === undefined ? own : derived;
@@ -196,7 +211,7 @@ function countTenant(known: KnownBackends): Pick<BackendsSeen, "own" | "derived"
     derived.filled = true;
     derived.families.add(slice.addressType);
   }
-  return { own: own satisfies CountedSlices, derived, mirroredInTenant, copies };
+  return { own: own satisfies CountedSlices, derived, mirroredInTenant, mirroredStands, copies };
 }
 
 /** The copy of a slice, or of an earlier one of its name. One that goes or one that still backs another Service is none. */

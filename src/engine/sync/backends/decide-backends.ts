@@ -18,10 +18,18 @@ export interface CountedSlices {
 export interface BackendsSeen {
   /** The tenant's Endpoints; undefined when there are none, or when they go. */
   readonly endpoints:
-    | { readonly filled: boolean; readonly overCapacity: boolean; readonly families: ReadonlySet<string>; readonly wanted: boolean }
+    | {
+        readonly filled: boolean;
+        readonly overCapacity: boolean;
+        readonly families: ReadonlySet<string>;
+        readonly wanted: boolean;
+        readonly paused: boolean;
+      }
     | undefined;
   /** The tenant's mirror has made slices of the Endpoints: its readers see them beside what was made of Pods. */
   readonly mirroredInTenant: boolean;
+  /** Another setting has copied one of these, and the copy still stands. */
+  readonly mirroredStands: boolean;
   /** The host has a Service of that name. Without one there are no readers, and a mirror makes no slices. */
   readonly served: boolean;
   /** Patches of Endpoints are configured: what they say is wanted on the host. */
@@ -61,6 +69,8 @@ export interface BackendsDecision {
   readonly teller: Teller;
   /** Slices that the tenant's cluster has made of Pods are copied. Those of its mirror never are, those of users always. */
   readonly copiesDerived: boolean;
+  /** Copies of slices of the tenant's mirror are left as they are, like the paused Endpoints that these were made of. */
+  readonly keepsMirrored?: boolean;
   /** Copies of slices that are gone, or that are no source, may go: what took their place is seen. */
   readonly releasesSlices: boolean;
   /** The copy of Endpoints that are gone may go: what took their place is seen. */
@@ -91,8 +101,23 @@ export function decideBackends(seen: BackendsSeen): BackendsDecision {
 }
 
 /** Copies of slices beside a copy of Endpoints that is left as it is, paused for example: nothing need show what they do. */
-function isLeftAlone({ endpoints, derived }: BackendsSeen): boolean {
-  return endpoints?.wanted === false && derived.standing > 0;
+function isLeftAlone(seen: BackendsSeen): boolean {
+  return seen.endpoints?.wanted === false && (seen.derived.standing > 0 || keepsMirrored(seen));
+}
+
+function keepsMirrored(seen: BackendsSeen): boolean {
+  return seen.endpoints?.paused === true && seen.mirroredStands && tellerOfLeft(seen) === undefined;
+}
+
+/** Who shows readers all that a copy of Endpoints says which is left as it is. */
+export function tellerOfLeft({
+  copy,
+  mirror,
+  made,
+  madeShown,
+}: Pick<BackendsSeen, "copy" | "mirror" | "made" | "madeShown">): "mirror" | "made" | undefined {
+  if (mirror === "equal" || copy?.filled === false) return "mirror";
+  return made === "equal" && madeShown ? "made" : undefined;
 }
 
 /** All that readers see stays. */
@@ -101,6 +126,7 @@ function leaveAlone(seen: BackendsSeen, { skipsMirror }: NonNullable<BackendsSee
   return {
     ...{ teller: "copies", copiesDerived: true, releasesSlices: complete, releasesCopy: complete, skipsMirror },
     ...{ makes: skipsMirror && seen.made !== "none", dropsMade: false, dropsMirrored: false, waitsForMirror: false },
+    keepsMirrored: keepsMirrored(seen),
   };
 }
 

@@ -71,12 +71,6 @@ export interface ServiceBackends extends BackendsObserver {
   begin(service: ObjectKey, logger: Logger): ReconcileRun;
 }
 
-/** Edits that are undone, and whom to tell. */
-interface Undone {
-  readonly object: KubeObject;
-  readonly notes: readonly Note[];
-}
-
 /** What the units work with. */
 export interface ServiceBackendsOptions {
   readonly tracked: readonly Tracked[];
@@ -116,9 +110,9 @@ class DecidedBackends implements ServiceBackends {
 
   around(id: string, { kind }: Rules, { key, tenant, host }: PlannedObject): ServedBackends | undefined {
     if (kind.resource === SERVICES) return undefined;
-    const service = kind.resource === ENDPOINTS ? key : this.#serviceOf(tenant, host);
-    if (service === undefined) return undefined;
     const isSlice = kind.resource === ENDPOINT_SLICES;
+    const service = isSlice ? this.#serviceOf(tenant, host) : key;
+    if (service === undefined) return undefined;
     const writer = tenant && isSlice ? kind.writerOf(tenant) : undefined;
     const sourceBy = ({ copiesDerived }: BackendsDecision) => writer === undefined || (copiesDerived && writer !== MIRROR);
     let known = this.#decide(service);
@@ -128,14 +122,16 @@ class DecidedBackends implements ServiceBackends {
     const { decision } = known;
     const isSource = sourceBy(decision);
     const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
-    const mayGo = released || wasOver(known, known.heldSince, RELEASE_WAIT_MS);
-    if (mayGo || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
+    const isKept = writer === MIRROR && decision.keepsMirrored === true;
+    const mayGo = !isKept && (released || wasOver(known, known.heldSince, RELEASE_WAIT_MS));
+    if (mayGo || isKept || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
     const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
     const isReplaced = host !== undefined && ((mayGo && released && (tenant === undefined || !isSource)) || sendsMirrorAway(known, host));
     return {
       ...(isReplaced && { standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), decision.teller) }),
       isSource,
+      isKept,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
       awaitsMove,
       // While slices that were made are there, the label goes on telling the next process that some may be left.
@@ -314,13 +310,13 @@ class DecidedBackends implements ServiceBackends {
   }
 
   /** What to tell people of edits that are undone: once, however often they come, until there was none for a while. */
-  #undone(service: ObjectKey, known: RememberedService, edits: readonly ObjectKey[]): Undone | undefined {
+  #undone(service: ObjectKey, known: RememberedService, edits: readonly ObjectKey[]) {
     if (edits.length === 0) return undefined;
     const now = this.#options.clock.monotonic();
     const isNews = known.editedAt === undefined || now - known.editedAt >= EVENT_SILENCE_MS;
     known.editedAt = now;
     const object = this.#options.service("tenant", service) ?? this.#endpoints.tenant.get(service);
-    return isNews && object !== undefined ? { object, notes: [editNote(edits)] } : undefined;
+    return isNews && object !== undefined ? { object, notes: [editNote(edits)] as readonly Note[] } : undefined;
   }
 
   /** Slices alone: each is copied for itself, however many there are, and nothing has to be decided before one goes. */
@@ -348,10 +344,11 @@ class DecidedBackends implements ServiceBackends {
     const { known } = looked;
     const { decision } = known;
     const { enqueue, router } = this.#options;
+    const isChanged = (...names: readonly (keyof BackendsDecision)[]) => names.some((name) => before?.[name] !== decision[name]);
     const released = decision.releasesSlices && decision.releasesCopy;
     const over = wasOver(known, known.heldSince, RELEASE_WAIT_MS);
-    if (before?.skipsMirror !== decision.skipsMirror || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
-    if (before?.copiesDerived !== decision.copiesDerived || before?.releasesSlices !== decision.releasesSlices)
+    if (isChanged("skipsMirror") || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
+    if (isChanged("copiesDerived", "releasesSlices", "keepsMirrored"))
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
     if (released || over) for (const id of known.held) enqueue(id);
     for (const id of known.moving.keys()) enqueue(id);

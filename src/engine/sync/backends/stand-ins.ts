@@ -12,6 +12,7 @@ import { SERVICE_NAME, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import type { StandIn } from "../../reconcile/rules/rules.ts";
 import type { PlannedObject } from "../run/gather.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
+import { tellerOfLeft } from "./decide-backends.ts";
 import type { Teller } from "./decide-backends.ts";
 
 /** All that shows readers what the decision says that they see. */
@@ -43,7 +44,13 @@ export function standInsOf(collected: CollectedBackends, teller: Teller): readon
 /** Of a planned object that goes, or that sends the host's mirror away: the copy of a slice goes for Endpoints, that of Endpoints for slices. */
 export function standInsFor({ host, tenant }: PlannedObject, collected: CollectedBackends, teller: Teller): readonly StandIn[] {
   const isSlice = host?.kind === "EndpointSlice";
-  if (isSlice && (teller === "copies" || collected.seen.endpoints?.wanted !== true)) return [];
+  const { copy, hostKey, isTaken, seen } = collected;
+  if (isSlice && seen.endpoints?.paused === true) {
+    // A cache that lacks the copy may be late.
+    if (copy === undefined) return isTaken || hostKey === undefined ? [] : [{ resource: ENDPOINTS, key: hostKey, object: undefined }];
+    return standInsOf(collected, tellerOfLeft(seen) ?? "none");
+  }
+  if (isSlice && (teller === "copies" || seen.endpoints?.wanted !== true)) return [];
   return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, teller) : [];
 }
 

@@ -37,8 +37,9 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
   } else if (rules.kind.resource === ENDPOINT_SLICES) {
     const name = labels?.["kubernetes.io/service-name"];
     if (name === undefined) return noCopy("EXCLUDED");
-    if (rules.decidesBackends === true && labels?.["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER) return noCopy("EXCLUDED");
     const service = { namespace: tenant.metadata.namespace!, name };
+    if (rules.decidesBackends === true && labels?.["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER)
+      return isPaused(world, rules, service) ? anything("EXCLUDED") : noCopy("EXCLUDED");
     if (isLeftOut(world, rules, tenant, service)) return noCopy("EXCLUDED");
     const beside = besideService(world, rules, service);
     if (beside !== undefined) return beside;
@@ -48,6 +49,12 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
     if (beside !== undefined) return beside;
   }
   return atHostKey(world, rules, tenant, hostKey);
+}
+
+/** Slices of a mirror that another setting has copied stay with Endpoints that are left as they are. */
+function isPaused(world: World, { translator }: Rules, service: ObjectKey): boolean {
+  const endpoints = world.clusters.tenant.objects(ENDPOINTS).get(formatKey(service));
+  return endpoints?.metadata.annotations?.[`${translator.markerPrefix}pause`] === "true";
 }
 
 /** What the settings leave out of all that says where a Service leads. */
