@@ -141,6 +141,18 @@ describe("what a write was answered", () => {
     expect(["9", "10"].map((version) => cache.passed(version))).toEqual([[], []]);
   });
 
+  test("is told as missed when what was removed before it came has come since, and is still there the second time", () => {
+    const cache = new ObjectCache();
+    list(cache, 1, []);
+    expect(cache.expect(created, "removed")).toBeUndefined();
+    expect(cache.apply(event("ADDED", 5))).toEqual(KEY);
+    expect(["6", "7", "8"].map((version) => cache.passed(version))).toEqual([[], [KEY], []]);
+    cache.expect(endpoints(9, "life-2"), "removed");
+    cache.apply(event("ADDED", 9, "life-2"));
+    cache.apply(event("DELETED", 10, "life-2"));
+    expect(["10", "11"].map((version) => cache.passed(version))).toEqual([[], []]);
+  });
+
   test("is told as any end when its deletion comes though its creation never did", () => {
     const cache = new ObjectCache();
     cache.expect(created, "stored");

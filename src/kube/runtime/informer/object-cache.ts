@@ -114,7 +114,9 @@ export class ObjectCache {
   expect(object: KubeObject, written: Written): ObjectKey | undefined {
     const key = keyOf(object);
     const expectation = { object, written, passed: 0 };
-    if (!this.#isOpen(expectation)) return undefined;
+    // An object that was removed before it came here may come yet, and stay: the answer can be false.
+    const isToCome = written === "removed" && !this.#objects.has(key) && !this.#isBuried(key, object) && !this.#isMissing(object);
+    if (!isToCome && !this.#isOpen(expectation)) return undefined;
     const isOver = this.#isMissing(object) || (!this.#objects.has(key) && this.#isBuried(key, object));
     if (isOver && written === "stored") return key;
     this.#expected.set(formatKey(key), expectation);
