@@ -90,6 +90,23 @@ test("a label that the cache shows only later is looked after then", async () =>
   expect(around(copy)?.skipMirror).toBeUndefined();
 });
 
+test.each([
+  ["the copy", []],
+  ["its label", [copyOf(undefined, "19")]],
+])("a label is looked after once the cache shows %s, though it was looked for before", async (_what, shown) => {
+  const { state, around, run } = createWorld();
+  const copy = copyOf("true", "20");
+  // What the syncer itself has written last is known before the cache has it.
+  expect(around(copy)?.skipMirror).toBe("true");
+  state.copies = [...shown];
+  expect(await run()).toEqual({});
+  state.copies = [copy];
+  expect(around(copy)?.skipMirror).toBe("true");
+  expect(state.asked).toEqual([HAND_BACK, HAND_BACK]);
+  expect(await run()).toEqual({});
+  expect(around(copy)?.skipMirror).toBeUndefined();
+});
+
 test("a copy whose markers others took away is looked after once it has them back", async () => {
   const { state, around, run } = createWorld();
   const copy = copyOf("true", "20");

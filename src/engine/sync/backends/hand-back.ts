@@ -106,8 +106,8 @@ class RunningHandBack implements HandBack {
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
     const { rules, logger } = this.#options;
     const all = host.source(ENDPOINTS).list();
-    // One whose markers are taken away is no copy for now, and is looked at again once it has them back.
-    for (const copy of all) if (!this.#isOurs(copy)) this.#looked.delete(formatKey(keyOf(copy)));
+    // One whose markers are taken away is no copy for now, and the cache can lack a copy or label that was only just written: these are looked at later.
+    this.#looked.clear();
     const copies = all.filter((copy) => this.#isLeft(copy)) as Endpoints[];
     const gone = this.#goneAmong(all);
     if (copies.length === 0 && gone.length === 0) return {};
