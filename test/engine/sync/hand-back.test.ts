@@ -194,15 +194,29 @@ test("what was made beside some copies of slices goes to the mirror, which comes
   expect(labelAfterwards({ total: 2, copied: 2 })).toBe("true");
 });
 
-test("what was made goes at once where all slices have copies", async () => {
+/** Copies of slices of the tenant beside the copy of Endpoints. */
+function copiesBeside(copy: Endpoints, names: readonly string[]): EndpointSlice[] {
+  const annotations = { ...copy.metadata.annotations, "sync.platform/object-kind": "discovery.k8s.io/v1/EndpointSlice" };
+  return names.map((name) => {
+    const [slice] = made(copy);
+    const own = { ...annotations, "sync.platform/object-name": name, "sync.platform/object-host-name": `${name}-copy` };
+    return { ...slice!, metadata: { ...slice!.metadata, name: `${name}-copy`, annotations: own } };
+  });
+}
+
+test("what was made goes once all slices have copies, and the host itself shows them", async () => {
   const { state, around, run } = createWorld(true);
   const copy = copyOf("true", "20");
+  const [one, two] = copiesBeside(copy, ["web-a", "web-b"]);
   state.copies = [copy];
-  state.slices = made(copy);
-  const slices = { total: 2, copied: 2 };
-  around(copy, slices);
+  state.slices = [...made(copy), one!];
+  // By its answers the second one is there, too.
+  around(copy, { total: 2, copied: 2 });
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(state.slices).toHaveLength(2);
+  state.slices.push(two!);
   expect(await run()).toEqual({});
-  expect(state.slices).toEqual([]);
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-a-copy", "web-b-copy"]);
 });
 
 test("it is the copy on the host that a mirror must show, whatever the cache has of it", async () => {
