@@ -60,8 +60,8 @@ function createWorld(bothKinds = false) {
     ...{ rules: RULES, logger: silentLogger, enqueue: (id: string) => void state.asked.push(id) },
     ...(bothKinds && { slices: () => state.slices }),
   });
-  const around = (host: KubeObject | undefined, slices?: SliceCount) =>
-    handBack.around("endpoints|shop/web", RULES, { key: KEY, tenant: tenantEndpoints(), host, slices });
+  const around = (host: KubeObject | undefined, slices?: SliceCount, key = KEY) =>
+    handBack.around(`endpoints|${key.namespace}/${key.name}`, RULES, { key, tenant: tenantEndpoints(), host, slices });
   return { state, around, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
 }
 
@@ -212,6 +212,8 @@ test("what was made goes once all slices have copies, and the host itself shows 
   state.slices = [...made(copy), one!];
   // By its answers the second one is there, too.
   around(copy, { total: 2, copied: 2 });
+  // Other Endpoints that translate to the same place have no say.
+  expect(around(copy, { total: 0, copied: 0 }, { namespace: "other", name: "web" })).toBeUndefined();
   expect((await run()).requeueAfterMs).toBeGreaterThan(0);
   expect(state.slices).toHaveLength(2);
   state.slices.push(two!);

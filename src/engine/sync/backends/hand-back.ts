@@ -76,11 +76,13 @@ class RunningHandBack implements HandBack {
     this.#options = options;
   }
 
-  around(_id: string, { kind }: Rules, { host, slices }: PlannedObject): ServedBackends | undefined {
+  around(_id: string, { kind }: Rules, { key, host, slices }: PlannedObject): ServedBackends | undefined {
     const label = host?.metadata.labels?.[SKIP_MIRROR];
     if (kind.resource !== ENDPOINTS || host === undefined || (label !== "true" && label !== "false")) return undefined;
     const place = formatKey(keyOf(host));
-    if (!this.#mayBeLeft(place)) return undefined;
+    const source = ourMarkers(this.#options.rules, host, ENDPOINTS);
+    // Names can collide: what stands there is then the copy of other Endpoints.
+    if (!this.#mayBeLeft(place) || (source !== undefined && !sameKey(source, key))) return undefined;
     if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.set(place, slices.copied);
     else this.#replaced.delete(place);
     const state = this.#states.get(place);
