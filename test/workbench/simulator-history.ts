@@ -7,6 +7,7 @@ import { slicesOfCopy } from "../../src/engine/kinds/made-slices.ts";
 import { plan } from "../../src/engine/reconcile/plan.ts";
 import { deletion } from "../../src/engine/reconcile/plan-types.ts";
 import type { Operation } from "../../src/engine/reconcile/plan-types.ts";
+import { createSyncCore } from "../../src/engine/sync/core.ts";
 import type { ReconcileRun } from "../../src/engine/sync/run/reconcile.ts";
 import type { ObjectKey } from "../../src/kube/object/key.ts";
 import { formatKey } from "../../src/kube/object/key.ts";
@@ -15,6 +16,7 @@ import type { ResourceType } from "../../src/kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../src/kube/object/types.ts";
 import type { Generation } from "../../src/workbench/simulator/model/generation.ts";
 import type { Oracle } from "../../src/workbench/simulator/model/history.ts";
+import type { CreateCore } from "../../src/workbench/simulator/model/replica.ts";
 import { mirror } from "../../src/workbench/simulator/users/mirror-users.ts";
 import { createWorld } from "../../src/workbench/simulator/world.ts";
 import type { World } from "../../src/workbench/simulator/world.ts";
@@ -60,7 +62,7 @@ export class History {
   }
 
   /** The setting has this value from now on. */
-  async change(mode: BackendsMode): Promise<void> {
+  change(mode: BackendsMode): void {
     this.world.generation = this.#modes.get(mode)!;
     for (const replica of this.world.replicas) replica.reload(this.world.generation);
     this.world.notice("backends");
@@ -123,7 +125,7 @@ export class History {
     const hostKey = rules.translator.toHost(key, resource)!;
     const [tenantService, hostService] = [this.at("tenant", SERVICES, WEB) as Service, this.at("host", SERVICES, PLACE) as Service];
     const input = { key, tenant: this.at("tenant", resource, key), host: this.at("host", resource, hostKey), tenantService, hostService };
-    const [operation] = plan(rules, { ...input, backends: { isSource: true, mayGo: true } }).operations;
+    const [operation] = plan(rules, { ...input, backends: { isSource: true, mayGo: true, skipMirror: undefined } }).operations;
     if (operation === undefined) throw new Error("There is nothing to copy");
     await this.write(resource, operation, reason);
   }
@@ -169,7 +171,9 @@ export async function createHistory(oracle: (world: World) => Oracle, ...values:
   const modes = new Map(await Promise.all(values.map(async (mode) => [mode, await generationOf(mode)] as const)));
   const setting = { name: "by hand", generations: [...modes.values()], choosesBackends: true };
   const oracles = (world: World) => [oracle(world)];
-  const world = await createWorld({ setting, oracles, replicas: 1, workers: 2, names: [WEB], inOrder: true });
+  // What a replica has to do is said by the history.
+  const createCore: CreateCore = (options) => createSyncCore({ ...options, enqueue: () => undefined });
+  const world = await createWorld({ setting, oracles, createCore, replicas: 1, workers: 2, names: [WEB], inOrder: true });
   const history = new History(world, modes);
   const service = { apiVersion: "v1", kind: "Service", metadata: { ...WEB }, spec: { ports: PORTS } };
   await history.user("tenant", SERVICES, service);

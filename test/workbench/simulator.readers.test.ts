@@ -91,10 +91,26 @@ describe("a backend that a syncer takes from readers is excused where", () => {
   });
 });
 
+test.each([
+  ["have taken the place of what it was sent away for", true, false],
+  ["are not there", false, true],
+] as const)(
+  "a late mirror takes a backend along where both kinds are written by now, and copies of slices %s",
+  async (_what, isCopied, isWrong) => {
+    const history = await createHistory(readers, "auto", "both");
+    await history.mirrors();
+    await history.labels("true");
+    await both(isCopied)(history);
+    await history.mirrors();
+    expect(history.slices("-m")).toEqual([]);
+    expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
+  },
+);
+
 /** Both kinds are written from now on, and the tenant has a slice with another address. */
 function both(isCopied: boolean) {
   return async (history: History) => {
-    await history.change("both");
+    history.change("both");
     await history.user("tenant", ENDPOINT_SLICES, sliceWith({}, "10.0.0.2"));
     if (isCopied) await history.copies(ENDPOINT_SLICES, SLICE);
   };
@@ -134,7 +150,7 @@ test.each([
   const history = await createHistory(readers, "auto", "endpoints");
   await history.makes();
   await between(history);
-  await history.change("endpoints");
+  history.change("endpoints");
   await history.mirrors();
   expect([history.slices("-0").length, history.slices("-m").length]).toEqual([1, 1]);
   expect(checkReaders(history.world)?.message).toBe(isWrong ? TWICE : undefined);

@@ -244,6 +244,8 @@ export function readers(world: World): Oracle {
       if (isAnothers(world, place, source)) return undefined;
       // By an answer that was false, copies of slices count as being there.
       if (isReplaced(mode, now, world) || (mode === "both" && author.kind !== "replica")) return undefined;
+      // A mirror can be so late that copies of slices have taken the place of what it was sent away for.
+      if (author.kind !== "replica" && isReplaced(world.generation.backends, now, world)) return undefined;
       // What a mirror made of an earlier life of the Endpoints goes with that: the host has deleted them.
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, source);
