@@ -11,6 +11,7 @@ import { backends } from "./oracles/backends.ts";
 import { boundedWrites } from "./oracles/bounded-writes.ts";
 import { brake } from "./oracles/brake.ts";
 import { churn } from "./oracles/churn.ts";
+import { doubles } from "./oracles/doubles.ts";
 import { hostEdits } from "./oracles/host-edits.ts";
 import { identity } from "./oracles/identity.ts";
 import { liveSource } from "./oracles/live-source.ts";
@@ -91,6 +92,7 @@ const ORACLES: readonly ((world: World) => Oracle)[] = [
   boundedWrites,
   backends,
   readers,
+  doubles,
 ];
 
 /** Runs one seed: steps with faults, then rest, watched by every oracle. The same options give the same run. */

@@ -22,7 +22,7 @@ import type { WriteAuthor, Happening, Oracle, Violation, Write } from "./model/h
 import type { TenantName } from "./model/names.ts";
 import { rememberPlans } from "./model/remembered-plans.ts";
 import { SimulatedReplica } from "./model/replica.ts";
-import type { CreateCore, Flight } from "./model/replica.ts";
+import type { CreateCore, Flight, ReconcileWatcher } from "./model/replica.ts";
 import { createTimeline } from "./model/timeline.ts";
 import type { Timeline } from "./model/timeline.ts";
 
@@ -83,6 +83,8 @@ export class World {
   /** Copies of referenced objects that came from an unreported write: only the next start finds them. */
   readonly unheardCopies = new Set<string>();
   #author: WriteAuthor = { kind: "tenant" };
+  /** Answers that a cluster itself has given, for what it did. */
+  readonly #true = new WeakSet<Response>();
 
   constructor(options: WorldOptions, clusters: Record<Side, SimulatedCluster>, clock: Clock) {
     this.options = options;
@@ -102,9 +104,37 @@ export class World {
     const { workers, hooks, createCore } = this.options;
     const { clusters, resources, clock, generation } = this;
     const handsBack = this.options.setting.choosesBackends === true;
-    const given = { ...(hooks && { hooks }), ...(createCore && { createCore }), planner: this.#planner, handsBack };
+    const given = {
+      ...(hooks && { hooks }),
+      ...(createCore && { createCore }),
+      planner: this.#planner,
+      handsBack,
+      watcher: this.#watcher(),
+    };
     this.replicas[index]?.crash();
     this.replicas[index] = new SimulatedReplica({ index, clusters, resources, clock, workers, generation, ...given }, behind);
+  }
+
+  /** Tells the oracles of reconciles, if any of them wants to know. */
+  #watcher(): ReconcileWatcher | undefined {
+    const oracles = this.#oracles.filter(({ ended }) => ended !== undefined);
+    if (oracles.length === 0) return undefined;
+    return {
+      began: (replica, id) => oracles.forEach((oracle) => oracle.began?.({ replica, id })),
+      hears: (replica, { id, request, response }) => {
+        if (request.type === "report" || this.#true.has(response!)) return;
+        const how = response!.type === "object" || response!.type === "absent" ? "lie" : "failure";
+        for (const oracle of oracles) oracle.misled?.({ replica, id }, how);
+      },
+      ended: (replica, id) => this.#ended(replica, id),
+    };
+  }
+
+  #ended(replica: SimulatedReplica, id: string): void {
+    for (const oracle of this.#oracles) {
+      const message = oracle.ended?.({ replica, id });
+      if (message !== undefined) this.fail(oracle.name, message);
+    }
   }
 
   #watch(planner: Planner): Planner {
@@ -158,7 +188,9 @@ export class World {
     this.#author = { kind: "replica", id, generation, since, ...by };
     const writers = { tenant: this.clusters.tenant.writer, host: this.clusters.host.writer };
     const response = await send(request, reconcile.resource, writers);
-    if (request.type === "write" && (response.type === "object" || response.type === "absent")) this.accepted += 1;
+    const isDone = response.type === "object" || response.type === "absent";
+    if (isDone && !by.unheard) this.#true.add(response);
+    if (request.type === "write" && isDone) this.accepted += 1;
     return response;
   }
 
@@ -167,6 +199,7 @@ export class World {
     const { tenant, host } = this.clusters;
     const since = { tenant: tenant.revision, host: host.revision };
     const { index, generation } = replica;
+    for (const oracle of this.#oracles) oracle.began?.({ replica, id: HAND_BACK });
     const asked = () => {
       if (this.isDown("host")) throw simulatedOutage("host");
       this.#author = { kind: "replica", id: HAND_BACK, generation, since, index, unheard: false };
@@ -192,6 +225,8 @@ export class World {
         },
       },
     });
+    if (result.startsWith("API_")) for (const oracle of this.#oracles) oracle.misled?.({ replica, id: HAND_BACK }, "failure");
+    this.#ended(replica, HAND_BACK);
     return `replica ${index} hands back what was made: ${result}`;
   }
 

@@ -60,8 +60,8 @@ function createWorld(bothKinds = false) {
     ...{ rules: RULES, logger: silentLogger, enqueue: (id: string) => void state.asked.push(id) },
     ...(bothKinds && { slices: () => state.slices }),
   });
-  const around = (host: KubeObject | undefined, slices?: SliceCount) =>
-    handBack.around("endpoints|shop/web", RULES, { key: KEY, tenant: tenantEndpoints(), host, slices });
+  const around = (host: KubeObject | undefined, slices?: SliceCount, key = KEY) =>
+    handBack.around(`endpoints|${key.namespace}/${key.name}`, RULES, { key, tenant: tenantEndpoints(), host, slices });
   return { state, around, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
 }
 
@@ -87,6 +87,23 @@ test("a label that the cache shows only later is looked after then", async () =>
   state.standing = [copyOf("false", "22")];
   expect(await run()).toEqual({});
   expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+  expect(around(copy)?.skipMirror).toBeUndefined();
+});
+
+test.each([
+  ["the copy", []],
+  ["its label", [copyOf(undefined, "19")]],
+])("a label is looked after once the cache shows %s, though it was looked for before", async (_what, shown) => {
+  const { state, around, run } = createWorld();
+  const copy = copyOf("true", "20");
+  // What the syncer itself has written last is known before the cache has it.
+  expect(around(copy)?.skipMirror).toBe("true");
+  state.copies = [...shown];
+  expect(await run()).toEqual({});
+  state.copies = [copy];
+  expect(around(copy)?.skipMirror).toBe("true");
+  expect(state.asked).toEqual([HAND_BACK, HAND_BACK]);
+  expect(await run()).toEqual({});
   expect(around(copy)?.skipMirror).toBeUndefined();
 });
 
@@ -177,15 +194,31 @@ test("what was made beside some copies of slices goes to the mirror, which comes
   expect(labelAfterwards({ total: 2, copied: 2 })).toBe("true");
 });
 
-test("what was made goes at once where all slices have copies", async () => {
+/** Copies of slices of the tenant beside the copy of Endpoints. */
+function copiesBeside(copy: Endpoints, names: readonly string[]): EndpointSlice[] {
+  const annotations = { ...copy.metadata.annotations, "sync.platform/object-kind": "discovery.k8s.io/v1/EndpointSlice" };
+  return names.map((name) => {
+    const [slice] = made(copy);
+    const own = { ...annotations, "sync.platform/object-name": name, "sync.platform/object-host-name": `${name}-copy` };
+    return { ...slice!, metadata: { ...slice!.metadata, name: `${name}-copy`, annotations: own } };
+  });
+}
+
+test("what was made goes once all slices have copies, and the host itself shows them", async () => {
   const { state, around, run } = createWorld(true);
   const copy = copyOf("true", "20");
+  const [one, two] = copiesBeside(copy, ["web-a", "web-b"]);
   state.copies = [copy];
-  state.slices = made(copy);
-  const slices = { total: 2, copied: 2 };
-  around(copy, slices);
+  state.slices = [...made(copy), one!];
+  // By its answers the second one is there, too.
+  around(copy, { total: 2, copied: 2 });
+  // Other Endpoints that translate to the same place have no say.
+  expect(around(copy, { total: 0, copied: 0 }, { namespace: "other", name: "web" })).toBeUndefined();
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  expect(state.slices).toHaveLength(2);
+  state.slices.push(two!);
   expect(await run()).toEqual({});
-  expect(state.slices).toEqual([]);
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-a-copy", "web-b-copy"]);
 });
 
 test("it is the copy on the host that a mirror must show, whatever the cache has of it", async () => {

@@ -8,12 +8,12 @@
 import { isEngineError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
-import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, parseKey, sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { endpointsBehind, madeFrom } from "../../kinds/made-slices.ts";
-import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
+import { MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
 import { MANAGED_BY, managedByValue } from "../../translate/markers.ts";
@@ -61,8 +61,8 @@ class RunningHandBack implements HandBack {
   readonly #options: HandBackOptions;
   /** Host keys of copies: what is made of them stands still, or is gone. */
   readonly #states = new Map<string, "made" | "done">();
-  /** Host keys of copies that copies of the tenant's slices take the place of. */
-  readonly #replaced = new Set<string>();
+  /** Host keys of copies that copies of the tenant's slices take the place of, and how many those are. */
+  readonly #replaced = new Map<string, number>();
   /** Host keys of copies that were looked at, or are about to be: a cache may show a label only after the first look. */
   readonly #looked = new Set<string>();
   /** Host keys of copies that were gone at the last look: what was made of them goes when they are gone once more. */
@@ -76,12 +76,14 @@ class RunningHandBack implements HandBack {
     this.#options = options;
   }
 
-  around(_id: string, { kind }: Rules, { host, slices }: PlannedObject): ServedBackends | undefined {
+  around(_id: string, { kind }: Rules, { key, host, slices }: PlannedObject): ServedBackends | undefined {
     const label = host?.metadata.labels?.[SKIP_MIRROR];
     if (kind.resource !== ENDPOINTS || host === undefined || (label !== "true" && label !== "false")) return undefined;
     const place = formatKey(keyOf(host));
-    if (!this.#mayBeLeft(place)) return undefined;
-    if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.add(place);
+    const source = ourMarkers(this.#options.rules, host, ENDPOINTS);
+    // Names can collide: what stands there is then the copy of other Endpoints.
+    if (!this.#mayBeLeft(place) || (source !== undefined && !sameKey(source, key))) return undefined;
+    if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.set(place, slices.copied);
     else this.#replaced.delete(place);
     const state = this.#states.get(place);
     if (state === undefined && !this.#looked.has(place)) {
@@ -106,8 +108,8 @@ class RunningHandBack implements HandBack {
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
     const { rules, logger } = this.#options;
     const all = host.source(ENDPOINTS).list();
-    // One whose markers are taken away is no copy for now, and is looked at again once it has them back.
-    for (const copy of all) if (!this.#isOurs(copy)) this.#looked.delete(formatKey(keyOf(copy)));
+    // One whose markers are taken away is no copy for now, and the cache can lack a copy or label that was only just written: these are looked at later.
+    this.#looked.clear();
     const copies = all.filter((copy) => this.#isLeft(copy)) as Endpoints[];
     const gone = this.#goneAmong(all);
     if (copies.length === 0 && gone.length === 0) return {};
@@ -264,8 +266,9 @@ class RunningHandBack implements HandBack {
     const made = slices.filter((slice) => isOf(madeFrom(prefix, slice)));
     if (made.length > 0 && skipsMirror(copy)) this.#note(copy, "made");
     const mirrored = slices.filter((slice) => slice.metadata.labels?.[SLICE_MANAGER] === MIRROR && isOf(endpointsBehind(prefix, slice)));
-    if (made.length > 0 && !this.#replaced.has(id) && !shows(copy, mirrored)) return "waits";
-    if (made.length > 0 && !this.#replaced.has(id)) {
+    const isReplaced = this.#isReplaced(copy, slices);
+    if (made.length > 0 && !isReplaced && !shows(copy, mirrored)) return "waits";
+    if (made.length > 0 && !isReplaced) {
       const live = (await this.#live(host, id)) ?? [copy];
       // What a mirror has made goes as soon as it notices that it is sent away.
       if (!live.some((one) => !skipsMirror(one) && shows(one as Endpoints, mirrored))) return "waits";
@@ -273,6 +276,17 @@ class RunningHandBack implements HandBack {
     if ((await this.#remove(host.writer, made)) === "kept") return this.#keep(copy);
     this.#note(copy, "done");
     return "done";
+  }
+
+  /** Copies of all slices of the tenant are there, also by what the host itself shows: an answer can be false. */
+  #isReplaced(copy: Endpoints, slices: readonly EndpointSlice[]): boolean {
+    const { name, namespace } = keyOf(copy);
+    const isBeside = (slice: EndpointSlice) => {
+      const service = serviceOfSlice(slice);
+      return service !== undefined && sameKey(service, { namespace, name });
+    };
+    const copies = slices.filter((slice) => isBeside(slice) && ourMarkers(this.#options.rules, slice, ENDPOINT_SLICES) !== undefined);
+    return copies.length >= (this.#replaced.get(formatKey(keyOf(copy))) ?? Infinity);
   }
 
   #note(copy: Endpoints, state: "made" | "done"): void {

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Side } from "./cluster.ts";
 import type { Generation } from "./generation.ts";
+import type { SimulatedReplica } from "./replica.ts";
 
 /** Who writes. */
 export type WriteAuthor = { readonly kind: "tenant" | "host" } | WritingReplica;
@@ -45,6 +46,12 @@ export interface Violation {
  */
 export type Happening = "restart" | "configuration" | "backends" | "incomplete list" | "emptied";
 
+/** A reconcile of a replica, as oracles hear of it. */
+export interface WatchedReconcile {
+  readonly replica: SimulatedReplica;
+  readonly id: string;
+}
+
 /** Looks at one write after the other and says what is wrong with it, if anything. Knows what it has seen, and nothing else. */
 export interface Oracle {
   readonly name: string;
@@ -53,4 +60,10 @@ export interface Oracle {
   saw(write: Write): string | undefined;
   /** Something happened that is not a write: a replica started, for example, or the configuration changed. */
   noticed?(event: Happening): void;
+  /** A replica begins a reconcile, and decides from its caches as they are now. */
+  began?(reconcile: WatchedReconcile): void;
+  /** A request of it got no answer, or one that is not true: `lie` for a success that did not take place. */
+  misled?(reconcile: WatchedReconcile, how: "failure" | "lie"): void;
+  /** It has ended, and what follows from it waits in the queue of its replica. */
+  ended?(reconcile: WatchedReconcile): string | undefined;
 }

@@ -33,6 +33,15 @@ export interface Flight {
   response: Response | undefined;
 }
 
+/** Hears of every reconcile of a replica. */
+export interface ReconcileWatcher {
+  /** One begins, and decides from what the caches have now. */
+  began(replica: SimulatedReplica, id: string): void;
+  /** It is about to hear the answer of its flight. */
+  hears(replica: SimulatedReplica, flight: Flight): void;
+  ended(replica: SimulatedReplica, id: string): void;
+}
+
 /** What a replica is made of. */
 export interface SimulatedReplicaOptions {
   readonly index: number;
@@ -47,6 +56,7 @@ export interface SimulatedReplicaOptions {
   readonly createCore?: CreateCore;
   /** What was made of Endpoints is handed back where nothing is decided any more. Default false. */
   readonly handsBack?: boolean;
+  readonly watcher?: ReconcileWatcher | undefined;
 }
 
 /** Makes the syncer without promises: `createSyncCore`, or one that does something else on purpose. */
@@ -166,6 +176,16 @@ export class SimulatedReplica {
     return this.#next === undefined && this.#queue.size > 0 && this.flights.length < this.#options.workers;
   }
 
+  /** Something is to be done for an id, now or after a while. */
+  isToDo(id: string): boolean {
+    return id === HAND_BACK ? this.#handBackAt < Infinity : this.#queue.has(id) || this.#running.has(id) || this.#due.has(id);
+  }
+
+  /** What it remembers goes with this: a start or another configuration begins without. */
+  get memory(): object {
+    return this.#core;
+  }
+
   /** It looks now at what is to be handed back. */
   get canHandBack(): boolean {
     return this.#next === undefined && this.#handBackAt <= this.#options.clock.monotonic();
@@ -208,6 +228,7 @@ export class SimulatedReplica {
     this.#running.add(id);
     const { tenant, host } = this.#options.clusters;
     const since = { tenant: tenant.revision, host: host.revision };
+    this.#options.watcher?.began(this, id);
     const reconcile = finish(this.#core.begin(id));
     if (reconcile.request.type === "done") return this.#ended(id, reconcile.request.ending);
     this.flights.push({ id, reconcile, since, generation: this.generation, request: reconcile.request, response: undefined });
@@ -216,6 +237,7 @@ export class SimulatedReplica {
   /** Hands the answer of a flight to its turn, which asks for something else or ends. */
   land(flight: Flight): void {
     const { id, reconcile } = flight;
+    this.#options.watcher?.hears(this, flight);
     finish(reconcile.answer(flight.response!));
     flight.response = undefined;
     if (reconcile.request.type !== "done") return void (flight.request = reconcile.request);
@@ -225,6 +247,11 @@ export class SimulatedReplica {
   }
 
   #ended(id: string, ending: Ending): void {
+    this.#goOn(id, ending);
+    this.#options.watcher?.ended(this, id);
+  }
+
+  #goOn(id: string, ending: Ending): void {
     this.#running.delete(id);
     if (this.#again.delete(id)) this.#wait(id);
     if (ending.result === "failed") {

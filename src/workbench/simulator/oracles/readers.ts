@@ -53,19 +53,19 @@ function readOf({ subsets = [] }: Endpoints): Set<string> {
   return readBy(slices as unknown as KubeObject[]);
 }
 
-function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[] {
+export function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[] {
   return [...world.clusters.host.objects(ENDPOINT_SLICES).values()].filter(
     ({ metadata }) => metadata.namespace === namespace && metadata.labels?.["kubernetes.io/service-name"] === name,
   );
 }
 
 /** Readers come by a Service. */
-function isServed(world: World, place: ObjectKey): boolean {
+export function isServed(world: World, place: ObjectKey): boolean {
   return world.clusters.host.objects(SERVICES).has(formatKey(place));
 }
 
 /** The Service there is the copy of another one of the tenant: its readers are to see nothing of this one. */
-function isAnothers(world: World, place: ObjectKey, service: string | undefined): boolean {
+export function isAnothers(world: World, place: ObjectKey, service: string | undefined): boolean {
   const found = world.clusters.host.objects(SERVICES).get(formatKey(place));
   const source = found && isCopy(world, found)?.source;
   return source !== undefined && source !== service;
@@ -145,12 +145,14 @@ function isUntraced(world: World, slice: KubeObject, place: ObjectKey): boolean 
   const { host } = world.clusters;
   const born = host.changes(ENDPOINT_SLICES).findLast(({ type, object }) => type === "ADDED" && object.metadata.uid === slice.metadata.uid);
   const states = statesSince(world, ENDPOINTS, formatKey(place), born?.revision ?? 0);
-  // One that others have deleted took the trace along.
-  const life = states.slice(states.findLastIndex((copy, index) => copy === undefined && index < states.length - 1) + 1);
+  // One that others have deleted took the trace along, and so did the host's controller, which keeps no label.
+  const isOver = (copy: KubeObject | undefined) =>
+    copy === undefined || (isCopy(world, copy) === undefined && copy.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
+  const life = states.slice(states.findLastIndex((copy, index) => isOver(copy) && index < states.length - 1) + 1);
   return life.every((copy) => copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
 }
 
-function isExcused(world: World, service: ObjectKey): boolean {
+export function isExcused(world: World, service: ObjectKey): boolean {
   const slices = [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(
     ({ metadata }) => metadata.namespace === service.namespace && metadata.labels?.["kubernetes.io/service-name"] === service.name,
   );
@@ -242,6 +244,8 @@ export function readers(world: World): Oracle {
       if (isAnothers(world, place, source)) return undefined;
       // By an answer that was false, copies of slices count as being there.
       if (isReplaced(mode, now, world) || (mode === "both" && author.kind !== "replica")) return undefined;
+      // A mirror can be so late that copies of slices have taken the place of what it was sent away for.
+      if (author.kind !== "replica" && isReplaced(world.generation.backends, now, world)) return undefined;
       // What a mirror made of an earlier life of the Endpoints goes with that: the host has deleted them.
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, source);
@@ -263,7 +267,7 @@ function isReplaced(mode: BackendsMode | undefined, beside: readonly KubeObject[
   return mode === "both" && beside.some((slice) => isCopy(world, slice) !== undefined);
 }
 
-function skipsMirror(object: KubeObject | undefined): boolean {
+export function skipsMirror(object: KubeObject | undefined): boolean {
   return object?.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
 }
 

@@ -1,10 +1,13 @@
 import type { BackendsMode } from "../../../engine/config/backends-mode.ts";
 import { formatKey } from "../../../kube/object/key.ts";
+import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { Endpoints } from "../../../kube/object/types.ts";
 import { alter, present, tell } from "../act.ts";
 import type { Act } from "../act.ts";
 import { restart } from "../faults/process-faults.ts";
 import type { Generation } from "../model/generation.ts";
+import { SLICE_SUFFIXES } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
 import { madeOf, mirroredFrom } from "../oracles/marks.ts";
 import type { World } from "../world.ts";
@@ -58,12 +61,33 @@ async function serve(world: World, random: Random): Promise<string> {
   );
 }
 
+/** A slice beside Endpoints that says the same, as operators write it that write both kinds. */
+async function slice(world: World, random: Random): Promise<string | undefined> {
+  const service = random.pick(world.options.names);
+  const key = { namespace: service.namespace, name: `${service.name}${random.pick(SLICE_SUFFIXES)}` };
+  const endpoints = present(world, "tenant", ENDPOINTS, service) as Endpoints | undefined;
+  const [content] =
+    endpoints === undefined ? [] : slicesOf(endpoints, { addressesMax: 1_000, endpointsMax: 1_000, conditions: () => ({}) });
+  const before = present(world, "tenant", ENDPOINT_SLICES, key);
+  const isControllers = before?.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== undefined;
+  if (content === undefined || isControllers) return undefined;
+  const metadata = { ...key, labels: { "kubernetes.io/service-name": service.name } };
+  const object = { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata, ...content };
+  return tell(
+    `tenant has a slice that says what its Endpoints do: ${formatKey(key)}`,
+    world.write("tenant", (writer) =>
+      before === undefined ? writer.create(ENDPOINT_SLICES, object) : writer.update(ENDPOINT_SLICES, { ...before, ...content }),
+    ),
+  );
+}
+
 /** Milliseconds after which a syncer does not wait for the mirror any more, and some more. */
 const MISSED_MS = 3_500;
 
 /** An operator who changes the setting `backends`, where it affects what readers see. */
 export const BACKENDS_USERS: readonly Act[] = [
   { ...{ name: "tenant serves", kind: "user", weight: 60 }, perform: serve },
+  { ...{ name: "tenant has a slice that says what its Endpoints do", kind: "user", weight: 40 }, perform: slice },
   {
     ...{ name: "host's mirror misses its time", kind: "user", weight: 20 },
     perform(world) {

@@ -1,0 +1,169 @@
+/**
+ * What shows readers of slices the backends of one Service on the host: a mirror's slices, those that a syncer has made of its copy of
+ * Endpoints, and copies of slices of the tenant. Read from what both servers hold.
+ *
+ * @module
+ */
+import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import type { Side } from "../model/cluster.ts";
+import type { SimulatedReplica } from "../model/replica.ts";
+import type { World } from "../world.ts";
+import { SKIP_MIRROR_LABEL } from "./equal.ts";
+import { isCopy, madeOf, mirroredFrom, translatorOf } from "./marks.ts";
+import { isAnothers, isServed } from "./readers.ts";
+
+/** Backends by family, address and port, and whether they take traffic: in several slices, if one of them says so. */
+export type Backends = ReadonlyMap<string, boolean>;
+
+/** What there is of one Service. */
+export interface Producers {
+  readonly service: ObjectKey;
+  readonly place: ObjectKey;
+  /** The tenant's Endpoints. */
+  readonly endpoints: Endpoints | undefined;
+  /** Our copy of them. */
+  readonly copy: Endpoints | undefined;
+  /** What the copy says of mirroring. */
+  readonly label: string | undefined;
+  readonly mirrored: Backends;
+  readonly made: Backends;
+  /** Of copies of slices that are as the tenant has them. */
+  readonly copied: Backends;
+  /** Every slice of the tenant has such a copy. */
+  readonly isCopied: boolean;
+  /** The versions of all of this: equal as long as nothing has changed. */
+  readonly version: string;
+}
+
+const KINDS = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
+const SERVICE_NAME = "kubernetes.io/service-name";
+const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
+
+/** Backends in slices, as readers take them. */
+export function backendsIn(slices: Iterable<KubeObject>): Backends {
+  const all = new Map<string, boolean>();
+  for (const slice of slices) {
+    const { addressType, endpoints, ports } = slice as EndpointSlice;
+    const texts = (ports ?? []).map(({ name = "", port, protocol = "TCP" }) => `:${port}/${protocol}/${name}`);
+    for (const { addresses, conditions } of endpoints ?? []) {
+      for (const text of texts.length > 0 ? texts : [""]) {
+        const id = `${addressType} ${addresses?.[0]}${text}`;
+        all.set(id, all.get(id) === true || conditions?.ready !== false);
+      }
+    }
+  }
+  return all;
+}
+
+/** The same in Endpoints. */
+export function backendsOf({ subsets = [] }: Endpoints): Backends {
+  const slices = subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
+    ["IPv4", "IPv6"].map((addressType) => {
+      const isOf = ({ ip }: { ip: string }) => ip.includes(":") === (addressType === "IPv6");
+      return {
+        ...{ addressType, ports },
+        endpoints: [
+          ...addresses.filter(isOf).map(({ ip }) => ({ addresses: [ip] })),
+          ...notReadyAddresses.filter(isOf).map(({ ip }) => ({ addresses: [ip], conditions: { ready: false } })),
+        ],
+      };
+    }),
+  );
+  return backendsIn(slices as unknown as KubeObject[]);
+}
+
+/** Backends that readers get from both. */
+export function inBoth(one: Backends, other: Backends): readonly string[] {
+  return [...one.keys()].filter((text) => other.has(text));
+}
+
+/** An object of a cluster, or a change of it, is about a Service, or about what stands beside its host Service. */
+function concerns(
+  side: Side,
+  { plural }: ResourceType,
+  { metadata }: KubeObject,
+  { service, place }: Pick<Producers, "service" | "place">,
+) {
+  const key = side === "tenant" ? service : place;
+  const name = plural === ENDPOINT_SLICES.plural ? metadata.labels?.[SERVICE_NAME] : metadata.name;
+  return metadata.namespace === key.namespace && name === key.name;
+}
+
+/** A write is about a Service: the object was, or is. */
+export function isAbout(
+  {
+    side,
+    plural,
+    before,
+    after,
+  }: { readonly side: Side; readonly plural: string; readonly before?: KubeObject | undefined; readonly after?: KubeObject | undefined },
+  producers: Producers,
+): boolean {
+  const kind = KINDS.find((resource) => resource.plural === plural);
+  return kind !== undefined && [before, after].some((object) => object !== undefined && concerns(side, kind, object, producers));
+}
+
+/** Reports whether all that a replica's caches have of a Service is as the clusters have it. */
+export function seesAll({ caches }: SimulatedReplica, producers: Producers): boolean {
+  return caches.every((cache) => {
+    const { cluster, resource, synced } = cache;
+    if (!KINDS.includes(resource)) return true;
+    for (let ahead = 0; ahead < cache.pending; ahead += 1) {
+      const { before, object } = cache.next(ahead)!;
+      if (isAbout({ side: cluster.side, plural: resource.plural, before, after: object }, producers)) return false;
+    }
+    const isOurs = (object: KubeObject) => concerns(cluster.side, resource, object, producers);
+    const there = [...cluster.objects(resource).values()].filter(isOurs);
+    const known = cache.list().filter(isOurs);
+    return synced && there.length === known.length && there.every((object) => sameVersion(object, cache.get(keyOf(object))));
+  });
+}
+
+function sameVersion(one: KubeObject, other: KubeObject | undefined): boolean {
+  return one.metadata.uid === other?.metadata.uid && one.metadata.resourceVersion === other?.metadata.resourceVersion;
+}
+
+/**
+ * What both clusters have of a Service; undefined where that cannot be told apart: without readers, at a place that is another Service's too,
+ * beside slices or Endpoints of others, or with copies that are behind the tenant's slices.
+ */
+export function producersOf(world: World, service: ObjectKey, decides: boolean): Producers | undefined {
+  const { tenant, host } = world.clusters;
+  const place = translatorOf(world).toHost(service, SERVICES);
+  const source = formatKey(service);
+  if (place === undefined || !isServed(world, place) || isAnothers(world, place, source)) return undefined;
+  const about = { service, place };
+  const at = (side: Side, resource: ResourceType) =>
+    [...world.clusters[side].objects(resource).values()].filter((object) => concerns(side, resource, object, about));
+  const standing = host.objects(ENDPOINTS).get(formatKey(place)) as Endpoints | undefined;
+  if (standing !== undefined && isCopy(world, standing)?.source !== source) return undefined;
+  const beside = at("host", ENDPOINT_SLICES);
+  const made = beside.filter((slice) => madeOf(world, slice)?.source === source);
+  const mirrored = beside.filter((slice) => mirroredFrom(world, slice)?.source === source && /-m[0-9]+$/.test(slice.metadata.name ?? ""));
+  const copies = beside.filter((slice) => isCopy(world, slice) !== undefined);
+  const sources = new Map(at("tenant", ENDPOINT_SLICES).map((slice) => [formatKey(keyOf(slice)), slice]));
+  const isCurrent = (copy: KubeObject) => {
+    const { source: id = "", uid } = isCopy(world, copy) ?? {};
+    return sources.get(id)?.metadata.uid === uid && parseKey(id).namespace === service.namespace;
+  };
+  if (made.length + mirrored.length + copies.length < beside.length || !copies.every(isCurrent)) return undefined;
+  const copied = new Set(copies.map((copy) => isCopy(world, copy)!.source));
+  // What a mirror of the tenant has made of Endpoints has no copy where they are copied.
+  const isWanted = (slice: KubeObject) => !decides || slice.metadata.labels?.[MANAGED_BY] === undefined;
+  const all = (["tenant", "host"] as const).flatMap((side) => KINDS.flatMap((resource) => at(side, resource)));
+  return {
+    ...about,
+    endpoints: tenant.objects(ENDPOINTS).get(source) as Endpoints | undefined,
+    copy: standing,
+    label: standing?.metadata.labels?.[SKIP_MIRROR_LABEL],
+    mirrored: backendsIn(mirrored),
+    made: backendsIn(made),
+    copied: backendsIn(copies),
+    isCopied: [...sources].every(([id, slice]) => copied.has(id) || !isWanted(slice)),
+    version: all.map(({ metadata: { uid, resourceVersion } }) => `${uid}@${resourceVersion}`).join(" "),
+  };
+}

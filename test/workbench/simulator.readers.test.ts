@@ -1,0 +1,162 @@
+/** What the simulator's oracles of readers excuse: each history with its excuse, and the same without it, which breaks the promise. */
+import { describe, expect, test } from "vitest";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../src/kube/object/resource.ts";
+import { checkReaders, readers } from "../../src/workbench/simulator/oracles/readers.ts";
+import { createHistory, endpointsWith, PLACE, sliceWith, TENANT_MIRROR, WEB } from "./simulator-history.ts";
+import type { History } from "./simulator-history.ts";
+
+const SLICE = { namespace: WEB.namespace, name: `${WEB.name}-a` };
+const LOST = /^readers of vc\/web-x-shop-x-blue lose 10\.0\.0\.1/;
+
+/** Slices were made of the copy, which sends the mirror away, and `beside` happens before they are deleted. */
+async function deletedAfter(values: Parameters<typeof createHistory>[1][], beside: (history: History) => Promise<number | void>) {
+  const [first, ...rest] = values;
+  const history = await createHistory(readers, first!, ...rest);
+  await history.labels("true");
+  await history.makes();
+  const since = await beside(history);
+  await history.removes("-0", typeof since === "number" ? { since } : {});
+  return history;
+}
+
+describe("a backend that a syncer takes from readers is excused where", () => {
+  test.each([
+    ["the tenant itself did not show it at the version that the copy is written from", [], false],
+    ["but not where its Endpoints showed it all the time", ["10.0.0.1"], true],
+  ])("%s", async (_what, between, isWrong) => {
+    const history = await createHistory(readers, "auto");
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(TENANT_MIRROR, "10.0.0.1"));
+    await history.copies(ENDPOINT_SLICES, SLICE);
+    await history.user("tenant", ENDPOINTS, endpointsWith(...between));
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(TENANT_MIRROR));
+    // Only the slice is brought across; the Endpoints are as before again when their turn comes.
+    await history.copies(ENDPOINT_SLICES, SLICE);
+    expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
+  });
+
+  test.each([
+    [
+      "slices alone are written, and there are no Endpoints to tell of",
+      ["auto", "slices"],
+      async (history: History) => history.change("slices"),
+      false,
+    ],
+    ["both kinds are written, and a copy of a slice is beside", ["auto", "both"], both(true), false],
+    ["but not where both kinds are written and no copy is beside", ["auto", "both"], both(false), true],
+    ["but not where Endpoints are copied, slices made, and nothing takes their place", ["auto"], async () => undefined, true],
+  ] as const)("%s", async (_what, values, beside, isWrong) => {
+    const history = await deletedAfter([...values], beside);
+    expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
+  });
+
+  test.each([
+    ["others write slices beside the Service", async (history: History) => editsSlices(history), false],
+    [
+      "others wrote there after the reconcile had begun, though the setting has changed since",
+      async (history: History) => {
+        const since = history.revision;
+        await editsSlices(history);
+        history.world.notice("backends");
+        return since;
+      },
+      false,
+    ],
+    [
+      "but not where they wrote before it began, and the setting has changed since",
+      async (history: History) => {
+        await editsSlices(history);
+        history.world.notice("backends");
+      },
+      true,
+    ],
+  ] as const)("%s", async (_what, beside, isWrong) => {
+    const history = await deletedAfter(["auto"], beside);
+    expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
+  });
+
+  test.each([
+    ["others wrote slices after the syncer had decided to send the mirror away", "auto", true, false],
+    ["but not where the syncer saw all that there was", "auto", false, true],
+    ["with both kinds, where what is copied takes the place of the mirror's slices", "both", false, false],
+  ] as const)("a mirror takes it along: %s", async (_what, by, isLate, isWrong) => {
+    const history = await createHistory(readers, "auto", "both");
+    await history.mirrors();
+    const since = history.revision;
+    await editsSlices(history);
+    history.world.notice("backends");
+    await history.labels("true", { by, ...(isLate && { since }) });
+    await history.mirrors();
+    expect(history.slices("-m")).toEqual([]);
+    expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
+  });
+});
+
+test.each([
+  ["have taken the place of what it was sent away for", true, false],
+  ["are not there", false, true],
+] as const)(
+  "a late mirror takes a backend along where both kinds are written by now, and copies of slices %s",
+  async (_what, isCopied, isWrong) => {
+    const history = await createHistory(readers, "auto", "both");
+    await history.mirrors();
+    await history.labels("true");
+    await both(isCopied)(history);
+    await history.mirrors();
+    expect(history.slices("-m")).toEqual([]);
+    expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
+  },
+);
+
+/** Both kinds are written from now on, and the tenant has a slice with another address. */
+function both(isCopied: boolean) {
+  return async (history: History) => {
+    history.change("both");
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith({}, "10.0.0.2"));
+    if (isCopied) await history.copies(ENDPOINT_SLICES, SLICE);
+  };
+}
+
+/** A user of the host has a slice of the Service, which says nothing. */
+async function editsSlices(history: History): Promise<void> {
+  const { metadata, ...slice } = sliceWith({});
+  const labels = { ...metadata.labels, "kubernetes.io/service-name": PLACE.name };
+  await history.user("host", ENDPOINT_SLICES, { ...slice, metadata: { namespace: PLACE.namespace, name: "by-hand", labels } });
+}
+
+const TWICE = "readers of shop/web get slices from the mirror and from us";
+
+test.each([
+  ["no label ever told that slices were made", async () => undefined, false],
+  ["but not where the copy had the label", async (history: History) => relabelled(history), true],
+  [
+    "others deleted the copy, and the label with it",
+    async (history: History) => {
+      await history.labels("true");
+      await history.userDeletes("host", ENDPOINTS, PLACE);
+      await history.copies(ENDPOINTS, WEB);
+    },
+    false,
+  ],
+  [
+    "the host's controller wrote the copy, and left no label on it",
+    async (history: History) => {
+      await history.labels("true");
+      await history.user("host", ENDPOINTS, { ...history.copy, metadata: { ...history.copy.metadata, labels: {} } });
+      await history.copies(ENDPOINTS, WEB);
+    },
+    false,
+  ],
+] as const)("slices left beside a mirror's are excused with Endpoints alone where %s", async (_what, between, isWrong) => {
+  const history = await createHistory(readers, "auto", "endpoints");
+  await history.makes();
+  await between(history);
+  history.change("endpoints");
+  await history.mirrors();
+  expect([history.slices("-0").length, history.slices("-m").length]).toEqual([1, 1]);
+  expect(checkReaders(history.world)?.message).toBe(isWrong ? TWICE : undefined);
+});
+
+async function relabelled(history: History): Promise<void> {
+  await history.labels("true");
+  await history.labels(undefined);
+}
