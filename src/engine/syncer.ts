@@ -31,7 +31,7 @@ import type { Permission } from "./sync/cluster/permissions.ts";
 import { engineParts, withWriter } from "./sync/reconciler.ts";
 import type { EngineParts } from "./sync/reconciler.ts";
 import type { SyncRecord } from "./sync/state/status-records.ts";
-import { sameClusterOnly, verifiedOnly } from "./sync/cluster/same-cluster.ts";
+import { sameClusterOnly, verifiedOnly } from "./sync/cluster/cluster-guard.ts";
 import { checkLeftEndpoints } from "./sync/cluster/left-endpoints.ts";
 import { checkOtherSyncers } from "./sync/cluster/other-syncers.ts";
 import { createSyncState } from "./sync/state/sync-state.ts";

@@ -21,8 +21,8 @@ import { withoutKeys } from "./rules/excluded-keys.ts";
 import { toHostInPieces } from "./convert/to-host.ts";
 import { isMappedElsewhere } from "./predicate/mapped-elsewhere.ts";
 import { planDifference } from "./copy/plan-difference.ts";
-import { rejection, reported } from "./copy/plan-report.ts";
-import { roomNotes, unitsWithoutRoom, withoutUnits } from "./copy/room.ts";
+import { rejection, reported } from "./copy/host-copy.ts";
+import { roomNotes, unitsWithoutRoom, withoutUnits } from "./copy/plan-difference.ts";
 import { comparedFields } from "./agreement/fields.ts";
 
 /** Decides what to do about one key: {@link plan}, or a replacement of it. */

@@ -25,7 +25,7 @@ import { checkLeftEndpoints } from "./cluster/left-endpoints.ts";
 import { withinReach } from "./cluster/slice-rights.ts";
 import { checkOtherSyncers } from "./cluster/other-syncers.ts";
 import type { SyncRecord } from "./state/status-records.ts";
-import { sameClusterOnly, verifiedOnly } from "./cluster/same-cluster.ts";
+import { sameClusterOnly, verifiedOnly } from "./cluster/cluster-guard.ts";
 import { createSyncLoop } from "./syncer.ts";
 import type { SyncHooks } from "./run/reconcile.ts";
 

@@ -1,18 +1,18 @@
 import type { Code } from "../../../base/codes.ts";
+import { sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { parseConcrete } from "../../path/path.ts";
 import { applyPatches, applyPatchesInPieces } from "../../patch/apply.ts";
-import type { ApplyPatchesOptions } from "../../patch/apply.ts";
+import type { ApplyPatchesOptions, PatchedObject } from "../../patch/apply.ts";
 import type { LastWritten } from "../../patch/containment.ts";
 import type { FoundReference, Outcome } from "../../patch/types.ts";
 import { isMarkerKey, readMarkers } from "../../translate/markers.ts";
 import { isAsWritten, readBase } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
 import { withoutStamp } from "../agreement/flow-stamp.ts";
-import { rememberPatched, seesHostObject } from "./patched.ts";
-import type { PatchedBody, PatchedFrom } from "./patched.ts";
-import type { Rules, Surroundings } from "../rules/rules.ts";
+import type { Rules, Surroundings, AllowedBody } from "../rules/rules.ts";
+import { remembered } from "../rules/remembered.ts";
 
 /** Desired host form of a tenant object, without markers. */
 export interface HostBody {
@@ -187,4 +187,94 @@ function asWritten(
   const base = readBase(translator.markerPrefix, host);
   if (base === undefined || markers?.uid !== tenant.metadata.uid || markers?.configHash !== configHash) return new Map();
   return new Map(Object.entries(host.metadata[field] ?? {}).filter(([key, value]) => isAsWritten(base, `${field}/${key}`, value)));
+}
+
+/** All that patches of one object can depend on, beside the rules. The objects must not change. */
+export interface PatchedFrom {
+  readonly tenant: KubeObject;
+  readonly host: KubeObject | undefined;
+  readonly hostKey: ObjectKey;
+}
+
+/** A patched object, and what of it may be written. */
+export interface PatchedBody {
+  readonly patched: PatchedObject;
+  readonly admission: AllowedBody;
+}
+
+/** Patches one object. */
+export type PatchObject = (rules: Rules, from: PatchedFrom) => PatchedBody;
+
+/** The two ways to patch an object. */
+export interface PatchWays {
+  readonly patch: PatchObject;
+  /** The same in steps: it pauses after each value. */
+  patchInPieces(rules: Rules, from: PatchedFrom): Generator<undefined, PatchedBody>;
+}
+
+/** Objects per kind whose result is cached: those of all workers, and some more whose own write has not been seen yet. */
+export const REMEMBERED_MAX = 64;
+
+interface Remembered extends PatchedBody {
+  readonly from: PatchedFrom;
+  /** False while the result holds for one host object only. */
+  readonly forAnyHost: boolean;
+}
+
+/** Cached results under one set of rules, oldest first. */
+type Memory = Map<KubeObject, Remembered>;
+
+/** Reports whether an expression on the way to the host can read anything in the host object. */
+export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =>
+  patches.some(({ expression }) => expression !== undefined && (engine.readsHostObject?.(expression) ?? true)),
+);
+
+/**
+ * The same functions, which reuse the result that either of them has just computed: the same tenant object under the same rules and
+ * name, and also the same host object if an expression can read it, or if a patch failed and may keep the current value. Every write is
+ * planned a second time, to prove that it left nothing to do; evaluating all expressions again for that would double the cost of a change.
+ */
+export function rememberPatched({ patch, patchInPieces }: PatchWays): PatchWays {
+  const memoryOf = remembered((_rules: Rules): Memory => new Map());
+
+  /** Looking a reference up is noted for the way back, and that must not be left out. */
+  function mayRemember({ patches }: Rules): boolean {
+    return patches.every(({ reference }) => reference === undefined);
+  }
+
+  function find(rules: Rules, from: PatchedFrom): Remembered | undefined {
+    const known = memoryOf(rules).get(from.tenant);
+    return known !== undefined && holdsFor(known, from) ? known : undefined;
+  }
+
+  function remember(rules: Rules, { tenant, host, hostKey }: PatchedFrom, made: PatchedBody): void {
+    const recent = memoryOf(rules);
+    recent.delete(tenant);
+    const hasFailed = made.patched.outcomes.some(({ failures = [] }) => failures.length > 0);
+    recent.set(tenant, { ...made, from: { tenant, host, hostKey }, forAnyHost: !seesHostObject(rules) && !hasFailed });
+    if (recent.size > REMEMBERED_MAX) recent.delete(recent.keys().next().value!);
+  }
+
+  return {
+    patch(rules, from) {
+      if (!mayRemember(rules)) return patch(rules, from);
+      const known = find(rules, from);
+      if (known !== undefined) return known;
+      const made = patch(rules, from);
+      remember(rules, from, made);
+      return made;
+    },
+    *patchInPieces(rules, from) {
+      if (!mayRemember(rules)) return yield* patchInPieces(rules, from);
+      const known = find(rules, from);
+      if (known !== undefined) return known;
+      const made = yield* patchInPieces(rules, from);
+      remember(rules, from, made);
+      return made;
+    },
+  };
+}
+
+function holdsFor({ from, forAnyHost }: Remembered, { host, hostKey }: PatchedFrom): boolean {
+  return (forAnyHost || host === from.host) && sameKey(hostKey, from.hostKey);
 }

@@ -10,7 +10,7 @@ import { isComplete } from "../../reconcile/object-strategy.ts";
 import { isCopying, isRestoration, sourceVersion } from "../../reconcile/plan-types.ts";
 import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import { countNotes } from "../report/plan-metrics.ts";
+import { countNotes } from "./reconcile.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 import type { MissingNamespaces } from "../state/missing-namespaces.ts";

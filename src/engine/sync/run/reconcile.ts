@@ -1,17 +1,17 @@
 import { finish } from "../../../base/finish.ts";
 import type { Logger } from "../../../base/logger.ts";
-import type { Metrics } from "../../../base/metrics.ts";
+import type { Metrics, MetricLabels } from "../../../base/metrics.ts";
 import { keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
+import { qualifiedPlural } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { withPartsOf } from "../../../kube/runtime/informer/object-cache.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Outcome } from "../../patch/types.ts";
 import { READERS_MAX } from "../../reconcile/machine.ts";
 import type { Ending, Machine, ReconcileState, Request, Response, Start, Step, PlannedSteps } from "../../reconcile/machine.ts";
-import type { Note, Operation, Plan } from "../../reconcile/plan-types.ts";
+import type { Note, Operation, Plan, PlanState } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import { countPlan } from "../report/plan-metrics.ts";
 import type { ToldEvent } from "../report/events.ts";
 import type { Expectations } from "../state/expectations.ts";
 
@@ -211,3 +211,43 @@ interface NoticeOptions {
   readonly notes?: readonly Note[];
   readonly requeueAfterMs?: number | undefined;
 }
+
+/**
+ * Counts results of plans. Every label is from a closed list: kinds that the configuration names, states, outcomes and codes.
+ *
+ * @example
+ * const metrics = createMetrics();
+ * countPlan(metrics, ENDPOINTS, { state: "left", outcomes: [] });
+ * metrics.value("endpoint_sync_plans_total", { resource: "endpoints", state: "left" }); // 1
+ */
+export function countPlan(metrics: Metrics, type: ResourceType, { state, outcomes }: Pick<Plan, "state" | "outcomes">): void {
+  const resource = qualifiedPlural(type);
+  let labels = labelsByType.get(type);
+  if (labels === undefined) labelsByType.set(type, (labels = {}));
+  metrics.count("endpoint_sync_plans_total", (labels[state] ??= { resource, state }));
+  for (const { outcome, patch } of outcomes)
+    metrics.count("endpoint_sync_patch_outcomes_total", { resource, patch: patch < PATCHES_MAX ? String(patch) : "more", outcome });
+  const fuel = outcomes.reduce((sum, outcome) => sum + outcome.fuel, 0);
+  if (fuel > 0) metrics.count("endpoint_sync_fuel_total", { resource }, fuel);
+}
+
+/** Kept, since there is a plan for every change. */
+const labelsByType = new WeakMap<ResourceType, Partial<Record<PlanState, MetricLabels>>>();
+
+/**
+ * Counts the notes on a fully processed object, including refusals of an API server.
+ *
+ * @example
+ * const metrics = createMetrics();
+ * countNotes(metrics, ENDPOINTS, [{ code: "EXCLUDED", message: "The object has the pause annotation" }]);
+ * metrics.value("endpoint_sync_notes_total", { resource: "endpoints", code: "EXCLUDED" }); // 1
+ */
+export function countNotes(metrics: Metrics, type: ResourceType, notes: readonly Note[]): void {
+  const resource = qualifiedPlural(type);
+  for (const { code } of notes) metrics.count("endpoint_sync_notes_total", { resource, code });
+  const refused = notes.filter(({ code }) => code === "ADDRESS_REFUSED").length;
+  if (refused > 0) metrics.count("endpoint_sync_refused_addresses_total", { resource }, refused);
+}
+
+/** Patches of a list that have series of their own; those after them share one. */
+const PATCHES_MAX = 100;
