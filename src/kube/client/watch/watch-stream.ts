@@ -104,7 +104,12 @@ function watchForSilence({ body, clock, inactivityMs }: WatchStreamOptions): Sil
 }
 
 function parseEvent(line: string, { kind }: ResourceType, request: string): WatchEvent {
-  const event = parse(line, request);
+  let event: unknown;
+  try {
+    event = parseJson(line, ANSWER_DEPTH_MAX);
+  } catch (cause) {
+    throw new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: ${messageOf(cause)}`, { cause });
+  }
   if (!isRecord(event) || !isRecord(event["object"])) throw notAnEvent(line, request);
   const object = event["object"];
   if (event["type"] === "ERROR") throw errorFromStatus(asStatus(object));
@@ -113,14 +118,6 @@ function parseEvent(line: string, { kind }: ResourceType, request: string): Watc
   // A bookmark is of the kind, and of no object.
   if (event["type"] !== "BOOKMARK" && typeof metadata["name"] !== "string") throw notAnEvent(line, request);
   return { type: event["type"] as WatchEvent["type"], object: object as unknown as KubeObject };
-}
-
-function parse(line: string, request: string): unknown {
-  try {
-    return parseJson(line, ANSWER_DEPTH_MAX);
-  } catch (cause) {
-    throw new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: ${messageOf(cause)}`, { cause });
-  }
 }
 
 function notAnEvent(line: string, request: string): EngineError {
@@ -174,8 +171,12 @@ export class LineSplitter {
   *push(chunk: Buffer): Generator<string, void, undefined> {
     let start = 0;
     for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, start)) {
-      const line = this.#close(chunk.subarray(start, end));
-      if (line !== "") yield line;
+      this.#hold(chunk.subarray(start, end));
+      const line = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending);
+      this.#pending = [];
+      this.#pendingBytes = 0;
+      const text = line.toString("utf8").trim();
+      if (text !== "") yield text;
       start = end + 1;
     }
     if (start < chunk.length) this.#hold(chunk.subarray(start));
@@ -187,13 +188,5 @@ export class LineSplitter {
       throw new EngineError("API_ERROR", `Cannot read the watch: an event is larger than ${this.#lineBytesMax} bytes`);
     }
     this.#pending.push(part);
-  }
-
-  #close(part: Buffer): string {
-    this.#hold(part);
-    const line = this.#pending.length === 1 ? part : Buffer.concat(this.#pending);
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    return line.toString("utf8").trim();
   }
 }
