@@ -290,13 +290,13 @@ class RunningSyncer implements Syncer {
     if (!this.#swapping) this.#controller?.resume();
   }
 
-  #enqueue(id: string): void {
+  readonly #enqueue = (id: string): void => {
     // Keys of the first lists wait behind those that change in the meantime.
     this.#queue.add(id, { priority: this.#running && !this.#collecting ? "fresh" : "background" });
     if (this.#running || this.#collecting) return;
     this.#recent.add(id);
     if (this.#queue.depth > this.#waitingMax) this.#collectLater();
-  }
+  };
 
   #limitWaiting(): void {
     this.#waitingMax = 2 * this.#queue.depth + STALE_KEYS_MAX;
@@ -332,7 +332,7 @@ class RunningSyncer implements Syncer {
       logger,
       metrics,
       ...(hooks && { hooks }),
-      enqueue: (id) => this.#enqueue(id),
+      enqueue: this.#enqueue,
     });
   }
 

@@ -224,7 +224,8 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
   /** Reads what the operation rests on next, or carries it out. */
   function confirm(state: State): Next {
     const read = strategy.check?.(state, operationOf(state))?.read;
-    return read === undefined ? write(state) : { state: { ...state, phase: "confirming" }, request: { type: "get", ...read } };
+    if (read !== undefined) return { state: { ...state, phase: "confirming" }, request: { type: "get", ...read } };
+    return { state: { ...state, phase: "writing" }, request: { type: "write", operation: operationOf(state) } };
   }
 
   /** Why an operation has to wait, if it has to: another client undoes it, or its object is written too often. */
@@ -287,10 +288,6 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
     return { state: { ...state, phase: "reporting", told: told + 1 }, request: { type: "report", object, notes } };
   }
 
-  const write = (state: State): Next => ({
-    state: { ...state, phase: "writing" },
-    request: { type: "write", operation: operationOf(state) },
-  });
   const end = (state: State, ending: Ending): Next => ({ state: { ...state, phase: "done", ending }, request: { type: "done", ending } });
   const fail = (state: State, error: unknown): Next => end(state, { result: "failed", error: strategy.failure?.(error) ?? error });
 

@@ -11,7 +11,7 @@ import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { checkOf, standInsOfWrite } from "./copy/stand-in.ts";
 import { operationOf, slowedMs, UNSEEN_RETRY_MS } from "./machine.ts";
-import type { PlanQuestion, ReconcileState, Response, ReconcileStrategy } from "./machine.ts";
+import type { PlanQuestion, ReconcileState, ReconcileStrategy } from "./machine.ts";
 import { planInPieces } from "./plan.ts";
 import type { Planner } from "./plan.ts";
 import { isCopying, sourceVersion } from "./plan-types.ts";
@@ -34,7 +34,9 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
     question(state) {
       const { planned, input } = state;
       // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
-      if (planned.state === "stale" || restsOnSource(state)) return { name: "source", side: "tenant", key: input.key };
+      // Or the plan rests on the source, and only a cache has reported it so far.
+      const restsOnSource = planned.restsOnSource === true && planned.operations.length > 0 && input.sourceConfirmed !== true;
+      if (planned.state === "stale" || restsOnSource) return { name: "source", side: "tenant", key: input.key };
       // The copy is older than the edits of it that the tenant has. The same is true of it.
       if (planned.restsOnCopy === true && input.copyConfirmed === undefined) return { name: "copy", side: "host", key: planned.hostKey! };
       return serviceQuestion(rules, state);
@@ -72,7 +74,10 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
     },
     // The host's copy is kept up to date whatever a tenant cluster says of edits: they wait, and it ends as if nothing else were to do.
     without(state, response) {
-      if (!isRefusedFlow(state, response)) return undefined;
+      const operation = operationOf(state);
+      const isFlow = operation.side === "tenant" && operation.action === "update" && state.input.editsWait !== true;
+      const isRefused = response.type === "failed" || (response.type === "refused" && response.note !== undefined);
+      if (!isFlow || !isRefused) return undefined;
       const notes = response.type === "refused" && response.note !== undefined ? [response.note] : [];
       const ending = response.type === "failed" ? ({ result: "failed", error: response.error } as const) : undefined;
       return { input: { ...state.input, editsWait: true }, refused: { notes, ending } };
@@ -110,18 +115,6 @@ export function isComplete(rules: Rules, { planned, index, written, refused }: R
 function heldBackends({ backends, tenant: cached }: PlanInput, tenant: KubeObject | undefined): Pick<PlanInput, "backends"> {
   const isAnother = tenant !== undefined && tenant.metadata.resourceVersion !== cached?.metadata.resourceVersion;
   return backends !== undefined && isAnother ? { backends: { ...backends, mayGo: false } } : {};
-}
-
-/** Tells that host edits did not reach the tenant, so that what else there is to do must not wait for them. */
-function isRefusedFlow(state: ReconcileState, response: Response): boolean {
-  const operation = operationOf(state);
-  const isFlow = operation.side === "tenant" && operation.action === "update" && state.input.editsWait !== true;
-  return isFlow && (response.type === "failed" || (response.type === "refused" && response.note !== undefined));
-}
-
-/** Tells that the plan rests on the source, and that only a cache has reported it so far. */
-function restsOnSource({ planned, input }: ReconcileState): boolean {
-  return planned.restsOnSource === true && planned.operations.length > 0 && input.sourceConfirmed !== true;
 }
 
 /**

@@ -167,7 +167,7 @@ export function engineParts(
 /** One cluster with another writer. */
 export function withWriter(access: ClusterAccess, writer: ClusterAccess["writer"]): ClusterAccess {
   return {
-    source: (resource) => access.source(resource),
+    source: access.source.bind(access),
     ...(access.follow && { follow: access.follow.bind(access) }),
     ...(access.list && { list: access.list.bind(access) }),
     writer,

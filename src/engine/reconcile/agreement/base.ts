@@ -64,11 +64,6 @@ export function entryLength(id: UnitId, isSame: boolean): number {
 /** Quotes, colon and comma. */
 const ENTRY_MARKS = 4;
 
-/** The base of a part with these values on both sides; `undefined` when the host has none, because there is nothing to remember. */
-export function agreement(id: UnitId, tenant: string | undefined, host: string | undefined): string | undefined {
-  return host === undefined ? undefined : digestPair(id, tenant, host);
-}
-
 /** The digests of a part's two sides, either of which may be absent. */
 export function digestPair(id: UnitId, tenant: string | undefined, host: string | undefined): string {
   const left = digest(id, tenant);
@@ -106,12 +101,9 @@ function digest(id: UnitId, text: string | undefined): string {
   return (id === "body" ? text : sha256Hex(text)).slice(0, DIGEST_LENGTH);
 }
 
-/** The base of units that are in their desired state on both sides. */
+/** The base of units that are in their desired state on both sides. Of one that the host has not, there is nothing to remember. */
 export function agreedBase(units: readonly Unit[]): Base {
   const base = new Map<UnitId, string>();
-  for (const { id, tenant, desired } of units) {
-    const agreed = agreement(id, tenant, desired);
-    if (agreed !== undefined) base.set(id, agreed);
-  }
+  for (const { id, tenant, desired } of units) if (desired !== undefined) base.set(id, digestPair(id, tenant, desired));
   return base;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
 import { isMarkerKey } from "../../translate/markers.ts";
 import { TRIGGER_TIME } from "../rules/excluded-keys.ts";
 import { isAsWritten } from "./base.ts";
@@ -23,25 +23,9 @@ export function comparedFields(
   host: KubeObject,
   base: Base = NOTHING_WRITTEN,
 ): Unit[] {
-  const written = (id: Unit["id"], value: string) => base.has(id) && isAsWritten(base, id, value);
-  const isMarker = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
-  const ignored = (key: string) => rules.settings.excluded(key) || key === TRIGGER_TIME;
-  // Values that the engine alone decides have no counterpart in the tenant.
-  const labelKey = (key: string) => (rules.kind.ownLabelKeys.includes(key) ? undefined : rules.translator.tenantLabelKey(key));
-  const { metadata } = host;
   return [
-    ...mapUnits("labels", tenant.metadata.labels, desired.metadata.labels, metadata.labels, {
-      isMarker,
-      ignored,
-      written,
-      tenantKey: labelKey,
-    }),
-    ...mapUnits("annotations", tenant.metadata.annotations, desired.metadata.annotations, metadata.annotations, {
-      isMarker,
-      ignored,
-      written,
-      tenantKey: (key) => key,
-    }),
+    ...comparedKeys(rules, "labels", { tenant, desired, host, base }),
+    ...comparedKeys(rules, "annotations", { tenant, desired, host, base }),
     {
       id: "body",
       tenant: rules.kind.tenantFingerprint(tenant),
@@ -51,37 +35,34 @@ export function comparedFields(
   ];
 }
 
-interface KeyRules {
-  /** The engine's own notes are not compared, whatever the base contains. */
-  readonly isMarker: (key: string) => boolean;
-  readonly ignored: (key: string) => boolean;
-  /** Tells that the host's value is the one that was written. */
-  readonly written: (id: Unit["id"], value: string) => boolean;
-  readonly tenantKey: (hostKey: string) => string | undefined;
+interface Compared {
+  readonly tenant: KubeObject;
+  readonly desired: KubeObject;
+  readonly host: KubeObject;
+  readonly base: Base;
 }
 
-function mapUnits(
-  field: "labels" | "annotations",
-  tenant: StringMap = {},
-  desired: StringMap = {},
-  host: StringMap = {},
-  { isMarker, ignored, written, tenantKey }: KeyRules,
-): Unit[] {
-  // A host key that no tenant key translates to is the host's own business.
-  const comparable = (key: string) => !ignored(key) && tenantKey(key) !== undefined;
-  const ours = (key: string) => !isMarker(key) && (comparable(key) || written(`${field}/${key}`, host[key]!));
+function comparedKeys({ kind, translator, settings }: Rules, field: "labels" | "annotations", compared: Compared): Unit[] {
+  const [tenant, desired, host] = [compared.tenant, compared.desired, compared.host].map(({ metadata }) => metadata[field] ?? {});
   const units: Unit[] = [];
-  const add = (key: string) => {
-    if (key === TRIGGER_TIME) return;
-    const there = tenantKey(key);
-    const value = there === undefined ? undefined : own(tenant, there);
-    units.push({ id: `${field}/${key}`, tenant: value, desired: own(desired, key), host: own(host, key) });
-  };
-  for (const key of Object.keys(desired)) add(key);
-  for (const key of Object.keys(host)) if (!Object.hasOwn(desired, key) && ours(key)) add(key);
+  for (const key of Object.keys({ ...desired, ...host })) {
+    if (key === TRIGGER_TIME) continue;
+    const id = `${field}/${key}` as const;
+    // Values that the engine alone decides have no counterpart in the tenant.
+    const there = field === "annotations" ? key : kind.ownLabelKeys.includes(key) ? undefined : translator.tenantLabelKey(key);
+    if (!Object.hasOwn(desired!, key)) {
+      // The engine's own notes are not compared, whatever the base contains.
+      if (isMarkerKey(translator.markerPrefix, key)) continue;
+      // A host key that no tenant key translates to is the host's own business, unless the value there is the one that was written.
+      const isComparable = there !== undefined && !settings.excluded(key);
+      if (!isComparable && !(compared.base.has(id) && isAsWritten(compared.base, id, host![key]!))) continue;
+    }
+    units.push({
+      id,
+      tenant: there !== undefined && Object.hasOwn(tenant!, there) ? tenant![there] : undefined,
+      desired: Object.hasOwn(desired!, key) ? desired![key] : undefined,
+      host: Object.hasOwn(host!, key) ? host![key] : undefined,
+    });
+  }
   return units;
-}
-
-function own(map: StringMap, key: string): string | undefined {
-  return Object.hasOwn(map, key) ? map[key] : undefined;
 }

@@ -1,9 +1,10 @@
+import { finish } from "../../../base/finish.ts";
 import type { Code } from "../../../base/codes.ts";
 import { sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { parseConcrete } from "../../path/path.ts";
-import { applyPatches, applyPatchesInPieces } from "../../patch/apply.ts";
+import { applyPatchesInPieces } from "../../patch/apply.ts";
 import type { ApplyPatchesOptions, PatchedObject } from "../../patch/apply.ts";
 import type { LastWritten } from "../../patch/containment.ts";
 import type { FoundReference, Outcome } from "../../patch/types.ts";
@@ -36,12 +37,12 @@ const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/s
 
 /** Translates and patches one tenant object. Pure: the same input gives the same result. */
 export function toHost(rules: Rules, input: ToHostInput): HostBody {
-  return withTooManyKeys(rules, input) ?? finished(rules, input, patches.patch(rules, input));
+  return finish(toHostInPieces(rules, input));
 }
 
 /** The same in steps: it pauses after each value. */
 export function* toHostInPieces(rules: Rules, input: ToHostInput): Generator<undefined, HostBody> {
-  return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patches.patchInPieces(rules, input));
+  return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patchedBody(rules, input));
 }
 
 /** Labels and annotations of an object together; a copy has room for some 1,500. Processing more of them would delay all other objects. */
@@ -73,20 +74,6 @@ function finished(rules: Rules, input: ToHostInput, { patched, admission }: Patc
     ...(rejected !== undefined && { rejected }),
   };
 }
-
-/** A write is planned once more when it is done: the results of its patches are still cached then. */
-const patches = rememberPatched({
-  patch(rules, from) {
-    const patched = applyPatches(rules.patches, translate(rules, from.tenant, from.hostKey), patchOptions(rules, from));
-    return { patched, admission: rules.kind.admitBody(patched.object, rules) };
-  },
-  *patchInPieces(rules, from) {
-    const translated = translate(rules, from.tenant, from.hostKey);
-    const patched = yield* applyPatchesInPieces(rules.patches, translated, patchOptions(rules, from));
-    yield;
-    return { patched, admission: rules.kind.admitBody(patched.object, rules) };
-  },
-});
 
 function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): ApplyPatchesOptions {
   return {
@@ -202,16 +189,6 @@ export interface PatchedBody {
   readonly admission: AllowedBody;
 }
 
-/** Patches one object. */
-export type PatchObject = (rules: Rules, from: PatchedFrom) => PatchedBody;
-
-/** The two ways to patch an object. */
-export interface PatchWays {
-  readonly patch: PatchObject;
-  /** The same in steps: it pauses after each value. */
-  patchInPieces(rules: Rules, from: PatchedFrom): Generator<undefined, PatchedBody>;
-}
-
 /** Objects per kind whose result is cached: those of all workers, and some more whose own write has not been seen yet. */
 export const REMEMBERED_MAX = 64;
 
@@ -229,52 +206,27 @@ export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =
   patches.some(({ expression }) => expression !== undefined && (engine.readsHostObject?.(expression) ?? true)),
 );
 
+/** Cached results, by the rules that they were made under. */
+const memoryOf = remembered((_rules: Rules): Memory => new Map());
+
 /**
- * The same functions, which reuse the result that either of them has just computed: the same tenant object under the same rules and
- * name, and also the same host object if an expression can read it, or if a patch failed and may keep the current value. Every write is
- * planned a second time, to prove that it left nothing to do; evaluating all expressions again for that would double the cost of a change.
+ * The patched object: the result that was computed last for the same tenant object under the same rules and name, and also the same host
+ * object if an expression can read it, or if a patch failed and may keep the current value. Every write is planned a second time, to
+ * prove that it left nothing to do; evaluating all expressions again for that would double the cost of a change.
  */
-export function rememberPatched({ patch, patchInPieces }: PatchWays): PatchWays {
-  const memoryOf = remembered((_rules: Rules): Memory => new Map());
-
-  /** Looking a reference up is noted for the way back, and that must not be left out. */
-  function mayRemember({ patches }: Rules): boolean {
-    return patches.every(({ reference }) => reference === undefined);
-  }
-
-  function find(rules: Rules, from: PatchedFrom): Remembered | undefined {
-    const known = memoryOf(rules).get(from.tenant);
-    return known !== undefined && holdsFor(known, from) ? known : undefined;
-  }
-
-  function remember(rules: Rules, { tenant, host, hostKey }: PatchedFrom, made: PatchedBody): void {
-    const recent = memoryOf(rules);
-    recent.delete(tenant);
-    const hasFailed = made.patched.outcomes.some(({ failures = [] }) => failures.length > 0);
-    recent.set(tenant, { ...made, from: { tenant, host, hostKey }, forAnyHost: !seesHostObject(rules) && !hasFailed });
-    if (recent.size > REMEMBERED_MAX) recent.delete(recent.keys().next().value!);
-  }
-
-  return {
-    patch(rules, from) {
-      if (!mayRemember(rules)) return patch(rules, from);
-      const known = find(rules, from);
-      if (known !== undefined) return known;
-      const made = patch(rules, from);
-      remember(rules, from, made);
-      return made;
-    },
-    *patchInPieces(rules, from) {
-      if (!mayRemember(rules)) return yield* patchInPieces(rules, from);
-      const known = find(rules, from);
-      if (known !== undefined) return known;
-      const made = yield* patchInPieces(rules, from);
-      remember(rules, from, made);
-      return made;
-    },
-  };
-}
-
-function holdsFor({ from, forAnyHost }: Remembered, { host, hostKey }: PatchedFrom): boolean {
-  return (forAnyHost || host === from.host) && sameKey(hostKey, from.hostKey);
+function* patchedBody(rules: Rules, { tenant, host, hostKey }: PatchedFrom): Generator<undefined, PatchedBody> {
+  // Looking a reference up is noted for the way back, and that must not be left out.
+  const memory = rules.patches.every(({ reference }) => reference === undefined) ? memoryOf(rules) : undefined;
+  const known = memory?.get(tenant);
+  if (known !== undefined && (known.forAnyHost || host === known.from.host) && sameKey(hostKey, known.from.hostKey)) return known;
+  const translated = translate(rules, tenant, hostKey);
+  const patched = yield* applyPatchesInPieces(rules.patches, translated, patchOptions(rules, { tenant, host, hostKey }));
+  yield;
+  const made = { patched, admission: rules.kind.admitBody(patched.object, rules) };
+  if (memory === undefined) return made;
+  memory.delete(tenant);
+  const hasFailed = patched.outcomes.some(({ failures = [] }) => failures.length > 0);
+  memory.set(tenant, { ...made, from: { tenant, host, hostKey }, forAnyHost: !seesHostObject(rules) && !hasFailed });
+  if (memory.size > REMEMBERED_MAX) memory.delete(memory.keys().next().value!);
+  return made;
 }

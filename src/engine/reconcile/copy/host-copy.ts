@@ -64,28 +64,32 @@ export function updatedCopy({ rules, host, desired, changed, source, base, owner
   const prefix = rules.translator.markerPrefix;
   const markers = writeMarkers(prefix, source);
   const body = ownedBy(changed.some(({ id }) => id === "body") ? rules.kind.withBody(host, desired) : host, owner);
-  const field = (name: "labels" | "annotations"): StringMap => {
-    const units = changed.filter(({ id }) => id.startsWith(`${name}/`));
-    const written = units.map(({ id, desired: value }) => [id.slice(name.length + 1), value] as const);
-    const removed = new Set(written.filter(([, value]) => value === undefined).map(([key]) => key));
-    const kept = withoutKeys(body.metadata[name] ?? {}, (key) => removed.has(key));
-    return { ...kept, ...Object.fromEntries(written.filter((entry): entry is [string, string] => entry[1] !== undefined)) };
-  };
   // It travels with a real change only.
   const stamp = desired.metadata.annotations?.[TRIGGER_TIME];
   return {
     ...body,
     metadata: {
       ...body.metadata,
-      labels: { ...field("labels"), ...markers.labels },
+      labels: { ...withChanged("labels", body.metadata.labels, changed), ...markers.labels },
       annotations: {
-        ...field("annotations"),
+        ...withChanged("annotations", body.metadata.annotations, changed),
         ...(stamp !== undefined && { [TRIGGER_TIME]: stamp }),
         ...markers.annotations,
         ...writeBase(prefix, base),
       },
     },
   };
+}
+
+function withChanged(field: "labels" | "annotations", standing: StringMap = {}, changed: readonly Unit[]): StringMap {
+  const written = new Map(Object.entries(standing));
+  for (const { id, desired } of changed) {
+    if (!id.startsWith(field)) continue;
+    const key = id.slice(field.length + 1);
+    if (desired === undefined) written.delete(key);
+    else written.set(key, desired);
+  }
+  return Object.fromEntries(written);
 }
 
 /** The host object without the engine's marks; everything else stays. */

@@ -33,21 +33,25 @@ export function* planDifference(
   const units = comparedFields(rules, input.tenant, wanted.object, input.host, written);
   const flowed = readFlowed(rules, input, units, written);
   const base = new Map([...written, ...flowed.units]);
-  const differing = units.filter((unit) => unit.desired !== unit.host);
-  const edits = differing.filter((unit) => onlyHostChanged(unit, base));
+  const [edits, conflicting]: [Unit[], Unit[]] = [[], []];
+  for (const unit of units) {
+    if (unit.desired === unit.host) continue;
+    const changed = changedSides(unit, base);
+    if (changed.host && !changed.tenant) edits.push(unit);
+    if (changed.host && changed.tenant) conflicting.push(unit);
+  }
   const standing = input.host.metadata.annotations;
   const noRoom = unitsWithoutRoom(rules, { units, edits, standing, others: () => othersOn(rules, input, units) });
-  const compared = flowed.isOld ? [] : differing.filter(({ id }) => !noRoom.has(id));
-  const flowing = compared.filter((unit) => onlyHostChanged(unit, base));
+  const counts = ({ id }: Unit) => !flowed.isOld && !noRoom.has(id);
+  const flowing = edits.filter(counts);
   const waiting = input.editsWait === true ? flowing : [];
-  const flow = yield* planFlow(rules, input, {
-    wanted,
-    written,
-    before: flowed.units,
-    edits: input.editsWait === true ? [] : flowing,
-  });
+  const isFlow = flowing.length > 0 && input.editsWait !== true;
+  const flow = isFlow ? yield* planFlow(rules, input, { wanted, written, before: flowed.units, edits: flowing }) : NO_FLOW;
   const refusals = flow.refusals.map(({ code, message }) => ({ code, message }));
-  const notes = [...parts.notes, ...conflicts(compared, base), ...refusals, ...roomNotes([...noRoom, ...flow.noRoom])];
+  const conflicts = conflicting
+    .filter(counts)
+    .map(({ id }): Note => ({ code: "BOTH_SIDES_CHANGED", message: `${id} changed on both sides; the tenant's value was taken` }));
+  const notes = [...parts.notes, ...conflicts, ...refusals, ...roomNotes([...noRoom, ...flow.noRoom])];
   const outcomes = [...parts.outcomes, ...flow.outcomes];
   if (flow.operation !== undefined) return answer("copied", { ...parts, outcomes, notes, operations: [flow.operation] });
   const left = new Set([...noRoom, ...[...waiting, ...edits.filter(isForeign)].map(({ id }) => id)]);
@@ -72,7 +76,6 @@ function* planFlow(
   input: CopyInput & { host: KubeObject },
   { edits, wanted, written, before }: Flowing,
 ): Generator<undefined, Flow> {
-  if (edits.length === 0) return NO_FLOW;
   const back = yield* planHostEditsInPieces(rules, input, edits);
   if (back.flowing.length === 0) return { ...back, noRoom: [] };
   const flowing = new Set(back.flowing);
@@ -152,22 +155,9 @@ function sameBase(left: Base, right: Base): boolean {
   return left.size === right.size && [...left].every(([id, text]) => right.get(id) === text);
 }
 
-function onlyHostChanged(unit: Unit, base: Base): boolean {
-  const changed = changedSides(unit, base);
-  return changed.host && !changed.tenant;
-}
-
 /** A key that neither the tenant nor a patch knows. */
 function isForeign({ tenant, desired }: Unit): boolean {
   return tenant === undefined && desired === undefined;
-}
-
-function conflicts(differing: readonly Unit[], base: Base): Note[] {
-  const both = differing.filter((unit) => {
-    const changed = changedSides(unit, base);
-    return changed.host && changed.tenant;
-  });
-  return both.map(({ id }) => ({ code: "BOTH_SIDES_CHANGED", message: `${id} changed on both sides; the tenant's value was taken` }));
 }
 
 /*

@@ -338,15 +338,23 @@ export interface IdentityOptions {
  * A source that cannot be reached does not block the write: its cached state is that of the right cluster.
  */
 export function verifiedOnly(writer: Writer, { to, from }: IdentityOptions): Writer {
-  const verified = async <Result>(write: () => Promise<Result>): Promise<Result> => {
+  async function verify(): Promise<void> {
     await to.identity?.verify();
     if (from.identity?.wrong !== undefined) throw from.identity.wrong;
-    return write();
-  };
+  }
   return {
     get: (resource, key) => writer.get(resource, key),
-    create: (resource, object) => verified(() => writer.create(resource, object)),
-    update: (resource, object) => verified(() => writer.update(resource, object)),
-    delete: (resource, key, preconditions) => verified(() => writer.delete(resource, key, preconditions)),
+    async create(resource, object) {
+      await verify();
+      return writer.create(resource, object);
+    },
+    async update(resource, object) {
+      await verify();
+      return writer.update(resource, object);
+    },
+    async delete(resource, key, preconditions) {
+      await verify();
+      return writer.delete(resource, key, preconditions);
+    },
   };
 }

@@ -63,15 +63,13 @@ const CONTRADICTIONS_MIN = 4;
 /** Keeps what the reconcile of one synced object shows: for its next one, for the status, and for metrics. */
 class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
   readonly #options: ObjectReconcileOptions;
+  readonly #resource: ResourceType;
   /** After how long it is tried again, should it wait for its host namespace. */
   #waitMs: { readonly ms: number | undefined } | undefined;
 
   constructor(options: ObjectReconcileOptions) {
     this.#options = options;
-  }
-
-  get #resource(): ResourceType {
-    return this.#options.tracked.rules.kind.resource;
+    this.#resource = options.tracked.rules.kind.resource;
   }
 
   planned({ input, planned }: ReconcileState): void {
@@ -108,32 +106,27 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
   }
 
   ended(ending: Ending, state: ReconcileState): number | undefined {
-    const { id, shared } = this.#options;
-    this.#close(ending, state);
+    const { id, shared, tracked } = this.#options;
+    if (ending.result === "outdated") this.#noteContradiction(state);
+    if (ending.result === "failed" && state.phase === "done") this.#recordRefusal(ending.error, state);
+    if (ending.result === "settled") shared.outdated.delete(id);
+    // Its references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
+    if (ending.result !== "settled") shared.records.unsettle(id);
+    // A copy that the brake holds is reported although its object is deleted.
+    else if (state.input.tenant !== undefined || state.notes.length > 0) this.#record(state);
+    // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and will be again.
+    else if (state.start.input.tenant !== undefined) shared.records.unsettle(id);
+    else {
+      shared.records.forget(id);
+      shared.guard.forget(id);
+      shared.router.release(tracked.rules, state.input.key);
+    }
     // A slowed object is processed again when it may have rested, and one that waits for its namespace soon.
     if (this.#waitMs === undefined) shared.missingNamespaces.leaves(id);
     if (ending.result !== "settled") return undefined;
     if (this.#waitMs?.ms !== undefined) return this.#waitMs.ms;
     if (state.notes.some(({ code }) => code === "WRITES_SLOWED")) shared.writeLimiter.held(id);
     return ending.requeueAfterMs ?? shared.writeLimiter.rests(id);
-  }
-
-  /** Writes down how the reconcile ended. */
-  #close(ending: Ending, state: ReconcileState): void {
-    const { id, shared, tracked } = this.#options;
-    const { input, notes, start } = state;
-    if (ending.result === "outdated") this.#noteContradiction(state);
-    if (ending.result === "failed" && state.phase === "done") this.#recordRefusal(ending.error, state);
-    // Its references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
-    if (ending.result !== "settled") return shared.records.unsettle(id);
-    shared.outdated.delete(id);
-    // A copy that the brake holds is reported although its object is deleted.
-    if (input.tenant !== undefined || notes.length > 0) return this.#record(state);
-    // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and will be again.
-    if (start.input.tenant !== undefined) return shared.records.unsettle(id);
-    shared.records.forget(id);
-    shared.guard.forget(id);
-    shared.router.release(tracked.rules, input.key);
   }
 
   /** A cache that lags catches up within moments. One that still says otherwise than its cluster has missed something. */

@@ -107,16 +107,13 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
   }
 
   *answer(answered: Response): Generator<undefined, void> {
-    const response = this.#sharing(answered);
+    let response = answered;
+    const { operation } = this.#request as Partial<Extract<Request, { type: "write" }>>;
+    // What is stored as it was sent is the very list that was sent: what is known of one is known of the other.
+    if (response.type === "object" && operation !== undefined && operation.action !== "delete")
+      response = { type: "object", object: withPartsOf(operation.object, response.object) };
     this.#noteAnswer?.(response);
     this.#take(yield* this.#options.machine.next(this.#state, response));
-  }
-
-  /** What is stored as it was sent is the very list that was sent: what is known of one is known of the other. */
-  #sharing(response: Response): Response {
-    const { operation } = this.#request as Partial<Extract<Request, { type: "write" }>>;
-    if (response.type !== "object" || operation === undefined || operation.action === "delete") return response;
-    return { type: "object", object: withPartsOf(operation.object, response.object) };
   }
 
   #take({ state, request }: Step<Input, Planned>): void {
@@ -137,7 +134,7 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
   }
 
   #prepareWrite(planned: Operation): void {
-    const { hooks, known } = this.#options;
+    const { id, hooks, known, observer, logger, metrics } = this.#options;
     const operation = hooks.beforeWrite?.(planned) ?? planned;
     if (operation === "refuse") return finish(this.answer({ type: "refused" }));
     this.#request = { type: "write", operation };
@@ -148,19 +145,14 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
     this.#noteAnswer = (response) => {
       stored?.(response.type === "object" ? response.object : undefined);
       if (response.type === "absent" && before !== undefined) latest?.removed(before);
-      this.#noteWrite(operation, response);
+      const { side, action, reason } = operation;
+      if (response.type !== "failed") {
+        const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
+        metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
+        logger.debug("Applied", { id, action, side, reason, result });
+      }
+      observer.answered(operation, response, this.#state);
     };
-  }
-
-  #noteWrite(operation: Operation, response: Response): void {
-    const { id, observer, logger, metrics } = this.#options;
-    const { side, action, reason } = operation;
-    if (response.type !== "failed") {
-      const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
-      metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
-      logger.debug("Applied", { id, action, side, reason, result });
-    }
-    observer.answered(operation, response, this.#state);
   }
 }
 
