@@ -58,8 +58,8 @@ export const ENDPOINTS_KIND: SyncedKind = {
   ownLabels,
   translateBody: (tenant, translator) => ({ subsets: mapAddresses(subsetsOf(tenant), (address) => toHostTarget(address, translator)) }),
   admitBody,
-  hostFingerprint: (object) => fingerprint(subsetsOf(object)),
-  tenantFingerprint: (object) => fingerprint(subsetsOf(object)),
+  hostFingerprint: bodyFingerprint,
+  tenantFingerprint: bodyFingerprint,
   withBody: (host, desired) => ({ ...host, subsets: subsetsOf(desired) }),
   tenantWithBody,
   mustRecreate: () => false,
@@ -77,6 +77,10 @@ function ownLabels(_tenant: KubeObject, { slices, host, backends }: LabelSurroun
 
 /** Asked several times for each version of an object, and for a copy's body that is the tenant's own list. */
 const fingerprint = remembered((subsets: readonly EndpointSubset[]) => sha256Hex(subsetsFingerprint(subsets)));
+
+function bodyFingerprint(object: KubeObject): string {
+  return fingerprint(subsetsOf(object));
+}
 
 const NO_SUBSETS: readonly EndpointSubset[] = [];
 

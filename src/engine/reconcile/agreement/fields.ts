@@ -43,25 +43,27 @@ interface Compared {
 }
 
 function comparedKeys({ kind, translator, settings }: Rules, field: "labels" | "annotations", compared: Compared): Unit[] {
-  const [tenant, desired, host] = [compared.tenant, compared.desired, compared.host].map(({ metadata }) => metadata[field] ?? {});
+  const tenant = compared.tenant.metadata[field] ?? {};
+  const desired = compared.desired.metadata[field] ?? {};
+  const host = compared.host.metadata[field] ?? {};
   const units: Unit[] = [];
   for (const key of Object.keys({ ...desired, ...host })) {
     if (key === TRIGGER_TIME) continue;
     const id = `${field}/${key}` as const;
     // Values that the engine alone decides have no counterpart in the tenant.
     const there = field === "annotations" ? key : kind.ownLabelKeys.includes(key) ? undefined : translator.tenantLabelKey(key);
-    if (!Object.hasOwn(desired!, key)) {
+    if (!Object.hasOwn(desired, key)) {
       // The engine's own notes are not compared, whatever the base contains.
       if (isMarkerKey(translator.markerPrefix, key)) continue;
       // A host key that no tenant key translates to is the host's own business, unless the value there is the one that was written.
       const isComparable = there !== undefined && !settings.excluded(key);
-      if (!isComparable && !(compared.base.has(id) && isAsWritten(compared.base, id, host![key]!))) continue;
+      if (!isComparable && !(compared.base.has(id) && isAsWritten(compared.base, id, host[key]!))) continue;
     }
     units.push({
       id,
-      tenant: there !== undefined && Object.hasOwn(tenant!, there) ? tenant![there] : undefined,
-      desired: Object.hasOwn(desired!, key) ? desired![key] : undefined,
-      host: Object.hasOwn(host!, key) ? host![key] : undefined,
+      tenant: there !== undefined && Object.hasOwn(tenant, there) ? tenant[there] : undefined,
+      desired: Object.hasOwn(desired, key) ? desired[key] : undefined,
+      host: Object.hasOwn(host, key) ? host[key] : undefined,
     });
   }
   return units;

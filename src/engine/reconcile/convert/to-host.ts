@@ -64,9 +64,25 @@ function withTooManyKeys({ kind }: Rules, { tenant, hostKey }: ToHostInput): Hos
 }
 
 function finished(rules: Rules, input: ToHostInput, { patched, admission }: PatchedBody): HostBody {
+  const { kind, settings, translator } = rules;
+  const { object } = admission;
+  // A patch may have added something under an excluded key, and such keys are never compared either.
+  const annotations = withoutKeys(object.metadata.annotations ?? {}, neverCrosses(rules));
+  let labels = withoutKeys(object.metadata.labels ?? {}, settings.excluded);
+  const ofTenant = input.tenant.metadata.labels ?? {};
+  const onService = input.hostService?.metadata.labels ?? {};
+  for (const key of PROXY_LABELS) {
+    const value = ofTenant[key];
+    if (value !== undefined && value === onService[key]) labels = { ...labels, [key]: value };
+  }
+  // Last of all, so that no patch decides to which Service something belongs, or who writes it.
+  if (kind.ownLabelKeys.length > 0) {
+    const kept = withoutKeys(labels, (key) => kind.ownLabelKeys.includes(key));
+    labels = { ...kept, ...kind.ownLabels(input.tenant, { ...input, translator }) };
+  }
   const rejected = patched.blocked ? "a patch failed and onError is block-object" : admission.rejected;
   return {
-    object: withOwnLabels(rules, crossable(rules, admission.object, input), input),
+    object: { ...object, metadata: { ...object.metadata, labels, annotations } },
     outcomes: patched.outcomes,
     references: patched.references,
     refusedAddresses: admission.refusedAddresses,
@@ -125,30 +141,6 @@ export function visibleHostObject(rules: Rules, host: KubeObject | undefined): K
       ...(metadata.annotations && { annotations: withoutKeys(metadata.annotations, mine) }),
     },
   };
-}
-
-/** Drops what a patch may have added under an excluded key, since such keys are never compared either. */
-function crossable(rules: Rules, object: KubeObject, { tenant, hostService }: ToHostInput): KubeObject {
-  const { labels, annotations } = object.metadata;
-  const kept = labels && withoutKeys(labels, rules.settings.excluded);
-  const ofTenant = tenant.metadata.labels ?? {};
-  const onService = hostService?.metadata.labels ?? {};
-  const proxy = PROXY_LABELS.filter((key) => ofTenant[key] !== undefined && ofTenant[key] === onService[key]);
-  const allowed = { ...kept, ...Object.fromEntries(proxy.map((key) => [key, ofTenant[key]!])) };
-  return {
-    ...object,
-    metadata: { ...object.metadata, labels: allowed, annotations: withoutKeys(annotations ?? {}, neverCrosses(rules)) },
-  };
-}
-
-/** Last of all, so that no patch decides to which Service something belongs, or who writes it. */
-function withOwnLabels({ kind, translator }: Rules, object: KubeObject, input: ToHostInput): KubeObject {
-  if (kind.ownLabelKeys.length === 0) return object;
-  const { labels = {} } = object.metadata;
-  const kept = withoutKeys(labels, (name) => kind.ownLabelKeys.includes(name));
-  const own = Object.entries(kind.ownLabels(input.tenant, { ...input, translator }));
-  if (kept === labels && own.length === 0) return object;
-  return { ...object, metadata: { ...object.metadata, labels: { ...kept, ...Object.fromEntries(own) } } };
 }
 
 /**

@@ -144,7 +144,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
       claims.get(id)?.delete(formatKey(key));
       if (claims.get(id)?.size === 0) claims.delete(id);
     },
-    orphans: (rule, key) => orphans.of(rule, key),
+    orphans: orphans.of,
     slices,
     backends,
     isClaimed: (rule, hostKey) => claims.has(syncId(rule.kind.resource.plural, hostKey)),
@@ -157,7 +157,7 @@ interface Orphans {
   /** Records the present object at a host key. */
   look(rules: Rules, hostKey: ObjectKey, object: KubeObject | undefined): void;
   /** Host keys of the orphaned copies of one tenant object. */
-  of(rules: Rules, key: ObjectKey): readonly ObjectKey[];
+  readonly of: (rules: Rules, key: ObjectKey) => readonly ObjectKey[];
 }
 
 const NONE: readonly ObjectKey[] = [];

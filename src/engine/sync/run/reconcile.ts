@@ -89,7 +89,7 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
   readonly resource: ResourceType;
   readonly #options: ReconcileOptions<Input, Planned>;
   #state!: ReconcileState<Input, Planned>;
-  #request!: Request;
+  request!: Request;
   /** Records the answer to a write before the machine sees it. */
   #noteAnswer: ((response: Response) => void) | undefined;
   #planned: Planned | undefined;
@@ -102,13 +102,9 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
     this.#take(step);
   }
 
-  get request(): Request {
-    return this.#request;
-  }
-
   *answer(answered: Response): Generator<undefined, void> {
     let response = answered;
-    const { operation } = this.#request as Partial<Extract<Request, { type: "write" }>>;
+    const { operation } = this.request as Partial<Extract<Request, { type: "write" }>>;
     // What is stored as it was sent is the very list that was sent: what is known of one is known of the other.
     if (response.type === "object" && operation !== undefined && operation.action !== "delete")
       response = { type: "object", object: withPartsOf(operation.object, response.object) };
@@ -119,7 +115,7 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
   #take({ state, request }: Step<Input, Planned>): void {
     const { observer } = this.#options;
     this.#state = state;
-    this.#request = request;
+    this.request = request;
     this.#noteAnswer = undefined;
     const { phase, planned, ending } = state;
     if (this.#planned !== planned) observer.planned?.(state);
@@ -130,14 +126,14 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
     if (isTrusted) this.#trusted = planned;
     if (request.type === "write") return this.#prepareWrite(request.operation);
     if (ending !== undefined) this.#ending ??= withDelay(ending, observer.ended(ending, state));
-    if (request.type === "done") this.#request = { type: "done", ending: this.#ending! };
+    if (request.type === "done") this.request = { type: "done", ending: this.#ending! };
   }
 
   #prepareWrite(planned: Operation): void {
     const { id, hooks, known, observer, logger, metrics } = this.#options;
     const operation = hooks.beforeWrite?.(planned) ?? planned;
     if (operation === "refuse") return finish(this.answer({ type: "refused" }));
-    this.#request = { type: "write", operation };
+    this.request = { type: "write", operation };
     // Announced, so that its answer counts before the caches have it.
     const latest = known[operation.side];
     const stored = operation.action === "delete" ? undefined : latest?.writing(keyOf(operation.object));
@@ -160,7 +156,7 @@ function withDelay(ending: Ending, requeueAfterMs: number | undefined): Ending {
   return ending.result === "settled" && requeueAfterMs !== undefined ? { ...ending, requeueAfterMs } : ending;
 }
 
-/** Shows a plan to the embedder, and counts it. */
+/** Shows a plan to the embedder, and counts it. Every label is from a closed list: kinds that the configuration names, states and outcomes. */
 export function showPlan(
   { hooks, metrics }: { readonly hooks: SyncHooks; readonly metrics: Metrics },
   resource: ResourceType,
@@ -168,8 +164,20 @@ export function showPlan(
   plan: Plan,
 ): void {
   hooks.onPlan?.(key, resource.plural, plan);
-  for (const outcome of plan.outcomes) hooks.onOutcome?.(outcome, key, resource.plural);
-  countPlan(metrics, resource, plan);
+  const name = qualifiedPlural(resource);
+  const { state, outcomes } = plan;
+  let labels = labelsByType.get(resource);
+  if (labels === undefined) labelsByType.set(resource, (labels = {}));
+  metrics.count("endpoint_sync_plans_total", (labels[state] ??= { resource: name, state }));
+  let fuel = 0;
+  for (const done of outcomes) {
+    const { patch, outcome } = done;
+    hooks.onOutcome?.(done, key, resource.plural);
+    const place = patch < PATCHES_MAX ? String(patch) : "more";
+    metrics.count("endpoint_sync_patch_outcomes_total", { resource: name, patch: place, outcome });
+    fuel += done.fuel;
+  }
+  if (fuel > 0) metrics.count("endpoint_sync_fuel_total", { resource: name }, fuel);
 }
 
 /**
@@ -202,25 +210,6 @@ interface NoticeOptions {
   readonly users?: readonly KubeObject[];
   readonly notes?: readonly Note[];
   readonly requeueAfterMs?: number | undefined;
-}
-
-/**
- * Counts results of plans. Every label is from a closed list: kinds that the configuration names, states, outcomes and codes.
- *
- * @example
- * const metrics = createMetrics();
- * countPlan(metrics, ENDPOINTS, { state: "left", outcomes: [] });
- * metrics.value("endpoint_sync_plans_total", { resource: "endpoints", state: "left" }); // 1
- */
-export function countPlan(metrics: Metrics, type: ResourceType, { state, outcomes }: Pick<Plan, "state" | "outcomes">): void {
-  const resource = qualifiedPlural(type);
-  let labels = labelsByType.get(type);
-  if (labels === undefined) labelsByType.set(type, (labels = {}));
-  metrics.count("endpoint_sync_plans_total", (labels[state] ??= { resource, state }));
-  for (const { outcome, patch } of outcomes)
-    metrics.count("endpoint_sync_patch_outcomes_total", { resource, patch: patch < PATCHES_MAX ? String(patch) : "more", outcome });
-  const fuel = outcomes.reduce((sum, outcome) => sum + outcome.fuel, 0);
-  if (fuel > 0) metrics.count("endpoint_sync_fuel_total", { resource }, fuel);
 }
 
 /** Kept, since there is a plan for every change. */

@@ -175,8 +175,8 @@ class KeyedQueue implements WorkQueue {
     const since = this.#queues.background.has(key);
     if (since && priority === "background") return;
     if (!since) this.#metrics.count("workqueue_adds_total", this.#labels);
-    const addedMs = this.#queues.background.remove(key) ?? this.#clock.monotonic();
-    this.#queues[priority].push(key, addedMs);
+    const addedMs = since ? this.#queues.background.remove(key) : undefined;
+    this.#queues[priority].push(key, addedMs ?? this.#clock.monotonic());
     this.#handOut();
   }
 
