@@ -104,15 +104,17 @@ function admitBody(object: KubeObject, rules: Rules): AllowedBody {
 
 /** An expression can return anything; the address policy must never be handed something it cannot read. */
 function wellFormed(subsets: unknown): subsets is EndpointSubset[] {
-  const addresses = (list: unknown) =>
-    list === undefined || (Array.isArray(list) && list.every((item) => isRecord(item) && typeof item["ip"] === "string"));
-  const ports = (list: unknown) => list === undefined || (Array.isArray(list) && list.every(isRecord));
-  return (
-    Array.isArray(subsets) &&
-    subsets.every(
-      (item: unknown) => isRecord(item) && addresses(item["addresses"]) && addresses(item["notReadyAddresses"]) && ports(item["ports"]),
-    )
-  );
+  if (!Array.isArray(subsets)) return false;
+  for (const subset of subsets as readonly unknown[]) {
+    if (!isRecord(subset)) return false;
+    const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
+    if (!Array.isArray(ports) || !ports.every(isRecord)) return false;
+    for (const list of [addresses, notReadyAddresses]) {
+      if (!Array.isArray(list)) return false;
+      for (const address of list as readonly unknown[]) if (!isRecord(address) || typeof address["ip"] !== "string") return false;
+    }
+  }
+  return true;
 }
 
 /**
@@ -136,7 +138,8 @@ function mapAddresses(
 function mapShared<Item>(list: readonly Item[], change: (item: Item) => Item): readonly Item[] {
   if (!Array.isArray(list)) return list;
   const changed = list.map(change);
-  return changed.every((item, index) => item === list[index]) ? list : changed;
+  for (const [index, item] of changed.entries()) if (item !== list[index]) return changed;
+  return list;
 }
 
 /** Pod references come back through the tenant's own ones; one that the tenant does not hold has no tenant name. */

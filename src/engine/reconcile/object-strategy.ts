@@ -9,16 +9,16 @@ import { isEngineError } from "../../base/errors.ts";
 import { keyOf, sameKey } from "../../kube/object/key.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { checkOf, standInsOfWrite } from "./copy/stand-in.ts";
 import { operationOf, slowedMs, UNSEEN_RETRY_MS } from "./machine.ts";
-import type { PlanQuestion, ReconcileState, ReconcileStrategy } from "./machine.ts";
+import type { PlanQuestion, ReconcileState, ReconcileStrategy, LiveRead } from "./machine.ts";
 import { planInPieces } from "./plan.ts";
 import type { Planner } from "./plan.ts";
 import { isCopying, sourceVersion } from "./plan-types.ts";
 import type { Note, Plan, PlanInput, Operation } from "./plan-types.ts";
-import type { Rules } from "./rules/rules.ts";
+import type { Rules, StandIn } from "./rules/rules.ts";
 import { jsonEqual } from "../../base/json.ts";
 import { seesHostObject } from "./convert/to-host.ts";
+import { sliceFingerprint } from "../../kube/object/endpoints/slices.ts";
 
 /** Notes of what may end without a change that any cache would tell. */
 const LOOKED_AT_AGAIN: ReadonlySet<Note["code"]> = new Set(["HOST_NAMESPACE_MISSING", "API_INVALID", "DELETE_BRAKE"]);
@@ -85,10 +85,12 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
     written(state, response) {
       const { written } = state;
       const operation = operationOf(state);
-      if (response.type === "object")
-        return isUnchanged(operation, response.object)
-          ? { requeueAfterMs: UNSTORED_RETRY_MS }
-          : { input: { ...written, [operation.side]: response.object } };
+      if (response.type === "object") {
+        // A webhook has reverted the change, or a proxy has answered instead of the cluster: no event will report it.
+        const version = operation.action === "update" ? operation.object.metadata.resourceVersion : undefined;
+        const isUnchanged = version !== undefined && version === response.object.metadata.resourceVersion;
+        return isUnchanged ? { requeueAfterMs: UNSTORED_RETRY_MS } : { input: { ...written, [operation.side]: response.object } };
+      }
       const isHost = operation.action === "delete" && written.host !== undefined && sameKey(operation.key, keyOf(written.host));
       return { input: isHost ? { ...written, host: undefined } : written };
     },
@@ -159,10 +161,22 @@ export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Pl
   );
 }
 
-/**
- * Reports whether a write succeeded with an unchanged version: a webhook has reverted the change, or a
- * proxy has answered instead of the cluster. No event will report it.
- */
-export function isUnchanged(operation: Operation, { metadata: { resourceVersion } }: KubeObject): boolean {
-  return operation.action === "update" && resourceVersion !== undefined && resourceVersion === operation.object.metadata.resourceVersion;
+/** What readers must see elsewhere before a write takes something from them: a copy goes, or sends the host's mirror away. */
+function standInsOfWrite({ side, action }: Operation, { backends }: PlanInput): readonly StandIn[] {
+  return side === "host" && action !== "create" ? (backends?.standIns ?? []) : [];
+}
+
+/** The live read of a stand-in, and what it must find. */
+export function checkOf(standIn: StandIn) {
+  const read: LiveRead = { side: "host", key: standIn.key, resource: standIn.resource };
+  return { read, isAsPlanned: (found: KubeObject | undefined) => standsStill(standIn, found) };
+}
+
+/** Reports whether readers see of it what they are to see. */
+function standsStill({ object, label, mayChange = false }: StandIn, found: KubeObject | undefined): boolean {
+  if (object === undefined || found === undefined) return object === found;
+  if (found.metadata.deletionTimestamp || found.metadata.uid !== object.metadata.uid) return false;
+  if (found.metadata.resourceVersion === object.metadata.resourceVersion) return true;
+  if (label === undefined || found.metadata.labels?.[label] !== object.metadata.labels?.[label]) return false;
+  return mayChange || sliceFingerprint(found) === sliceFingerprint(object);
 }

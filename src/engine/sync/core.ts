@@ -38,7 +38,7 @@ import type { SyncState } from "./state/sync-state.ts";
 import { createStatusRecords } from "./state/status-records.ts";
 import type { SyncRecord } from "./state/status-records.ts";
 import { createReferenceCopies } from "./references/reference-copies.ts";
-import { createMissingNamespaces } from "./state/missing-namespaces.ts";
+import { createMissingNamespaces } from "./run/object-reconcile.ts";
 import { BACKENDS, parseSyncId, syncId } from "./state/sync-id.ts";
 import type { FormerUser } from "../reconcile/references/reference-strategy.ts";
 import { beginObjectReconcile } from "./run/object-reconcile.ts";

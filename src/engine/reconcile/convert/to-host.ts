@@ -6,7 +6,6 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { parseConcrete } from "../../path/path.ts";
 import { applyPatchesInPieces } from "../../patch/apply.ts";
 import type { ApplyPatchesOptions, PatchedObject } from "../../patch/apply.ts";
-import type { LastWritten } from "../../patch/containment.ts";
 import type { FoundReference, Outcome } from "../../patch/types.ts";
 import { isMarkerKey, readMarkers } from "../../translate/markers.ts";
 import { isAsWritten, readBase } from "../agreement/base.ts";
@@ -106,7 +105,15 @@ function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): ApplyPatches
     fuelMax: rules.settings.objectFuel,
     markerPrefix: rules.translator.markerPrefix,
     namespace: tenant.metadata.namespace ?? "",
-    lastWritten: lastWritten(rules, tenant, host),
+    // Labels and annotations that the same patches wrote for the same object before, and that have not been touched since; a failing
+    // patch may keep them. Read only when a patch fails, which is seldom.
+    lastWritten(place) {
+      if (host === undefined) return undefined;
+      const [, field, key] = parseConcrete(place) as ["metadata", "labels" | "annotations", string?];
+      const written = asWritten(rules, { tenant, host, field });
+      if (key === undefined) return { value: Object.fromEntries(written) };
+      return written.has(key) ? { value: written.get(key) } : undefined;
+    },
   };
 }
 
@@ -140,21 +147,6 @@ export function visibleHostObject(rules: Rules, host: KubeObject | undefined): K
       ...(metadata.labels && { labels: withoutKeys(metadata.labels, mine) }),
       ...(metadata.annotations && { annotations: withoutKeys(metadata.annotations, mine) }),
     },
-  };
-}
-
-/**
- * Labels and annotations that the same patches wrote for the same object before, and that have not been touched since; a failing
- * patch may keep them.
- */
-function lastWritten(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): LastWritten {
-  // Read only when a patch fails, which is seldom.
-  return (place) => {
-    if (host === undefined) return undefined;
-    const [, field, key] = parseConcrete(place) as ["metadata", "labels" | "annotations", string?];
-    const written = asWritten(rules, { tenant, host, field });
-    if (key === undefined) return { value: Object.fromEntries(written) };
-    return written.has(key) ? { value: written.get(key) } : undefined;
   };
 }
 

@@ -18,7 +18,7 @@ import { rejection, reported } from "./host-copy.ts";
 import { recreation } from "../plan-types.ts";
 import type { MakePlan, CopyInput, Note, Operation, Plan } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
-import { comparedFields } from "../agreement/fields.ts";
+import { comparedFields } from "../agreement/base.ts";
 
 /** Plans the parts that differ between a copy and its desired state. */
 export function* planDifference(

@@ -179,10 +179,12 @@ export function createOrphans(): Orphans {
 
   return {
     look(rules, hostKey, object) {
-      const source = object && orphanedFrom(rules, hostKey, object);
+      const { plural } = rules.kind.resource;
+      const copied = object && ourMarkers(rules, object, rules.kind.resource);
+      const wanted = copied && rules.translator.toHost(copied, rules.kind.resource);
+      const source = wanted !== undefined && sameKey(wanted, hostKey) ? undefined : copied;
       // Most times there is none at all.
       if (source === undefined && tenantByHost.size === 0) return;
-      const plural = rules.kind.resource.plural;
       const [hostId, hostText] = [syncId(plural, hostKey), formatKey(hostKey)];
       forget(hostId, hostText);
       if (source === undefined) return;
@@ -196,13 +198,4 @@ export function createOrphans(): Orphans {
       return hosts === undefined ? NONE : [...hosts].map(parseKey);
     },
   };
-}
-
-/** The tenant key that a copy is of, if that translates to another host key, or to none. */
-function orphanedFrom(rules: Rules, hostKey: ObjectKey, object: KubeObject): ObjectKey | undefined {
-  const source = ourMarkers(rules, object, rules.kind.resource);
-  if (source === undefined) return undefined;
-  const key = { namespace: source.namespace, name: source.name };
-  const wanted = rules.translator.toHost(key, rules.kind.resource);
-  return wanted !== undefined && sameKey(wanted, hostKey) ? undefined : key;
 }

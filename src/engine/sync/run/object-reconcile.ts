@@ -10,14 +10,12 @@ import { isComplete } from "../../reconcile/object-strategy.ts";
 import { isCopying, isRestoration, sourceVersion } from "../../reconcile/plan-types.ts";
 import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import { countNotes } from "./reconcile.ts";
+import { countNotes, beginReconcile, showPlan } from "./reconcile.ts";
+import type { ReconcileObserver, ReconcileRun, SyncHooks, Tracked } from "./reconcile.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
-import type { MissingNamespaces } from "../state/missing-namespaces.ts";
 import type { StatusRecords } from "../state/status-records.ts";
 import type { EventHandlers } from "./event-handlers.ts";
-import { beginReconcile, showPlan } from "./reconcile.ts";
-import type { ReconcileObserver, ReconcileRun, SyncHooks, Tracked } from "./reconcile.ts";
 
 /** Called with the plan of an object that may refer to others. */
 export interface ReferenceObserver {
@@ -160,4 +158,66 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     const lagMs = shared.records.record(id, { resource: this.#resource.plural, input: written, planned, notes, complete });
     if (lagMs !== undefined) metrics.observe("endpoint_sync_lag_seconds", lagMs / 1000, { resource: qualifiedPlural(this.#resource) });
   }
+}
+
+/** See the module comment. */
+export interface MissingNamespaces {
+  /** Notes that the copy of an object waits for a namespace. Returns after how many milliseconds to try it again, if soon. */
+  waits(id: string, namespace: string): number | undefined;
+  /** Records that an object waits no more; another one is tried in its place. */
+  leaves(id: string): void;
+  /** Notes that a copy was made in a namespace. Returns whether others have waited for it; they are enqueued. */
+  isThere(namespace: string): boolean;
+}
+
+/** One namespace is tried at most so often, in milliseconds. */
+export const PROBE_MS = 3_000;
+/** With many that are missing, each is tried less often, so that all of them together cost one request in this time, in milliseconds. */
+const BETWEEN_PROBES_MS = 500;
+
+/** Starts with no namespace missing. Objects that no longer need to wait go to `enqueue`, with those of `others`. */
+export function createMissingNamespaces(
+  enqueue: (id: string) => void,
+  others: (namespace: string) => readonly string[] = () => [],
+): MissingNamespaces {
+  /** Per namespace the objects that wait; the first of them is the one that is tried. */
+  const waiting = new Map<string, Set<string>>();
+  const namespaceOf = new Map<string, string>();
+
+  function leaves(id: string): void {
+    const namespace = namespaceOf.get(id);
+    if (namespace === undefined) return;
+    namespaceOf.delete(id);
+    const ids = waiting.get(namespace)!;
+    const wasTried = first(ids) === id;
+    ids.delete(id);
+    if (ids.size === 0) waiting.delete(namespace);
+    else if (wasTried) enqueue(first(ids)!);
+  }
+
+  return {
+    leaves,
+    waits(id, namespace) {
+      if (namespaceOf.get(id) !== namespace) leaves(id);
+      namespaceOf.set(id, namespace);
+      const ids = (waiting.get(namespace) ?? new Set()).add(id);
+      waiting.set(namespace, ids);
+      return first(ids) === id ? Math.max(PROBE_MS, waiting.size * BETWEEN_PROBES_MS) : undefined;
+    },
+    isThere(namespace) {
+      const ids = waiting.get(namespace);
+      if (ids === undefined) return false;
+      waiting.delete(namespace);
+      for (const id of ids) {
+        namespaceOf.delete(id);
+        enqueue(id);
+      }
+      others(namespace).forEach(enqueue);
+      return true;
+    },
+  };
+}
+
+function first(ids: ReadonlySet<string>): string | undefined {
+  return ids.values().next().value;
 }
