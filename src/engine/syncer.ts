@@ -31,7 +31,7 @@ import type { Permission } from "./sync/cluster/permissions.ts";
 import { engineParts, withWriter } from "./sync/reconciler.ts";
 import type { EngineParts } from "./sync/reconciler.ts";
 import type { SyncRecord } from "./sync/state/status-records.ts";
-import { sameClusterOnly, verifiedOnly } from "./sync/cluster/same-cluster.ts";
+import { sameClusterOnly, verifiedOnly } from "./sync/cluster/cluster-guard.ts";
 import { checkLeftEndpoints } from "./sync/cluster/left-endpoints.ts";
 import { checkOtherSyncers } from "./sync/cluster/other-syncers.ts";
 import { createSyncState } from "./sync/state/sync-state.ts";
@@ -290,13 +290,13 @@ class RunningSyncer implements Syncer {
     if (!this.#swapping) this.#controller?.resume();
   }
 
-  #enqueue(id: string): void {
+  readonly #enqueue = (id: string): void => {
     // Keys of the first lists wait behind those that change in the meantime.
     this.#queue.add(id, { priority: this.#running && !this.#collecting ? "fresh" : "background" });
     if (this.#running || this.#collecting) return;
     this.#recent.add(id);
     if (this.#queue.depth > this.#waitingMax) this.#collectLater();
-  }
+  };
 
   #limitWaiting(): void {
     this.#waitingMax = 2 * this.#queue.depth + STALE_KEYS_MAX;
@@ -332,7 +332,7 @@ class RunningSyncer implements Syncer {
       logger,
       metrics,
       ...(hooks && { hooks }),
-      enqueue: (id) => this.#enqueue(id),
+      enqueue: this.#enqueue,
     });
   }
 

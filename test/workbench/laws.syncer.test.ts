@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import { planHostEdits } from "../../src/engine/reconcile/convert/host-edits.ts";
 import { toHost } from "../../src/engine/reconcile/convert/to-host.ts";
-import { comparedFields } from "../../src/engine/reconcile/agreement/fields.ts";
+import { comparedFields } from "../../src/engine/reconcile/agreement/base.ts";
 import { LAWS_KNOWN } from "../../src/workbench/laws/laws.ts";
 import { createTrip } from "../../src/workbench/laws/trips/trip.ts";
 import { findWords } from "../../src/workbench/laws/samples/words.ts";

@@ -7,7 +7,7 @@ import type { Direction } from "../../engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { createPatcher } from "../../engine/patcher.ts";
 import type { Patched, Patcher } from "../../engine/patcher.ts";
-import { WHY_LEFT_OUT } from "../../engine/reconcile/copy/plan-report.ts";
+import { WHY_LEFT_OUT } from "../../engine/reconcile/copy/host-copy.ts";
 import { examples, outputOption } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";

@@ -58,8 +58,8 @@ export const ENDPOINTS_KIND: SyncedKind = {
   ownLabels,
   translateBody: (tenant, translator) => ({ subsets: mapAddresses(subsetsOf(tenant), (address) => toHostTarget(address, translator)) }),
   admitBody,
-  hostFingerprint: (object) => fingerprint(subsetsOf(object)),
-  tenantFingerprint: (object) => fingerprint(subsetsOf(object)),
+  hostFingerprint: bodyFingerprint,
+  tenantFingerprint: bodyFingerprint,
   withBody: (host, desired) => ({ ...host, subsets: subsetsOf(desired) }),
   tenantWithBody,
   mustRecreate: () => false,
@@ -77,6 +77,10 @@ function ownLabels(_tenant: KubeObject, { slices, host, backends }: LabelSurroun
 
 /** Asked several times for each version of an object, and for a copy's body that is the tenant's own list. */
 const fingerprint = remembered((subsets: readonly EndpointSubset[]) => sha256Hex(subsetsFingerprint(subsets)));
+
+function bodyFingerprint(object: KubeObject): string {
+  return fingerprint(subsetsOf(object));
+}
 
 const NO_SUBSETS: readonly EndpointSubset[] = [];
 
@@ -100,15 +104,17 @@ function admitBody(object: KubeObject, rules: Rules): AllowedBody {
 
 /** An expression can return anything; the address policy must never be handed something it cannot read. */
 function wellFormed(subsets: unknown): subsets is EndpointSubset[] {
-  const addresses = (list: unknown) =>
-    list === undefined || (Array.isArray(list) && list.every((item) => isRecord(item) && typeof item["ip"] === "string"));
-  const ports = (list: unknown) => list === undefined || (Array.isArray(list) && list.every(isRecord));
-  return (
-    Array.isArray(subsets) &&
-    subsets.every(
-      (item: unknown) => isRecord(item) && addresses(item["addresses"]) && addresses(item["notReadyAddresses"]) && ports(item["ports"]),
-    )
-  );
+  if (!Array.isArray(subsets)) return false;
+  for (const subset of subsets as readonly unknown[]) {
+    if (!isRecord(subset)) return false;
+    const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
+    if (!Array.isArray(ports) || !ports.every(isRecord)) return false;
+    for (const list of [addresses, notReadyAddresses]) {
+      if (!Array.isArray(list)) return false;
+      for (const address of list as readonly unknown[]) if (!isRecord(address) || typeof address["ip"] !== "string") return false;
+    }
+  }
+  return true;
 }
 
 /**
@@ -132,7 +138,8 @@ function mapAddresses(
 function mapShared<Item>(list: readonly Item[], change: (item: Item) => Item): readonly Item[] {
   if (!Array.isArray(list)) return list;
   const changed = list.map(change);
-  return changed.every((item, index) => item === list[index]) ? list : changed;
+  for (const [index, item] of changed.entries()) if (item !== list[index]) return changed;
+  return list;
 }
 
 /** Pod references come back through the tenant's own ones; one that the tenant does not hold has no tenant name. */

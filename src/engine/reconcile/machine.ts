@@ -213,31 +213,29 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
     return { state: { ...state, phase: "asking", asked: [...asked, name] }, request: { type: "get", ...read } };
   }
 
-  /** Begins the operation of `state.index`, or ends when there is none. */
+  /**
+   * Begins the operation of `state.index`, or ends when there is none, or when it has to wait: another client undoes it, or its object is
+   * written too often.
+   */
   function operate(state: State): Next {
     const operation = state.planned.operations[state.index];
     if (operation === undefined) return settle(state);
-    const held = heldBack(state, operation);
-    return held === undefined ? confirm(state) : settle(state, held);
+    const { fights } = strategy;
+    if (fights === undefined) return confirm(state);
+    const { stoppedAt, recreationWaitMs = 0, slowed } = state.start;
+    if (isRestoration(operation) && stoppedAt === sourceVersion(fights.sourceOf(state.input)))
+      return settle(state, { note: { code: "LOOP_STOPPED", message: fights.restorationStopped } });
+    if (recreationWaitMs > 0 && fights.recreates(state.input, operation))
+      return settle(state, { note: { code: "LOOP_STOPPED", message: fights.recreationSlowed }, requeueAfterMs: recreationWaitMs });
+    const waitMs = slowedMs(state);
+    return waitMs > 0 ? settle(state, { note: writesSlowed(slowed), requeueAfterMs: waitMs }) : confirm(state);
   }
 
   /** Reads what the operation rests on next, or carries it out. */
   function confirm(state: State): Next {
     const read = strategy.check?.(state, operationOf(state))?.read;
-    return read === undefined ? write(state) : { state: { ...state, phase: "confirming" }, request: { type: "get", ...read } };
-  }
-
-  /** Why an operation has to wait, if it has to: another client undoes it, or its object is written too often. */
-  function heldBack(state: State, operation: Operation): Obstacle | undefined {
-    const { fights } = strategy;
-    if (fights === undefined) return undefined;
-    const { stoppedAt, recreationWaitMs = 0, slowed } = state.start;
-    if (isRestoration(operation) && stoppedAt === sourceVersion(fights.sourceOf(state.input)))
-      return { note: { code: "LOOP_STOPPED", message: fights.restorationStopped } };
-    if (recreationWaitMs > 0 && fights.recreates(state.input, operation))
-      return { note: { code: "LOOP_STOPPED", message: fights.recreationSlowed }, requeueAfterMs: recreationWaitMs };
-    const waitMs = slowedMs(state);
-    return waitMs > 0 ? { note: writesSlowed(slowed), requeueAfterMs: waitMs } : undefined;
+    if (read !== undefined) return { state: { ...state, phase: "confirming" }, request: { type: "get", ...read } };
+    return { state: { ...state, phase: "writing" }, request: { type: "write", operation: operationOf(state) } };
   }
 
   /** A stale cache must not remove what its cluster wants to keep. */
@@ -287,10 +285,6 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
     return { state: { ...state, phase: "reporting", told: told + 1 }, request: { type: "report", object, notes } };
   }
 
-  const write = (state: State): Next => ({
-    state: { ...state, phase: "writing" },
-    request: { type: "write", operation: operationOf(state) },
-  });
   const end = (state: State, ending: Ending): Next => ({ state: { ...state, phase: "done", ending }, request: { type: "done", ending } });
   const fail = (state: State, error: unknown): Next => end(state, { result: "failed", error: strategy.failure?.(error) ?? error });
 

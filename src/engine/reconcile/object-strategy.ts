@@ -9,15 +9,16 @@ import { isEngineError } from "../../base/errors.ts";
 import { keyOf, sameKey } from "../../kube/object/key.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { isStoredAsPlanned, isUnchanged } from "./copy/as-planned.ts";
-import { checkOf, standInsOfWrite } from "./copy/stand-in.ts";
 import { operationOf, slowedMs, UNSEEN_RETRY_MS } from "./machine.ts";
-import type { PlanQuestion, ReconcileState, Response, ReconcileStrategy } from "./machine.ts";
+import type { PlanQuestion, ReconcileState, ReconcileStrategy, LiveRead } from "./machine.ts";
 import { planInPieces } from "./plan.ts";
 import type { Planner } from "./plan.ts";
 import { isCopying, sourceVersion } from "./plan-types.ts";
-import type { Note, Plan, PlanInput } from "./plan-types.ts";
-import type { Rules } from "./rules/rules.ts";
+import type { Note, Plan, PlanInput, Operation } from "./plan-types.ts";
+import type { Rules, StandIn } from "./rules/rules.ts";
+import { jsonEqual } from "../../base/json.ts";
+import { seesHostObject } from "./convert/to-host.ts";
+import { sliceFingerprint } from "../../kube/object/endpoints/slices.ts";
 
 /** Notes of what may end without a change that any cache would tell. */
 const LOOKED_AT_AGAIN: ReadonlySet<Note["code"]> = new Set(["HOST_NAMESPACE_MISSING", "API_INVALID", "DELETE_BRAKE"]);
@@ -33,7 +34,9 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
     question(state) {
       const { planned, input } = state;
       // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
-      if (planned.state === "stale" || restsOnSource(state)) return { name: "source", side: "tenant", key: input.key };
+      // Or the plan rests on the source, and only a cache has reported it so far.
+      const restsOnSource = planned.restsOnSource === true && planned.operations.length > 0 && input.sourceConfirmed !== true;
+      if (planned.state === "stale" || restsOnSource) return { name: "source", side: "tenant", key: input.key };
       // The copy is older than the edits of it that the tenant has. The same is true of it.
       if (planned.restsOnCopy === true && input.copyConfirmed === undefined) return { name: "copy", side: "host", key: planned.hostKey! };
       return serviceQuestion(rules, state);
@@ -71,7 +74,10 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
     },
     // The host's copy is kept up to date whatever a tenant cluster says of edits: they wait, and it ends as if nothing else were to do.
     without(state, response) {
-      if (!isRefusedFlow(state, response)) return undefined;
+      const operation = operationOf(state);
+      const isFlow = operation.side === "tenant" && operation.action === "update" && state.input.editsWait !== true;
+      const isRefused = response.type === "failed" || (response.type === "refused" && response.note !== undefined);
+      if (!isFlow || !isRefused) return undefined;
       const notes = response.type === "refused" && response.note !== undefined ? [response.note] : [];
       const ending = response.type === "failed" ? ({ result: "failed", error: response.error } as const) : undefined;
       return { input: { ...state.input, editsWait: true }, refused: { notes, ending } };
@@ -79,10 +85,12 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
     written(state, response) {
       const { written } = state;
       const operation = operationOf(state);
-      if (response.type === "object")
-        return isUnchanged(operation, response.object)
-          ? { requeueAfterMs: UNSTORED_RETRY_MS }
-          : { input: { ...written, [operation.side]: response.object } };
+      if (response.type === "object") {
+        // A webhook has reverted the change, or a proxy has answered instead of the cluster: no event will report it.
+        const version = operation.action === "update" ? operation.object.metadata.resourceVersion : undefined;
+        const isUnchanged = version !== undefined && version === response.object.metadata.resourceVersion;
+        return isUnchanged ? { requeueAfterMs: UNSTORED_RETRY_MS } : { input: { ...written, [operation.side]: response.object } };
+      }
       const isHost = operation.action === "delete" && written.host !== undefined && sameKey(operation.key, keyOf(written.host));
       return { input: isHost ? { ...written, host: undefined } : written };
     },
@@ -111,18 +119,6 @@ function heldBackends({ backends, tenant: cached }: PlanInput, tenant: KubeObjec
   return backends !== undefined && isAnother ? { backends: { ...backends, mayGo: false } } : {};
 }
 
-/** Tells that host edits did not reach the tenant, so that what else there is to do must not wait for them. */
-function isRefusedFlow(state: ReconcileState, response: Response): boolean {
-  const operation = operationOf(state);
-  const isFlow = operation.side === "tenant" && operation.action === "update" && state.input.editsWait !== true;
-  return isFlow && (response.type === "failed" || (response.type === "refused" && response.note !== undefined));
-}
-
-/** Tells that the plan rests on the source, and that only a cache has reported it so far. */
-function restsOnSource({ planned, input }: ReconcileState): boolean {
-  return planned.restsOnSource === true && planned.operations.length > 0 && input.sourceConfirmed !== true;
-}
-
 /**
  * A deleted copy comes back while its source cannot be asked: no other syncer removes it meanwhile, since that would
  * need an answer too. A cache that is behind the copy is never believed.
@@ -142,4 +138,45 @@ function serviceQuestion({ kind, translator }: Rules, { planned, input, asked }:
   const service = kind.serviceOf(input.key, input.tenant);
   const key = side === "tenant" ? service : service && translator.toHost(service, SERVICES);
   return key && { name: side, side, key, resource: SERVICES };
+}
+
+/**
+ * Reports whether a plan has nothing more to do or to report once its one write is stored as `stored`, so that planning again is
+ * unnecessary. False if a second plan might have a different result: changes by an API server or a webhook, and what
+ * expressions derive from the host object.
+ */
+export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Plan, stored: KubeObject): boolean {
+  const [operation] = operations;
+  if (state !== "copied" || notes.length > 0 || operations.length !== 1) return false;
+  if (operation === undefined || operation.action === "delete" || operation.side !== "host") return false;
+  // Looking a reference up is noted for the way back, and that must not be left out.
+  if (seesHostObject(rules) || rules.patches.some(({ reference }) => reference !== undefined)) return false;
+  const { object: planned } = operation;
+  // Equal in all that a plan compares.
+  return (
+    stored.metadata.deletionTimestamp === undefined &&
+    jsonEqual(planned.metadata.labels, stored.metadata.labels) &&
+    jsonEqual(planned.metadata.annotations, stored.metadata.annotations) &&
+    jsonEqual({ ...planned, metadata: undefined }, { ...stored, metadata: undefined })
+  );
+}
+
+/** What readers must see elsewhere before a write takes something from them: a copy goes, or sends the host's mirror away. */
+function standInsOfWrite({ side, action }: Operation, { backends }: PlanInput): readonly StandIn[] {
+  return side === "host" && action !== "create" ? (backends?.standIns ?? []) : [];
+}
+
+/** The live read of a stand-in, and what it must find. */
+export function checkOf(standIn: StandIn) {
+  const read: LiveRead = { side: "host", key: standIn.key, resource: standIn.resource };
+  return { read, isAsPlanned: (found: KubeObject | undefined) => standsStill(standIn, found) };
+}
+
+/** Reports whether readers see of it what they are to see. */
+function standsStill({ object, label, mayChange = false }: StandIn, found: KubeObject | undefined): boolean {
+  if (object === undefined || found === undefined) return object === found;
+  if (found.metadata.deletionTimestamp || found.metadata.uid !== object.metadata.uid) return false;
+  if (found.metadata.resourceVersion === object.metadata.resourceVersion) return true;
+  if (label === undefined || found.metadata.labels?.[label] !== object.metadata.labels?.[label]) return false;
+  return mayChange || sliceFingerprint(found) === sliceFingerprint(object);
 }

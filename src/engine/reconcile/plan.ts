@@ -21,9 +21,9 @@ import { withoutKeys } from "./rules/excluded-keys.ts";
 import { toHostInPieces } from "./convert/to-host.ts";
 import { isMappedElsewhere } from "./predicate/mapped-elsewhere.ts";
 import { planDifference } from "./copy/plan-difference.ts";
-import { rejection, reported } from "./copy/plan-report.ts";
-import { roomNotes, unitsWithoutRoom, withoutUnits } from "./copy/room.ts";
-import { comparedFields } from "./agreement/fields.ts";
+import { rejection, reported } from "./copy/host-copy.ts";
+import { roomNotes, unitsWithoutRoom, withoutUnits } from "./copy/plan-difference.ts";
+import { comparedFields } from "./agreement/base.ts";
 
 /** Decides what to do about one key: {@link plan}, or a replacement of it. */
 export type Planner = (rules: Rules, input: PlanInput) => Plan;

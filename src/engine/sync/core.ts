@@ -38,7 +38,7 @@ import type { SyncState } from "./state/sync-state.ts";
 import { createStatusRecords } from "./state/status-records.ts";
 import type { SyncRecord } from "./state/status-records.ts";
 import { createReferenceCopies } from "./references/reference-copies.ts";
-import { createMissingNamespaces } from "./state/missing-namespaces.ts";
+import { createMissingNamespaces } from "./run/object-reconcile.ts";
 import { BACKENDS, parseSyncId, syncId } from "./state/sync-id.ts";
 import type { FormerUser } from "../reconcile/references/reference-strategy.ts";
 import { beginObjectReconcile } from "./run/object-reconcile.ts";
@@ -116,13 +116,17 @@ function handBackOf({ rules, host, logger, enqueue }: SyncCoreOptions): HandBack
 export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const { tenant, host, rules, clock, hooks = {}, logger, metrics, ownerService } = options;
   const memory = options.memory ?? createSyncState();
+  const hostServices = host.source(SERVICES);
   const tracked = rules.map((rule) => ({
     rules: rule,
     tenant: memory.latest(tenant.source(rule.kind.resource)),
     host: memory.latest(host.source(rule.kind.resource)),
   }));
+  const sides = new Map<string, Tracked>(tracked.map((side) => [side.rules.kind.resource.plural, side]));
+  // Services are synced by this syncer or by another one; either way their newest known state counts.
+  const services = sides.get(SERVICES.plural) ?? { tenant: tenant.source(SERVICES), host: host.source(SERVICES) };
   const records = createStatusRecords(clock);
-  const router = addEventHandlers({ tenant, host, rules, enqueue: options.enqueue, changed: (id) => records.changed(id) });
+  const router = addEventHandlers({ tenant, host, rules, enqueue: options.enqueue, changed: records.changed });
   const guard = createLoopGuard(clock, options.loopGuard);
   const writeLimiter = createWriteLimiter({ clock, limits: options.loopGuard, logger, metrics });
   const references =
@@ -140,33 +144,28 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     router.backends &&
     createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, shown, enqueue: options.enqueue });
   const handBack = handBackOf(options);
-  const slicesShown = handBack !== undefined && sideOf(ENDPOINT_SLICES.plural) !== undefined ? host.source(ENDPOINT_SLICES) : undefined;
+  const slicesShown = handBack !== undefined && sides.has(ENDPOINT_SLICES.plural) ? host.source(ENDPOINT_SLICES) : undefined;
   const endHandBack = slicesShown?.onChange((key) => {
     const slice = slicesShown.get(key);
     if (slice !== undefined) handBack!.saw(slice);
   });
   const gather = createGather({
-    tenant,
-    host,
-    tracked,
+    services,
+    syncedSlices: sides.get(ENDPOINT_SLICES.plural),
     router,
     brake,
-    ownerService,
+    owner,
     ownsHostService: hooks.ownsHostService?.bind(hooks),
     backends: backends ?? handBack,
   });
   const machines = new Map(rules.map((rule) => [rule, createMachine(objectStrategy(rule, options.planner))]));
 
-  function sideOf(plural: string): Tracked | undefined {
-    return tracked.find((entry) => entry.rules.kind.resource.plural === plural);
-  }
-
   function service(of: "tenant" | "host", key: ObjectKey): KubeObject | undefined {
-    return (sideOf(SERVICES.plural)?.[of] ?? options[of].source(SERVICES)).get(key);
+    return services[of].get(key);
   }
 
   function doubt(resource: ResourceType, key: ObjectKey): void {
-    const side = sideOf(resource.plural);
+    const side = sides.get(resource.plural);
     if (side === undefined) host.source(resource).relist?.();
     else side.host.doubt(key);
   }
@@ -177,17 +176,17 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
 
   function user(id: string): FormerUser | undefined {
     const { plural, key } = parseSyncId(id);
-    const side = sideOf(plural);
+    const side = sides.get(plural);
     return side && { resource: side.rules.kind.resource, key, object: side.tenant.get(key) };
   }
 
   function owner(): OwnerReference | undefined {
-    return ownerReference(ownerService && host.source(SERVICES).get(ownerService));
+    return ownerService && ownerReference(hostServices.get(ownerService));
   }
 
   /** Copies that were made before their owner, or by way of an earlier one, get it as soon as it exists. */
   let ownerUid = owner()?.uid;
-  const endOwner = host.source(SERVICES).onChange((key) => {
+  const endOwner = hostServices.onChange((key) => {
     if (ownerService === undefined || !sameKey(key, ownerService) || ownerUid === owner()?.uid) return;
     ownerUid = owner()?.uid;
     if (ownerUid !== undefined) for (const { resource, tenantKey } of allRecords()) options.enqueue(syncId(resource, tenantKey));
@@ -206,11 +205,12 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   function* begin(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, ReconcileRun> {
     const { plural, key } = parseSyncId(id);
     if (plural === BACKENDS && backends !== undefined) return backends.begin(key, labelled);
-    const side = sideOf(plural);
+    const side = sides.get(plural);
     const referenced = side === undefined ? references?.begin(id, labelled) : undefined;
     if (referenced !== undefined) return referenced;
     if (side === undefined) throw new EngineError("INTERNAL", `Broken invariant: no rules for "${plural}"`);
-    const seen = gather(id, side, key);
+    const hostKey = side.rules.translator.toHost(key, side.rules.kind.resource);
+    const seen = gather(id, side, key, hostKey);
     const version = sourceVersion(seen.tenant);
     const vanished = seen.host === undefined && (records.hadCopy(id) || guard.hasRecreated(id, version));
     const input = vanished ? { ...seen, vanished } : seen;
@@ -218,7 +218,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
       shared.outdated.delete(id);
       return createNoticeReconcile({ resource: side.rules.kind.resource, requeueAfterMs: writeLimiter.rests(id) });
     }
-    router.claim(side.rules, key);
+    if (hostKey !== undefined) router.claim(side.rules, key, hostKey);
     const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
     const limits = { ...fights, ...writeLimiter.restraint(id, version) };
     const start = { input, ...limits, outdatedTimes: shared.outdated.get(id) ?? 0 };

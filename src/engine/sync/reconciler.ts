@@ -25,7 +25,7 @@ import { checkLeftEndpoints } from "./cluster/left-endpoints.ts";
 import { withinReach } from "./cluster/slice-rights.ts";
 import { checkOtherSyncers } from "./cluster/other-syncers.ts";
 import type { SyncRecord } from "./state/status-records.ts";
-import { sameClusterOnly, verifiedOnly } from "./cluster/same-cluster.ts";
+import { sameClusterOnly, verifiedOnly } from "./cluster/cluster-guard.ts";
 import { createSyncLoop } from "./syncer.ts";
 import type { SyncHooks } from "./run/reconcile.ts";
 
@@ -167,7 +167,7 @@ export function engineParts(
 /** One cluster with another writer. */
 export function withWriter(access: ClusterAccess, writer: ClusterAccess["writer"]): ClusterAccess {
   return {
-    source: (resource) => access.source(resource),
+    source: access.source.bind(access),
     ...(access.follow && { follow: access.follow.bind(access) }),
     ...(access.list && { list: access.list.bind(access) }),
     writer,

@@ -1,3 +1,5 @@
+import type { KubeObject } from "./types.ts";
+
 /**
  * Compares two resourceVersions: negative when `left` is older. Kubernetes declares them comparable as positive integers of
  * any length, without leading zeros, since 1.35.
@@ -13,4 +15,9 @@ export function compareResourceVersions(left: string, right: string): number {
   if (!/^[1-9][0-9]*$/.test(left) || !/^[1-9][0-9]*$/.test(right)) return 1;
   if (left.length !== right.length) return left.length - right.length;
   return left < right ? -1 : 1;
+}
+
+/** Compares the versions of two states of an object, as {@link compareResourceVersions} does. */
+export function compareVersions(left: KubeObject, right: KubeObject): number {
+  return compareResourceVersions(left.metadata.resourceVersion ?? "", right.metadata.resourceVersion ?? "");
 }

@@ -27,8 +27,9 @@ export function groupOf(resource: Pick<ResourceType, "apiVersion">): string {
  * qualifiedPlural(ENDPOINT_SLICES); // "endpointslices.discovery.k8s.io"
  */
 export function qualifiedPlural(resource: ResourceType): string {
-  const group = groupOf(resource);
-  return group === "" ? resource.plural : `${resource.plural}.${group}`;
+  const { apiVersion, plural } = resource;
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? plural : `${plural}.${apiVersion.slice(0, slash)}`;
 }
 
 const core = (kind: string, plural: string): ResourceType => ({ apiVersion: "v1", kind, plural, namespaced: true });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PatchDefinition } from "../../../src/engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { isStoredAsPlanned } from "../../../src/engine/reconcile/copy/as-planned.ts";
+import { isStoredAsPlanned } from "../../../src/engine/reconcile/object-strategy.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import type { Operation, Plan } from "../../../src/engine/reconcile/plan-types.ts";
 import { stored, tenantEndpoints, testRules } from "../../support/rules.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { PatchDefinition } from "../../../src/engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { toHost } from "../../../src/engine/reconcile/convert/to-host.ts";
-import { REMEMBERED_MAX } from "../../../src/engine/reconcile/convert/patched.ts";
+import { REMEMBERED_MAX } from "../../../src/engine/reconcile/convert/to-host.ts";
 import type { Rules } from "../../../src/engine/reconcile/rules/rules.ts";
 import { stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { PatchDefinition } from "../../../src/engine/patch/patch-definition.ts";
 import { repackSubsets } from "../../../src/kube/object/endpoints/subsets.ts";
 import type { Endpoints, EndpointSubset, KubeObject } from "../../../src/kube/object/types.ts";
-import { isStoredAsPlanned } from "../../../src/engine/reconcile/copy/as-planned.ts";
+import { isStoredAsPlanned } from "../../../src/engine/reconcile/object-strategy.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import type { Plan } from "../../../src/engine/reconcile/plan-types.ts";
 import type { Rules } from "../../../src/engine/reconcile/rules/rules.ts";

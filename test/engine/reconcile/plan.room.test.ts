@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import type { Plan } from "../../../src/engine/reconcile/plan-types.ts";
-import { ANNOTATIONS_LENGTH_MAX, annotationsLength, BASE_LENGTH_MAX } from "../../../src/engine/reconcile/copy/room.ts";
+import { ANNOTATIONS_LENGTH_MAX, annotationsLength, BASE_LENGTH_MAX } from "../../../src/engine/reconcile/copy/plan-difference.ts";
 import { ONE_ADDRESS, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 import { annotate, inputFor, only, writtenBy } from "./plan-support.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createMissingNamespaces, PROBE_MS } from "../../../src/engine/sync/state/missing-namespaces.ts";
+import { createMissingNamespaces, PROBE_MS } from "../../../src/engine/sync/run/object-reconcile.ts";
 
 function setUp() {
   const enqueued: string[] = [];

@@ -15,7 +15,7 @@ import { createExpectations } from "../../../src/engine/sync/state/expectations.
 import { createLoopGuard } from "../../../src/engine/sync/guards/loop-guard.ts";
 import { createStatusRecords } from "../../../src/engine/sync/state/status-records.ts";
 import { beginObjectReconcile } from "../../../src/engine/sync/run/object-reconcile.ts";
-import { createMissingNamespaces } from "../../../src/engine/sync/state/missing-namespaces.ts";
+import { createMissingNamespaces } from "../../../src/engine/sync/run/object-reconcile.ts";
 import { createWriteLimiter } from "../../../src/engine/sync/guards/write-limiter.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { service, tenantEndpoints, testRules } from "../../support/rules.ts";

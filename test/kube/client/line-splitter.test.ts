@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LineSplitter } from "../../../src/kube/client/watch/line-splitter.ts";
+import { LineSplitter } from "../../../src/kube/client/watch/watch-stream.ts";
 
 /** Cuts bytes at the given places. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {

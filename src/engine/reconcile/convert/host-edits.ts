@@ -10,7 +10,7 @@ import type { Unit, UnitId } from "../agreement/base.ts";
 import { toHostInPieces } from "./to-host.ts";
 import type { ToHostInput } from "./to-host.ts";
 import type { Rules } from "../rules/rules.ts";
-import { comparedFields } from "../agreement/fields.ts";
+import { comparedFields } from "../agreement/base.ts";
 
 /** A host edit that does not flow, and why. */
 export interface RefusedEdit {

@@ -1,18 +1,18 @@
+import { finish } from "../../../base/finish.ts";
 import type { Code } from "../../../base/codes.ts";
+import { sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { parseConcrete } from "../../path/path.ts";
-import { applyPatches, applyPatchesInPieces } from "../../patch/apply.ts";
-import type { ApplyPatchesOptions } from "../../patch/apply.ts";
-import type { LastWritten } from "../../patch/containment.ts";
+import { applyPatchesInPieces } from "../../patch/apply.ts";
+import type { ApplyPatchesOptions, PatchedObject } from "../../patch/apply.ts";
 import type { FoundReference, Outcome } from "../../patch/types.ts";
 import { isMarkerKey, readMarkers } from "../../translate/markers.ts";
 import { isAsWritten, readBase } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
 import { withoutStamp } from "../agreement/flow-stamp.ts";
-import { rememberPatched, seesHostObject } from "./patched.ts";
-import type { PatchedBody, PatchedFrom } from "./patched.ts";
-import type { Rules, Surroundings } from "../rules/rules.ts";
+import type { Rules, Surroundings, AllowedBody } from "../rules/rules.ts";
+import { remembered } from "../rules/remembered.ts";
 
 /** Desired host form of a tenant object, without markers. */
 export interface HostBody {
@@ -36,12 +36,12 @@ const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/s
 
 /** Translates and patches one tenant object. Pure: the same input gives the same result. */
 export function toHost(rules: Rules, input: ToHostInput): HostBody {
-  return withTooManyKeys(rules, input) ?? finished(rules, input, patches.patch(rules, input));
+  return finish(toHostInPieces(rules, input));
 }
 
 /** The same in steps: it pauses after each value. */
 export function* toHostInPieces(rules: Rules, input: ToHostInput): Generator<undefined, HostBody> {
-  return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patches.patchInPieces(rules, input));
+  return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patchedBody(rules, input));
 }
 
 /** Labels and annotations of an object together; a copy has room for some 1,500. Processing more of them would delay all other objects. */
@@ -63,9 +63,25 @@ function withTooManyKeys({ kind }: Rules, { tenant, hostKey }: ToHostInput): Hos
 }
 
 function finished(rules: Rules, input: ToHostInput, { patched, admission }: PatchedBody): HostBody {
+  const { kind, settings, translator } = rules;
+  const { object } = admission;
+  // A patch may have added something under an excluded key, and such keys are never compared either.
+  const annotations = withoutKeys(object.metadata.annotations ?? {}, neverCrosses(rules));
+  let labels = withoutKeys(object.metadata.labels ?? {}, settings.excluded);
+  const ofTenant = input.tenant.metadata.labels ?? {};
+  const onService = input.hostService?.metadata.labels ?? {};
+  for (const key of PROXY_LABELS) {
+    const value = ofTenant[key];
+    if (value !== undefined && value === onService[key]) labels = { ...labels, [key]: value };
+  }
+  // Last of all, so that no patch decides to which Service something belongs, or who writes it.
+  if (kind.ownLabelKeys.length > 0) {
+    const kept = withoutKeys(labels, (key) => kind.ownLabelKeys.includes(key));
+    labels = { ...kept, ...kind.ownLabels(input.tenant, { ...input, translator }) };
+  }
   const rejected = patched.blocked ? "a patch failed and onError is block-object" : admission.rejected;
   return {
-    object: withOwnLabels(rules, crossable(rules, admission.object, input), input),
+    object: { ...object, metadata: { ...object.metadata, labels, annotations } },
     outcomes: patched.outcomes,
     references: patched.references,
     refusedAddresses: admission.refusedAddresses,
@@ -73,20 +89,6 @@ function finished(rules: Rules, input: ToHostInput, { patched, admission }: Patc
     ...(rejected !== undefined && { rejected }),
   };
 }
-
-/** A write is planned once more when it is done: the results of its patches are still cached then. */
-const patches = rememberPatched({
-  patch(rules, from) {
-    const patched = applyPatches(rules.patches, translate(rules, from.tenant, from.hostKey), patchOptions(rules, from));
-    return { patched, admission: rules.kind.admitBody(patched.object, rules) };
-  },
-  *patchInPieces(rules, from) {
-    const translated = translate(rules, from.tenant, from.hostKey);
-    const patched = yield* applyPatchesInPieces(rules.patches, translated, patchOptions(rules, from));
-    yield;
-    return { patched, admission: rules.kind.admitBody(patched.object, rules) };
-  },
-});
 
 function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): ApplyPatchesOptions {
   return {
@@ -103,7 +105,15 @@ function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): ApplyPatches
     fuelMax: rules.settings.objectFuel,
     markerPrefix: rules.translator.markerPrefix,
     namespace: tenant.metadata.namespace ?? "",
-    lastWritten: lastWritten(rules, tenant, host),
+    // Labels and annotations that the same patches wrote for the same object before, and that have not been touched since; a failing
+    // patch may keep them. Read only when a patch fails, which is seldom.
+    lastWritten(place) {
+      if (host === undefined) return undefined;
+      const [, field, key] = parseConcrete(place) as ["metadata", "labels" | "annotations", string?];
+      const written = asWritten(rules, { tenant, host, field });
+      if (key === undefined) return { value: Object.fromEntries(written) };
+      return written.has(key) ? { value: written.get(key) } : undefined;
+    },
   };
 }
 
@@ -140,45 +150,6 @@ export function visibleHostObject(rules: Rules, host: KubeObject | undefined): K
   };
 }
 
-/** Drops what a patch may have added under an excluded key, since such keys are never compared either. */
-function crossable(rules: Rules, object: KubeObject, { tenant, hostService }: ToHostInput): KubeObject {
-  const { labels, annotations } = object.metadata;
-  const kept = labels && withoutKeys(labels, rules.settings.excluded);
-  const ofTenant = tenant.metadata.labels ?? {};
-  const onService = hostService?.metadata.labels ?? {};
-  const proxy = PROXY_LABELS.filter((key) => ofTenant[key] !== undefined && ofTenant[key] === onService[key]);
-  const allowed = { ...kept, ...Object.fromEntries(proxy.map((key) => [key, ofTenant[key]!])) };
-  return {
-    ...object,
-    metadata: { ...object.metadata, labels: allowed, annotations: withoutKeys(annotations ?? {}, neverCrosses(rules)) },
-  };
-}
-
-/** Last of all, so that no patch decides to which Service something belongs, or who writes it. */
-function withOwnLabels({ kind, translator }: Rules, object: KubeObject, input: ToHostInput): KubeObject {
-  if (kind.ownLabelKeys.length === 0) return object;
-  const { labels = {} } = object.metadata;
-  const kept = withoutKeys(labels, (name) => kind.ownLabelKeys.includes(name));
-  const own = Object.entries(kind.ownLabels(input.tenant, { ...input, translator }));
-  if (kept === labels && own.length === 0) return object;
-  return { ...object, metadata: { ...object.metadata, labels: { ...kept, ...Object.fromEntries(own) } } };
-}
-
-/**
- * Labels and annotations that the same patches wrote for the same object before, and that have not been touched since; a failing
- * patch may keep them.
- */
-function lastWritten(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): LastWritten {
-  // Read only when a patch fails, which is seldom.
-  return (place) => {
-    if (host === undefined) return undefined;
-    const [, field, key] = parseConcrete(place) as ["metadata", "labels" | "annotations", string?];
-    const written = asWritten(rules, { tenant, host, field });
-    if (key === undefined) return { value: Object.fromEntries(written) };
-    return written.has(key) ? { value: written.get(key) } : undefined;
-  };
-}
-
 function asWritten(
   { translator, configHash }: Rules,
   { tenant, host, field }: { tenant: KubeObject; host: KubeObject; field: "labels" | "annotations" },
@@ -187,4 +158,59 @@ function asWritten(
   const base = readBase(translator.markerPrefix, host);
   if (base === undefined || markers?.uid !== tenant.metadata.uid || markers?.configHash !== configHash) return new Map();
   return new Map(Object.entries(host.metadata[field] ?? {}).filter(([key, value]) => isAsWritten(base, `${field}/${key}`, value)));
+}
+
+/** All that patches of one object can depend on, beside the rules. The objects must not change. */
+export interface PatchedFrom {
+  readonly tenant: KubeObject;
+  readonly host: KubeObject | undefined;
+  readonly hostKey: ObjectKey;
+}
+
+/** A patched object, and what of it may be written. */
+export interface PatchedBody {
+  readonly patched: PatchedObject;
+  readonly admission: AllowedBody;
+}
+
+/** Objects per kind whose result is cached: those of all workers, and some more whose own write has not been seen yet. */
+export const REMEMBERED_MAX = 64;
+
+interface Remembered extends PatchedBody {
+  readonly from: PatchedFrom;
+  /** False while the result holds for one host object only. */
+  readonly forAnyHost: boolean;
+}
+
+/** Cached results under one set of rules, oldest first. */
+type Memory = Map<KubeObject, Remembered>;
+
+/** Reports whether an expression on the way to the host can read anything in the host object. */
+export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =>
+  patches.some(({ expression }) => expression !== undefined && (engine.readsHostObject?.(expression) ?? true)),
+);
+
+/** Cached results, by the rules that they were made under. */
+const memoryOf = remembered((_rules: Rules): Memory => new Map());
+
+/**
+ * The patched object: the result that was computed last for the same tenant object under the same rules and name, and also the same host
+ * object if an expression can read it, or if a patch failed and may keep the current value. Every write is planned a second time, to
+ * prove that it left nothing to do; evaluating all expressions again for that would double the cost of a change.
+ */
+function* patchedBody(rules: Rules, { tenant, host, hostKey }: PatchedFrom): Generator<undefined, PatchedBody> {
+  // Looking a reference up is noted for the way back, and that must not be left out.
+  const memory = rules.patches.every(({ reference }) => reference === undefined) ? memoryOf(rules) : undefined;
+  const known = memory?.get(tenant);
+  if (known !== undefined && (known.forAnyHost || host === known.from.host) && sameKey(hostKey, known.from.hostKey)) return known;
+  const translated = translate(rules, tenant, hostKey);
+  const patched = yield* applyPatchesInPieces(rules.patches, translated, patchOptions(rules, { tenant, host, hostKey }));
+  yield;
+  const made = { patched, admission: rules.kind.admitBody(patched.object, rules) };
+  if (memory === undefined) return made;
+  memory.delete(tenant);
+  const hasFailed = patched.outcomes.some(({ failures = [] }) => failures.length > 0);
+  memory.set(tenant, { ...made, from: { tenant, host, hostKey }, forAnyHost: !seesHostObject(rules) && !hasFailed });
+  if (memory.size > REMEMBERED_MAX) memory.delete(memory.keys().next().value!);
+  return made;
 }

@@ -4,8 +4,9 @@ import type { CopySource } from "../../translate/markers.ts";
 import { isAsWritten, readBase, writeBase } from "../agreement/base.ts";
 import type { Base, Unit } from "../agreement/base.ts";
 import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/excluded-keys.ts";
-import type { CopyInput } from "../plan-types.ts";
+import type { CopyInput, Note, Plan } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
+import type { HostBody } from "../convert/to-host.ts";
 
 /** Parts of a copy. */
 export interface CopyParts {
@@ -63,28 +64,32 @@ export function updatedCopy({ rules, host, desired, changed, source, base, owner
   const prefix = rules.translator.markerPrefix;
   const markers = writeMarkers(prefix, source);
   const body = ownedBy(changed.some(({ id }) => id === "body") ? rules.kind.withBody(host, desired) : host, owner);
-  const field = (name: "labels" | "annotations"): StringMap => {
-    const units = changed.filter(({ id }) => id.startsWith(`${name}/`));
-    const written = units.map(({ id, desired: value }) => [id.slice(name.length + 1), value] as const);
-    const removed = new Set(written.filter(([, value]) => value === undefined).map(([key]) => key));
-    const kept = withoutKeys(body.metadata[name] ?? {}, (key) => removed.has(key));
-    return { ...kept, ...Object.fromEntries(written.filter((entry): entry is [string, string] => entry[1] !== undefined)) };
-  };
   // It travels with a real change only.
   const stamp = desired.metadata.annotations?.[TRIGGER_TIME];
   return {
     ...body,
     metadata: {
       ...body.metadata,
-      labels: { ...field("labels"), ...markers.labels },
+      labels: { ...withChanged("labels", body.metadata.labels, changed), ...markers.labels },
       annotations: {
-        ...field("annotations"),
+        ...withChanged("annotations", body.metadata.annotations, changed),
         ...(stamp !== undefined && { [TRIGGER_TIME]: stamp }),
         ...markers.annotations,
         ...writeBase(prefix, base),
       },
     },
   };
+}
+
+function withChanged(field: "labels" | "annotations", standing: StringMap = {}, changed: readonly Unit[]): StringMap {
+  const written = new Map(Object.entries(standing));
+  for (const { id, desired } of changed) {
+    if (!id.startsWith(field)) continue;
+    const key = id.slice(field.length + 1);
+    if (desired === undefined) written.delete(key);
+    else written.set(key, desired);
+  }
+  return Object.fromEntries(written);
 }
 
 /** The host object without the engine's marks; everything else stays. */
@@ -133,4 +138,31 @@ export function missingOwner({ metadata }: KubeObject, owner: OwnerReference | u
 export function ownedBy<T extends KubeObject>(copy: T, owner: OwnerReference | undefined): T {
   const ownerReferences = missingOwner(copy, owner);
   return ownerReferences === undefined ? copy : { ...copy, metadata: { ...copy.metadata, ownerReferences } };
+}
+
+/** Why a field or annotation does not cross. */
+export const WHY_LEFT_OUT = "the API server refuses it on a Service of the copy's type";
+
+/** Report of `forward`, as parts of a plan. */
+export function reported(wanted: HostBody): Pick<Plan, "outcomes" | "references" | "notes"> {
+  const refused = wanted.refusedAddresses.map(({ ip, reason }): Note => ({
+    code: "ADDRESS_REFUSED",
+    message: `Address "${ip}" was left out: ${reason}`,
+  }));
+  const leftOut = wanted.leftOut.map((place): Note => ({
+    code: "FIELD_LEFT_OUT",
+    message: `${place} was left out: ${WHY_LEFT_OUT}`,
+  }));
+  const failed = wanted.outcomes.flatMap((outcome) =>
+    (outcome.failures ?? []).map(({ code, message, place }): Note => ({ code, message: `${place}: ${message}` })),
+  );
+  return { outcomes: wanted.outcomes, references: wanted.references, notes: [...refused, ...leftOut, ...failed] };
+}
+
+/** Why `forward` has no object to write. */
+export function rejection(wanted: HostBody): Note[] {
+  const notes = reported(wanted).notes;
+  return notes.length > 0
+    ? [...notes]
+    : [{ code: wanted.rejectedAs ?? "EXPRESSION_RESULT", message: `The object is not written: ${wanted.rejected}` }];
 }

@@ -7,7 +7,7 @@
 import { isRecord, jsonEqual } from "../../../base/json.ts";
 import type { KubeObject, OwnerReference, StringMap } from "../../../kube/object/types.ts";
 import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../../translate/markers.ts";
-import { agreement, readBase, writeBase } from "../agreement/base.ts";
+import { digestPair, readBase, writeBase } from "../agreement/base.ts";
 import type { Base, UnitId } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
 import { missingOwner, ownedBy } from "../copy/host-copy.ts";
@@ -108,7 +108,7 @@ function markersOf({ translator, clusterUid }: ReferenceRules, { kind, key, host
 /** Which labels and annotations are ours. Of the body nothing is recorded: not even a digest of secrets leaves it. */
 function baseOf({ labels, annotations }: DesiredCopy): Base {
   const entries = (field: "labels" | "annotations", map: StringMap) =>
-    Object.entries(map).map(([key, value]): [UnitId, string] => [`${field}/${key}`, agreement(`${field}/${key}`, value, value)!]);
+    Object.entries(map).map(([key, value]): [UnitId, string] => [`${field}/${key}`, digestPair(`${field}/${key}`, value, value)]);
   return new Map([...entries("labels", labels), ...entries("annotations", annotations)]);
 }
 

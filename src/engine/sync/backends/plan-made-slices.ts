@@ -8,7 +8,7 @@ import { UNSEEN_RETRY_MS } from "../../reconcile/machine.ts";
 import type { PlannedSteps, ReconcileStrategy } from "../../reconcile/machine.ts";
 import { deletion } from "../../reconcile/plan-types.ts";
 import type { Operation } from "../../reconcile/plan-types.ts";
-import { checkOf } from "../../reconcile/copy/stand-in.ts";
+import { checkOf } from "../../reconcile/object-strategy.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
 import type { Rules, StandIn } from "../../reconcile/rules/rules.ts";
 import { isMarkerKey } from "../../translate/markers.ts";

@@ -18,10 +18,11 @@ import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { ClusterClient, ListOptions, ObjectList, WatchEvent, WatchOptions } from "../../../kube/object/cluster-client.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { NAMESPACES, type ResourceType } from "../../../kube/object/resource.ts";
+import { NAMESPACES } from "../../../kube/object/resource.ts";
+import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import type { ClusterIdentity } from "./access.ts";
-import { CLUSTER_NAMESPACE } from "./identity.ts";
+import type { ClusterIdentity, ClusterAccess, Writer } from "./access.ts";
+import { CLUSTER_NAMESPACE, readClusterUid } from "./identity.ts";
 
 /** How a cluster is guarded. */
 export interface ClusterGuardOptions {
@@ -285,4 +286,75 @@ class GuardedStream {
     this.#outer.removeEventListener("abort", this.#end);
     this.#end();
   }
+}
+
+/** Time for which a check of the tenant cluster's identity is valid, in milliseconds. */
+const SAME_CLUSTER_MS = 1_000;
+
+/** Knowledge of a guarded writer about its cluster. */
+export interface SameClusterOptions {
+  /** uid of `kube-system` at the start; undefined if it could not be read, and then absent objects are not verified. */
+  readonly clusterUid: string | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * The same writer, but `get` throws CLUSTER_IDENTITY for an absent object while another cluster answers in place of the right
+ * one.
+ */
+export function sameClusterOnly(writer: Writer, { clusterUid, clock }: SameClusterOptions): Writer {
+  let sameUntilMs = 0;
+
+  async function check(): Promise<void> {
+    if (clusterUid === undefined || clock.monotonic() < sameUntilMs) return;
+    const uid = await readClusterUid(writer);
+    if (uid !== clusterUid) {
+      const found = uid ?? "one that does not identify itself";
+      throw new EngineError("CLUSTER_IDENTITY", `Nothing is deleted: the tenant cluster was ${clusterUid}, and now ${found} answers`);
+    }
+    sameUntilMs = clock.monotonic() + SAME_CLUSTER_MS;
+  }
+
+  return {
+    async get(resource, key) {
+      const object = await writer.get(resource, key);
+      if (object === undefined) await check();
+      return object;
+    },
+    create: (resource, object) => writer.create(resource, object),
+    update: (resource, object) => writer.update(resource, object),
+    delete: (resource, key, preconditions) => writer.delete(resource, key, preconditions),
+  };
+}
+
+/** The target and the source of writes. */
+export interface IdentityOptions {
+  readonly to: Pick<ClusterAccess, "identity">;
+  readonly from: Pick<ClusterAccess, "identity">;
+}
+
+/**
+ * The same writer, which starts no write while another cluster answers in place of the target or the source.
+ * A source that cannot be reached does not block the write: its cached state is that of the right cluster.
+ */
+export function verifiedOnly(writer: Writer, { to, from }: IdentityOptions): Writer {
+  async function verify(): Promise<void> {
+    await to.identity?.verify();
+    if (from.identity?.wrong !== undefined) throw from.identity.wrong;
+  }
+  return {
+    get: (resource, key) => writer.get(resource, key),
+    async create(resource, object) {
+      await verify();
+      return writer.create(resource, object);
+    },
+    async update(resource, object) {
+      await verify();
+      return writer.update(resource, object);
+    },
+    async delete(resource, key, preconditions) {
+      await verify();
+      return writer.delete(resource, key, preconditions);
+    },
+  };
 }

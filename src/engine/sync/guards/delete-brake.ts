@@ -1,14 +1,13 @@
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
-import { keyOf } from "../../../kube/object/key.ts";
+import { keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import type { ChangeSign } from "../../../kube/object/object-source.ts";
-import type { KubeObject } from "../../../kube/object/types.ts";
+import type { ChangeSign, ObjectSource } from "../../../kube/object/object-source.ts";
 import { holdsDeletes } from "../../reconcile/delete-brake-limits.ts";
 import type { DeleteBrakeLimits } from "../../reconcile/delete-brake-limits.ts";
 import type { Note } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import { ourMarkers } from "../../translate/identity.ts";
+import { isOurs, ourMarkers } from "../../translate/identity.ts";
 import type { ClusterCaches } from "../cluster/access.ts";
 import { syncId } from "../state/sync-id.ts";
 
@@ -36,6 +35,13 @@ export interface DeleteBrakeOptions {
   readonly metrics: Metrics;
 }
 
+/** One kind, with its caches. */
+interface Followed {
+  readonly rule: Rules;
+  readonly objects: ObjectSource;
+  readonly copies: ObjectSource;
+}
+
 /** One copy whose tenant object is absent. */
 interface Missing {
   readonly id: string;
@@ -56,7 +62,8 @@ export function createDeleteBrake(options: DeleteBrakeOptions): DeleteBrake {
 /** Holds an entry per copy without tenant object, which is none most of the time, and nothing for the others. */
 class WatchingBrake implements DeleteBrake {
   readonly #options: DeleteBrakeOptions;
-  readonly #rules: readonly Rules[];
+  /** The kinds that are synced: where the sync is switched off nothing is deleted. */
+  readonly #kinds: readonly Followed[];
   readonly #unsubscribe: readonly (() => void)[];
   /** By kind and host key. */
   readonly #missing = new Map<string, Missing>();
@@ -73,11 +80,13 @@ class WatchingBrake implements DeleteBrake {
   constructor(options: DeleteBrakeOptions) {
     this.#options = options;
     const { tenant, host, rules, metrics } = options;
-    // Where the sync is switched off nothing is deleted.
-    this.#rules = rules.filter(({ enabled }) => enabled);
-    this.#unsubscribe = this.#rules.flatMap((rule) => [
-      tenant.source(rule.kind.resource).onChange((key, sign) => this.#tenantChanged(rule, key, sign)),
-      host.source(rule.kind.resource).onChange((key) => this.#hostChanged(rule, key)),
+    this.#kinds = rules.flatMap((rule) => {
+      const { resource } = rule.kind;
+      return rule.enabled ? [{ rule, objects: tenant.source(resource), copies: host.source(resource) }] : [];
+    });
+    this.#unsubscribe = this.#kinds.flatMap((kind) => [
+      kind.objects.onChange((key, sign) => this.#tenantChanged(kind, key, sign)),
+      kind.copies.onChange((key) => this.#hostChanged(kind, key)),
     ]);
     metrics.gauge(METRIC, 0);
   }
@@ -86,7 +95,7 @@ class WatchingBrake implements DeleteBrake {
     if (!this.#looked) this.#look();
     if (this.#grown) this.#judge();
     // The lists may be incomplete: a guard that is called again while it holds has them read again.
-    if (this.#engaged) for (const { kind } of this.#rules) this.#options.tenant.source(kind.resource).relist?.();
+    if (this.#engaged) for (const { objects } of this.#kinds) objects.relist?.();
     return this.#engaged && !this.#options.confirmation.has(id);
   }
 
@@ -96,17 +105,14 @@ class WatchingBrake implements DeleteBrake {
 
   /** Counts the objects that existed before the listeners. */
   #look(): void {
-    const { tenant, host } = this.#options;
-    const sources = this.#rules.flatMap(({ kind }) => [tenant.source(kind.resource), host.source(kind.resource)]);
-    this.#looked = sources.every(({ synced }) => synced);
-    for (const rule of this.#rules) {
-      for (const object of host.source(rule.kind.resource).list()) this.#hostChanged(rule, keyOf(object));
-    }
+    this.#looked = this.#kinds.every(({ objects, copies }) => objects.synced && copies.synced);
+    for (const kind of this.#kinds) for (const object of kind.copies.list()) this.#hostChanged(kind, keyOf(object));
   }
 
-  #tenantChanged(rule: Rules, key: ObjectKey, sign: ChangeSign = "list"): void {
+  #tenantChanged(kind: Followed, key: ObjectKey, sign: ChangeSign = "list"): void {
+    const { rule, objects } = kind;
     const id = syncId(rule.kind.resource.plural, key);
-    if (this.#options.tenant.source(rule.kind.resource).get(key) === undefined) return this.#vanished(rule, { id, key, sign });
+    if (objects.get(key) === undefined) return this.#vanished(kind, { id, key, sign });
     this.#deleted.delete(id);
     this.#options.confirmation.forget(id);
     if (this.#missing.size === 0) return;
@@ -114,14 +120,14 @@ class WatchingBrake implements DeleteBrake {
     if (this.#engaged) this.#judge();
   }
 
-  #vanished(rule: Rules, { id, key, sign }: { id: string; key: ObjectKey; sign: ChangeSign }): void {
-    if (sign === "event") this.#rememberDeleted(id);
-    for (const place of this.#places(rule, key)) if (sourceOf(rule, this.#options.host, place) === id) this.#add(rule, place, id);
-  }
-
-  #rememberDeleted(id: string): void {
-    this.#deleted.add(id);
+  #vanished({ rule, copies }: Followed, { id, key, sign }: { id: string; key: ObjectKey; sign: ChangeSign }): void {
+    if (sign === "event") this.#deleted.add(id);
     if (this.#deleted.size > DELETED_MAX) this.#deleted.delete(this.#deleted.values().next().value!);
+    for (const place of this.#places(rule, key)) {
+      const copy = copies.get(place);
+      const source = copy && ourMarkers(rule, copy, rule.kind.resource);
+      if (source !== undefined && sameKey(source, key)) this.#add(rule, place, id);
+    }
   }
 
   #places(rule: Rules, key: ObjectKey): readonly ObjectKey[] {
@@ -129,12 +135,10 @@ class WatchingBrake implements DeleteBrake {
     return [...(hostKey === undefined ? [] : [hostKey]), ...this.#options.orphans(rule, key)];
   }
 
-  #hostChanged(rule: Rules, hostKey: ObjectKey): void {
-    const { tenant, host } = this.#options;
-    const object = host.source(rule.kind.resource).get(hostKey);
-    const source = object && sourceKey(rule, object);
+  #hostChanged({ rule, objects, copies }: Followed, hostKey: ObjectKey): void {
+    const object = copies.get(hostKey);
+    const source = object && ourMarkers(rule, object, rule.kind.resource);
     if (source === undefined) return this.#remove(rule, hostKey);
-    const objects = tenant.source(rule.kind.resource);
     // Before the first list all objects are missing; the first look comes after it.
     if (objects.synced && objects.get(source) === undefined) this.#add(rule, hostKey, syncId(rule.kind.resource.plural, source));
   }
@@ -175,10 +179,9 @@ class WatchingBrake implements DeleteBrake {
 
   #tripsNow(): boolean {
     if ([...this.#listed.values()].every((absent) => absent <= this.#options.limits.count)) return false;
-    for (const rule of this.#rules) {
-      const { plural } = rule.kind.resource;
-      const objects = this.#options.host.source(rule.kind.resource).list();
-      this.#copies.set(plural, objects.filter((object) => sourceKey(rule, object) !== undefined).length);
+    for (const { rule, copies } of this.#kinds) {
+      const { resource } = rule.kind;
+      this.#copies.set(resource.plural, copies.list().filter((object) => isOurs(rule, object, resource)).length);
     }
     return this.#trips();
   }
@@ -216,19 +219,6 @@ class WatchingBrake implements DeleteBrake {
       message: `${pending} of ${copies} copies would be deleted, because their objects are missing in the tenant cluster; none is deleted until they return, or until a start with --confirm-deletes ${pending}`,
     });
   }
-}
-
-/** The tenant key that an object is our copy of. */
-function sourceKey(rule: Rules, object: KubeObject): ObjectKey | undefined {
-  const source = ourMarkers(rule, object, rule.kind.resource);
-  return source && { namespace: source.namespace, name: source.name };
-}
-
-/** The id of the tenant object that the object at a host key is our copy of. */
-function sourceOf(rule: Rules, host: ClusterCaches, hostKey: ObjectKey): string | undefined {
-  const object = host.source(rule.kind.resource).get(hostKey);
-  const key = object && sourceKey(rule, object);
-  return key && syncId(rule.kind.resource.plural, key);
 }
 
 /** Deletions that were confirmed although the delete brake would hold them. Outlives a change of the configuration. */

@@ -16,7 +16,7 @@ import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { CopyDecision } from "../../reconcile/predicate/should-copy.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import type { Note, PlanState } from "../../reconcile/plan-types.ts";
-import { comparedFields } from "../../reconcile/agreement/fields.ts";
+import { comparedFields } from "../../reconcile/agreement/base.ts";
 import { isOurs } from "../../translate/identity.ts";
 import { readMarkers } from "../../translate/markers.ts";
 import type { CopySource } from "../../translate/markers.ts";

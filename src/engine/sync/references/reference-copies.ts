@@ -34,7 +34,7 @@ import { createReferencePlaces } from "./reference-places.ts";
 import type { ReferencePlaces } from "./reference-places.ts";
 import { createReferences } from "./references.ts";
 import { namespaceOfId, parseSyncId, syncId } from "../state/sync-id.ts";
-import { countNotes } from "../report/plan-metrics.ts";
+import { countNotes } from "../run/reconcile.ts";
 import type { ReferenceObserver } from "../run/object-reconcile.ts";
 import { beginReconcile, createNoticeReconcile, showPlan } from "../run/reconcile.ts";
 import type { SyncHooks, ReconcileRun } from "../run/reconcile.ts";

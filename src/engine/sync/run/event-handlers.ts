@@ -16,7 +16,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 export interface EventHandlers {
   readonly synced: boolean;
   /** Records which host key a tenant key translates to, so that a change there brings the tenant key back. */
-  claim(rules: Rules, key: ObjectKey): void;
+  claim(rules: Rules, key: ObjectKey, hostKey: ObjectKey): void;
   release(rules: Rules, key: ObjectKey): void;
   /** Host keys of copies in places to which `key` no longer translates. */
   orphans(rules: Rules, key: ObjectKey): readonly ObjectKey[];
@@ -49,13 +49,10 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
   const sliceRules = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
   const slices = sliceRules && createServiceSlices(sliceRules.translator);
   const backends = sliceRules?.decidesBackends === true ? createBackendsIndex(sliceRules, host.source(ENDPOINT_SLICES)) : undefined;
-  const unsubscribe = resources.flatMap((resource) => [
-    tenant.source(resource).onChange((key) => fromTenant(resource, key)),
-    host.source(resource).onChange((key) => fromHost(resource, key)),
-  ]);
+  const unsubscribe: (() => void)[] = [];
 
-  function fromTenant(resource: ResourceType, key: ObjectKey): void {
-    const services = resource === ENDPOINT_SLICES ? slices?.look(key, tenant.source(resource).get(key)) : undefined;
+  function fromTenant(resource: ResourceType, key: ObjectKey, object: KubeObject | undefined): void {
+    const services = resource === ENDPOINT_SLICES ? slices?.look(key, object) : undefined;
     for (const rule of rules) {
       for (const affected of affectedKeys(rule, resource, key, services)) {
         const id = syncId(rule.kind.resource.plural, affected);
@@ -65,7 +62,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     }
     if (resource === ENDPOINT_SLICES) touch([...(services ?? []), ...besideMade(key)]);
     else if (resource === SERVICES) touch([key]);
-    else if (resource === ENDPOINTS) touch([key], isThere(tenant.source(resource).get(key)) ? "copied" : undefined);
+    else if (resource === ENDPOINTS) touch([key], object !== undefined && !object.metadata.deletionTimestamp ? "copied" : undefined);
   }
 
   /** A slice of the tenant wants the name of one that we have made. */
@@ -92,69 +89,67 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     return kind.resource === ENDPOINT_SLICES && resource === SERVICES ? slices!.of(key) : [];
   }
 
-  function fromHost(resource: ResourceType, hostKey: ObjectKey): void {
+  function fromHost(resource: ResourceType, hostKey: ObjectKey, object: KubeObject | undefined): void {
     for (const rule of rules) {
-      if (rule.kind.resource === resource) orphans.look(rule, hostKey, host.source(resource).get(hostKey));
-      for (const key of keysBeside(rule, resource, hostKey)) enqueue(syncId(rule.kind.resource.plural, key));
+      if (rule.kind.resource === resource) orphans.look(rule, hostKey, object);
+      for (const key of keysBeside(rule, resource, hostKey, object)) enqueue(syncId(rule.kind.resource.plural, key));
     }
     if (backends === undefined) return;
-    if (resource === ENDPOINT_SLICES) touch(backends.look(hostKey, host.source(resource).get(hostKey)));
+    if (resource === ENDPOINT_SLICES) touch(backends.look(hostKey, object));
     else if (resource === ENDPOINTS || resource === SERVICES) touch(backends.servicesAt(hostKey));
   }
 
-  function keysBeside(rule: Rules, resource: ResourceType, hostKey: ObjectKey): readonly ObjectKey[] {
+  function keysBeside(rule: Rules, resource: ResourceType, hostKey: ObjectKey, object: KubeObject | undefined): readonly ObjectKey[] {
     const { kind } = rule;
-    if (kind.resource === resource || (kind.resource === ENDPOINTS && resource === SERVICES)) return tenantKeys(rule, resource, hostKey);
+    if (kind.resource === resource) return tenantKeys(rule, hostKey, object);
+    if (kind.resource === ENDPOINTS && resource === SERVICES) return tenantKeys(rule, hostKey);
     if (kind.resource === ENDPOINT_SLICES && resource === SERVICES) return slices!.ofHost(hostKey);
     if (kind.resource !== ENDPOINTS || sliceRules === undefined) return [];
-    return tenantKeys(sliceRules, resource, hostKey).flatMap((slice) => slices!.serviceOf(slice) ?? []);
+    return tenantKeys(sliceRules, hostKey, object).flatMap((slice) => slices!.serviceOf(slice) ?? []);
   }
 
-  function tenantKeys(rule: Rules, resource: ResourceType, hostKey: ObjectKey): ObjectKey[] {
-    const claimed = [...(claims.get(claimId(rule, hostKey)) ?? [])].map(parseKey);
-    const object = rule.kind.resource === resource ? host.source(resource).get(hostKey) : undefined;
-    const source = object && ourMarkers(rule, object, resource);
+  /** The objects that translate to a host key, and the one that the object there is a copy of. */
+  function tenantKeys(rule: Rules, hostKey: ObjectKey, object?: KubeObject): ObjectKey[] {
+    const claimed = [...(claims.get(syncId(rule.kind.resource.plural, hostKey)) ?? [])].map(parseKey);
+    const source = object && ourMarkers(rule, object, rule.kind.resource);
     if (source === undefined || claimed.some((key) => sameKey(key, source))) return claimed;
     return [...claimed, { namespace: source.namespace, name: source.name }];
   }
 
+  for (const resource of resources) {
+    const [tenantSource, hostSource] = [tenant.source(resource), host.source(resource)];
+    unsubscribe.push(
+      tenantSource.onChange((key) => fromTenant(resource, key, tenantSource.get(key))),
+      hostSource.onChange((key) => fromHost(resource, key, hostSource.get(key))),
+    );
+  }
   // Present contents of the caches are not a change for this subscriber.
   for (const resource of resources) {
-    for (const object of tenant.source(resource).list()) fromTenant(resource, keyOf(object));
-    for (const object of host.source(resource).list()) fromHost(resource, keyOf(object));
+    for (const object of tenant.source(resource).list()) fromTenant(resource, keyOf(object), object);
+    for (const object of host.source(resource).list()) fromHost(resource, keyOf(object), object);
   }
 
   return {
     get synced() {
       return sources.every((source) => source.synced);
     },
-    claim(rule, key) {
-      const hostKey = rule.translator.toHost(key, rule.kind.resource);
-      if (hostKey === undefined) return;
-      const id = claimId(rule, hostKey);
+    claim(rule, key, hostKey) {
+      const id = syncId(rule.kind.resource.plural, hostKey);
       claims.set(id, (claims.get(id) ?? new Set()).add(formatKey(key)));
     },
     release(rule, key) {
       const hostKey = rule.translator.toHost(key, rule.kind.resource);
-      const id = hostKey && claimId(rule, hostKey);
+      const id = hostKey && syncId(rule.kind.resource.plural, hostKey);
       if (id === undefined) return;
       claims.get(id)?.delete(formatKey(key));
       if (claims.get(id)?.size === 0) claims.delete(id);
     },
-    orphans: (rule, key) => orphans.of(rule, key),
+    orphans: orphans.of,
     slices,
     backends,
-    isClaimed: (rule, hostKey) => claims.has(claimId(rule, hostKey)),
+    isClaimed: (rule, hostKey) => claims.has(syncId(rule.kind.resource.plural, hostKey)),
     close: () => unsubscribe.forEach((end) => end()),
   };
-}
-
-function isThere(object: KubeObject | undefined): boolean {
-  return object !== undefined && !object.metadata.deletionTimestamp;
-}
-
-function claimId(rules: Rules, hostKey: ObjectKey): string {
-  return syncId(rules.kind.resource.plural, hostKey);
 }
 
 /** Tracks copies in places to which their tenant object no longer translates, because its namespace was remapped. */
@@ -162,7 +157,7 @@ interface Orphans {
   /** Records the present object at a host key. */
   look(rules: Rules, hostKey: ObjectKey, object: KubeObject | undefined): void;
   /** Host keys of the orphaned copies of one tenant object. */
-  of(rules: Rules, key: ObjectKey): readonly ObjectKey[];
+  readonly of: (rules: Rules, key: ObjectKey) => readonly ObjectKey[];
 }
 
 const NONE: readonly ObjectKey[] = [];
@@ -184,10 +179,12 @@ export function createOrphans(): Orphans {
 
   return {
     look(rules, hostKey, object) {
-      const source = object && orphanedFrom(rules, hostKey, object);
+      const { plural } = rules.kind.resource;
+      const copied = object && ourMarkers(rules, object, rules.kind.resource);
+      const wanted = copied && rules.translator.toHost(copied, rules.kind.resource);
+      const source = wanted !== undefined && sameKey(wanted, hostKey) ? undefined : copied;
       // Most times there is none at all.
       if (source === undefined && tenantByHost.size === 0) return;
-      const plural = rules.kind.resource.plural;
       const [hostId, hostText] = [syncId(plural, hostKey), formatKey(hostKey)];
       forget(hostId, hostText);
       if (source === undefined) return;
@@ -201,13 +198,4 @@ export function createOrphans(): Orphans {
       return hosts === undefined ? NONE : [...hosts].map(parseKey);
     },
   };
-}
-
-/** The tenant key that a copy is of, if that translates to another host key, or to none. */
-function orphanedFrom(rules: Rules, hostKey: ObjectKey, object: KubeObject): ObjectKey | undefined {
-  const source = ourMarkers(rules, object, rules.kind.resource);
-  if (source === undefined) return undefined;
-  const key = { namespace: source.namespace, name: source.name };
-  const wanted = rules.translator.toHost(key, rules.kind.resource);
-  return wanted !== undefined && sameKey(wanted, hostKey) ? undefined : key;
 }

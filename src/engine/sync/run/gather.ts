@@ -1,23 +1,24 @@
 import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference, Service } from "../../../kube/object/types.ts";
 import type { PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules, ServedBackends, SliceCount } from "../../reconcile/rules/rules.ts";
 import { countSlices } from "../../kinds/slice-labels.ts";
-import type { ClusterCaches } from "../cluster/access.ts";
 import type { DeleteBrake } from "../guards/delete-brake.ts";
 import type { EventHandlers } from "./event-handlers.ts";
 import type { Tracked } from "./reconcile.ts";
 
 /** Where a plan's input comes from. */
 export interface GatherOptions {
-  readonly tenant: ClusterCaches;
-  readonly host: ClusterCaches;
-  readonly tracked: readonly Tracked[];
+  /** The newest that is known of Services, whichever syncer makes them. */
+  readonly services: Readonly<Record<"tenant" | "host", Pick<ObjectSource, "get">>>;
+  /** Slices, if this syncer syncs them. */
+  readonly syncedSlices: Tracked | undefined;
   readonly router: EventHandlers;
   readonly brake: DeleteBrake;
   /** Owner of copies, if it exists. */
-  readonly ownerService: ObjectKey | undefined;
+  owner(): OwnerReference | undefined;
   /** Tells which host Services count if another syncer makes them. Default: their markers decide. */
   readonly ownsHostService?: ((hostKey: ObjectKey) => boolean) | undefined;
   /** Decisions about the backends of Services; undefined if there are none. */
@@ -40,20 +41,11 @@ export interface BackendsObserver {
 }
 
 /** Collects the input of a plan, all of it from caches and recent writes. */
-export type Gather = (id: string, side: Tracked, key: ObjectKey) => PlanInput;
+export type Gather = (id: string, side: Tracked, key: ObjectKey, hostKey: ObjectKey | undefined) => PlanInput;
 
 /** A {@link Gather} over these caches. */
 export function createGather(options: GatherOptions): Gather {
-  const { tenant, host, tracked, router, brake, ownerService, ownsHostService, backends } = options;
-  const syncedServices = tracked.find(({ rules }) => rules.kind.resource.plural === SERVICES.plural);
-
-  /** Services are synced by this syncer or by another one; either way their newest known state counts. */
-  function service(cluster: "tenant" | "host", key: ObjectKey): Service | undefined {
-    const source = syncedServices?.[cluster] ?? { tenant, host }[cluster].source(SERVICES);
-    return source.get(key) as Service | undefined;
-  }
-
-  const syncedSlices = tracked.find(({ rules }) => rules.kind.resource === ENDPOINT_SLICES);
+  const { services, syncedSlices, router, brake, owner, ownsHostService, backends } = options;
 
   /** Only Endpoints need it, whose mirror the slices replace. */
   function slicesOf(rules: Rules, key: ObjectKey, hostKey: ObjectKey | undefined): SliceCount | undefined {
@@ -67,8 +59,7 @@ export function createGather(options: GatherOptions): Gather {
     return countSlices(rules, hostKey, pairs);
   }
 
-  return (id, side, key) => {
-    const hostKey = side.rules.translator.toHost(key, side.rules.kind.resource);
+  return (id, side, key, hostKey) => {
     const tenantObject = side.tenant.get(key);
     const serviceKey = tenantObject && side.rules.kind.serviceOf(key, tenantObject);
     const hostServiceKey = serviceKey && side.rules.translator.toHost(serviceKey, SERVICES);
@@ -81,12 +72,12 @@ export function createGather(options: GatherOptions): Gather {
       key,
       tenant: tenantObject,
       host: hostObject,
-      tenantService: serviceKey && service("tenant", serviceKey),
-      ...(hostServiceKey && owns !== false && { hostService: service("host", hostServiceKey) }),
+      tenantService: serviceKey && (services.tenant.get(serviceKey) as Service | undefined),
+      ...(hostServiceKey && owns !== false && { hostService: services.host.get(hostServiceKey) as Service | undefined }),
       ...(owns === true && { ownsHostService: true }),
       slices,
       ...(decided && { backends: decided }),
-      owner: ownerReference(ownerService && host.source(SERVICES).get(ownerService)),
+      owner: owner(),
       deletesHeld: brake.holds(id),
       orphans: router.orphans(side.rules, key).flatMap((orphanKey) => side.host.get(orphanKey) ?? []),
     };

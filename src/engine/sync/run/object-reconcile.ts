@@ -10,14 +10,12 @@ import { isComplete } from "../../reconcile/object-strategy.ts";
 import { isCopying, isRestoration, sourceVersion } from "../../reconcile/plan-types.ts";
 import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import { countNotes } from "../report/plan-metrics.ts";
+import { countNotes, beginReconcile, showPlan } from "./reconcile.ts";
+import type { ReconcileObserver, ReconcileRun, SyncHooks, Tracked } from "./reconcile.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
-import type { MissingNamespaces } from "../state/missing-namespaces.ts";
 import type { StatusRecords } from "../state/status-records.ts";
 import type { EventHandlers } from "./event-handlers.ts";
-import { beginReconcile, showPlan } from "./reconcile.ts";
-import type { ReconcileObserver, ReconcileRun, SyncHooks, Tracked } from "./reconcile.ts";
 
 /** Called with the plan of an object that may refer to others. */
 export interface ReferenceObserver {
@@ -63,15 +61,13 @@ const CONTRADICTIONS_MIN = 4;
 /** Keeps what the reconcile of one synced object shows: for its next one, for the status, and for metrics. */
 class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
   readonly #options: ObjectReconcileOptions;
+  readonly #resource: ResourceType;
   /** After how long it is tried again, should it wait for its host namespace. */
   #waitMs: { readonly ms: number | undefined } | undefined;
 
   constructor(options: ObjectReconcileOptions) {
     this.#options = options;
-  }
-
-  get #resource(): ResourceType {
-    return this.#options.tracked.rules.kind.resource;
+    this.#resource = options.tracked.rules.kind.resource;
   }
 
   planned({ input, planned }: ReconcileState): void {
@@ -108,32 +104,27 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
   }
 
   ended(ending: Ending, state: ReconcileState): number | undefined {
-    const { id, shared } = this.#options;
-    this.#close(ending, state);
+    const { id, shared, tracked } = this.#options;
+    if (ending.result === "outdated") this.#noteContradiction(state);
+    if (ending.result === "failed" && state.phase === "done") this.#recordRefusal(ending.error, state);
+    if (ending.result === "settled") shared.outdated.delete(id);
+    // Its references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
+    if (ending.result !== "settled") shared.records.unsettle(id);
+    // A copy that the brake holds is reported although its object is deleted.
+    else if (state.input.tenant !== undefined || state.notes.length > 0) this.#record(state);
+    // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and will be again.
+    else if (state.start.input.tenant !== undefined) shared.records.unsettle(id);
+    else {
+      shared.records.forget(id);
+      shared.guard.forget(id);
+      shared.router.release(tracked.rules, state.input.key);
+    }
     // A slowed object is processed again when it may have rested, and one that waits for its namespace soon.
     if (this.#waitMs === undefined) shared.missingNamespaces.leaves(id);
     if (ending.result !== "settled") return undefined;
     if (this.#waitMs?.ms !== undefined) return this.#waitMs.ms;
     if (state.notes.some(({ code }) => code === "WRITES_SLOWED")) shared.writeLimiter.held(id);
     return ending.requeueAfterMs ?? shared.writeLimiter.rests(id);
-  }
-
-  /** Writes down how the reconcile ended. */
-  #close(ending: Ending, state: ReconcileState): void {
-    const { id, shared, tracked } = this.#options;
-    const { input, notes, start } = state;
-    if (ending.result === "outdated") this.#noteContradiction(state);
-    if (ending.result === "failed" && state.phase === "done") this.#recordRefusal(ending.error, state);
-    // Its references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
-    if (ending.result !== "settled") return shared.records.unsettle(id);
-    shared.outdated.delete(id);
-    // A copy that the brake holds is reported although its object is deleted.
-    if (input.tenant !== undefined || notes.length > 0) return this.#record(state);
-    // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and will be again.
-    if (start.input.tenant !== undefined) return shared.records.unsettle(id);
-    shared.records.forget(id);
-    shared.guard.forget(id);
-    shared.router.release(tracked.rules, input.key);
   }
 
   /** A cache that lags catches up within moments. One that still says otherwise than its cluster has missed something. */
@@ -167,4 +158,66 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     const lagMs = shared.records.record(id, { resource: this.#resource.plural, input: written, planned, notes, complete });
     if (lagMs !== undefined) metrics.observe("endpoint_sync_lag_seconds", lagMs / 1000, { resource: qualifiedPlural(this.#resource) });
   }
+}
+
+/** See the module comment. */
+export interface MissingNamespaces {
+  /** Notes that the copy of an object waits for a namespace. Returns after how many milliseconds to try it again, if soon. */
+  waits(id: string, namespace: string): number | undefined;
+  /** Records that an object waits no more; another one is tried in its place. */
+  leaves(id: string): void;
+  /** Notes that a copy was made in a namespace. Returns whether others have waited for it; they are enqueued. */
+  isThere(namespace: string): boolean;
+}
+
+/** One namespace is tried at most so often, in milliseconds. */
+export const PROBE_MS = 3_000;
+/** With many that are missing, each is tried less often, so that all of them together cost one request in this time, in milliseconds. */
+const BETWEEN_PROBES_MS = 500;
+
+/** Starts with no namespace missing. Objects that no longer need to wait go to `enqueue`, with those of `others`. */
+export function createMissingNamespaces(
+  enqueue: (id: string) => void,
+  others: (namespace: string) => readonly string[] = () => [],
+): MissingNamespaces {
+  /** Per namespace the objects that wait; the first of them is the one that is tried. */
+  const waiting = new Map<string, Set<string>>();
+  const namespaceOf = new Map<string, string>();
+
+  function leaves(id: string): void {
+    const namespace = namespaceOf.get(id);
+    if (namespace === undefined) return;
+    namespaceOf.delete(id);
+    const ids = waiting.get(namespace)!;
+    const wasTried = first(ids) === id;
+    ids.delete(id);
+    if (ids.size === 0) waiting.delete(namespace);
+    else if (wasTried) enqueue(first(ids)!);
+  }
+
+  return {
+    leaves,
+    waits(id, namespace) {
+      if (namespaceOf.get(id) !== namespace) leaves(id);
+      namespaceOf.set(id, namespace);
+      const ids = (waiting.get(namespace) ?? new Set()).add(id);
+      waiting.set(namespace, ids);
+      return first(ids) === id ? Math.max(PROBE_MS, waiting.size * BETWEEN_PROBES_MS) : undefined;
+    },
+    isThere(namespace) {
+      const ids = waiting.get(namespace);
+      if (ids === undefined) return false;
+      waiting.delete(namespace);
+      for (const id of ids) {
+        namespaceOf.delete(id);
+        enqueue(id);
+      }
+      others(namespace).forEach(enqueue);
+      return true;
+    },
+  };
+}
+
+function first(ids: ReadonlySet<string>): string | undefined {
+  return ids.values().next().value;
 }

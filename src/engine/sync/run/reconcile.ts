@@ -1,17 +1,17 @@
 import { finish } from "../../../base/finish.ts";
 import type { Logger } from "../../../base/logger.ts";
-import type { Metrics } from "../../../base/metrics.ts";
+import type { Metrics, MetricLabels } from "../../../base/metrics.ts";
 import { keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
+import { qualifiedPlural } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { withPartsOf } from "../../../kube/runtime/informer/object-cache.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Outcome } from "../../patch/types.ts";
 import { READERS_MAX } from "../../reconcile/machine.ts";
 import type { Ending, Machine, ReconcileState, Request, Response, Start, Step, PlannedSteps } from "../../reconcile/machine.ts";
-import type { Note, Operation, Plan } from "../../reconcile/plan-types.ts";
+import type { Note, Operation, Plan, PlanState } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import { countPlan } from "../report/plan-metrics.ts";
 import type { ToldEvent } from "../report/events.ts";
 import type { Expectations } from "../state/expectations.ts";
 
@@ -89,7 +89,7 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
   readonly resource: ResourceType;
   readonly #options: ReconcileOptions<Input, Planned>;
   #state!: ReconcileState<Input, Planned>;
-  #request!: Request;
+  request!: Request;
   /** Records the answer to a write before the machine sees it. */
   #noteAnswer: ((response: Response) => void) | undefined;
   #planned: Planned | undefined;
@@ -102,27 +102,20 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
     this.#take(step);
   }
 
-  get request(): Request {
-    return this.#request;
-  }
-
   *answer(answered: Response): Generator<undefined, void> {
-    const response = this.#sharing(answered);
+    let response = answered;
+    const { operation } = this.request as Partial<Extract<Request, { type: "write" }>>;
+    // What is stored as it was sent is the very list that was sent: what is known of one is known of the other.
+    if (response.type === "object" && operation !== undefined && operation.action !== "delete")
+      response = { type: "object", object: withPartsOf(operation.object, response.object) };
     this.#noteAnswer?.(response);
     this.#take(yield* this.#options.machine.next(this.#state, response));
-  }
-
-  /** What is stored as it was sent is the very list that was sent: what is known of one is known of the other. */
-  #sharing(response: Response): Response {
-    const { operation } = this.#request as Partial<Extract<Request, { type: "write" }>>;
-    if (response.type !== "object" || operation === undefined || operation.action === "delete") return response;
-    return { type: "object", object: withPartsOf(operation.object, response.object) };
   }
 
   #take({ state, request }: Step<Input, Planned>): void {
     const { observer } = this.#options;
     this.#state = state;
-    this.#request = request;
+    this.request = request;
     this.#noteAnswer = undefined;
     const { phase, planned, ending } = state;
     if (this.#planned !== planned) observer.planned?.(state);
@@ -133,14 +126,14 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
     if (isTrusted) this.#trusted = planned;
     if (request.type === "write") return this.#prepareWrite(request.operation);
     if (ending !== undefined) this.#ending ??= withDelay(ending, observer.ended(ending, state));
-    if (request.type === "done") this.#request = { type: "done", ending: this.#ending! };
+    if (request.type === "done") this.request = { type: "done", ending: this.#ending! };
   }
 
   #prepareWrite(planned: Operation): void {
-    const { hooks, known } = this.#options;
+    const { id, hooks, known, observer, logger, metrics } = this.#options;
     const operation = hooks.beforeWrite?.(planned) ?? planned;
     if (operation === "refuse") return finish(this.answer({ type: "refused" }));
-    this.#request = { type: "write", operation };
+    this.request = { type: "write", operation };
     // Announced, so that its answer counts before the caches have it.
     const latest = known[operation.side];
     const stored = operation.action === "delete" ? undefined : latest?.writing(keyOf(operation.object));
@@ -148,19 +141,14 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
     this.#noteAnswer = (response) => {
       stored?.(response.type === "object" ? response.object : undefined);
       if (response.type === "absent" && before !== undefined) latest?.removed(before);
-      this.#noteWrite(operation, response);
+      const { side, action, reason } = operation;
+      if (response.type !== "failed") {
+        const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
+        metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
+        logger.debug("Applied", { id, action, side, reason, result });
+      }
+      observer.answered(operation, response, this.#state);
     };
-  }
-
-  #noteWrite(operation: Operation, response: Response): void {
-    const { id, observer, logger, metrics } = this.#options;
-    const { side, action, reason } = operation;
-    if (response.type !== "failed") {
-      const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
-      metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
-      logger.debug("Applied", { id, action, side, reason, result });
-    }
-    observer.answered(operation, response, this.#state);
   }
 }
 
@@ -168,7 +156,7 @@ function withDelay(ending: Ending, requeueAfterMs: number | undefined): Ending {
   return ending.result === "settled" && requeueAfterMs !== undefined ? { ...ending, requeueAfterMs } : ending;
 }
 
-/** Shows a plan to the embedder, and counts it. */
+/** Shows a plan to the embedder, and counts it. Every label is from a closed list: kinds that the configuration names, states and outcomes. */
 export function showPlan(
   { hooks, metrics }: { readonly hooks: SyncHooks; readonly metrics: Metrics },
   resource: ResourceType,
@@ -176,8 +164,20 @@ export function showPlan(
   plan: Plan,
 ): void {
   hooks.onPlan?.(key, resource.plural, plan);
-  for (const outcome of plan.outcomes) hooks.onOutcome?.(outcome, key, resource.plural);
-  countPlan(metrics, resource, plan);
+  const name = qualifiedPlural(resource);
+  const { state, outcomes } = plan;
+  let labels = labelsByType.get(resource);
+  if (labels === undefined) labelsByType.set(resource, (labels = {}));
+  metrics.count("endpoint_sync_plans_total", (labels[state] ??= { resource: name, state }));
+  let fuel = 0;
+  for (const done of outcomes) {
+    const { patch, outcome } = done;
+    hooks.onOutcome?.(done, key, resource.plural);
+    const place = patch < PATCHES_MAX ? String(patch) : "more";
+    metrics.count("endpoint_sync_patch_outcomes_total", { resource: name, patch: place, outcome });
+    fuel += done.fuel;
+  }
+  if (fuel > 0) metrics.count("endpoint_sync_fuel_total", { resource: name }, fuel);
 }
 
 /**
@@ -211,3 +211,24 @@ interface NoticeOptions {
   readonly notes?: readonly Note[];
   readonly requeueAfterMs?: number | undefined;
 }
+
+/** Kept, since there is a plan for every change. */
+const labelsByType = new WeakMap<ResourceType, Partial<Record<PlanState, MetricLabels>>>();
+
+/**
+ * Counts the notes on a fully processed object, including refusals of an API server.
+ *
+ * @example
+ * const metrics = createMetrics();
+ * countNotes(metrics, ENDPOINTS, [{ code: "EXCLUDED", message: "The object has the pause annotation" }]);
+ * metrics.value("endpoint_sync_notes_total", { resource: "endpoints", code: "EXCLUDED" }); // 1
+ */
+export function countNotes(metrics: Metrics, type: ResourceType, notes: readonly Note[]): void {
+  const resource = qualifiedPlural(type);
+  for (const { code } of notes) metrics.count("endpoint_sync_notes_total", { resource, code });
+  const refused = notes.filter(({ code }) => code === "ADDRESS_REFUSED").length;
+  if (refused > 0) metrics.count("endpoint_sync_refused_addresses_total", { resource }, refused);
+}
+
+/** Patches of a list that have series of their own; those after them share one. */
+const PATCHES_MAX = 100;

@@ -1,7 +1,7 @@
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { ObjectSource } from "../../../kube/object/object-source.ts";
-import { compareResourceVersions } from "../../../kube/object/resource-version.ts";
+import { compareVersions } from "../../../kube/object/resource-version.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 
 /**
@@ -87,8 +87,4 @@ function caughtUp(entry: Ahead, cached: KubeObject | undefined): boolean {
   // An object that a finalizer holds stays after its delete, with the time of it. One that changes after its delete is still there.
   const isHeld = typeof cached.metadata.deletionTimestamp === "string";
   return isHeld || cached.metadata.uid !== removed.metadata.uid || compareVersions(cached, removed) > 0;
-}
-
-function compareVersions(left: KubeObject, right: KubeObject): number {
-  return compareResourceVersions(left.metadata.resourceVersion ?? "", right.metadata.resourceVersion ?? "");
 }

@@ -35,7 +35,7 @@ export interface RecordedStatus {
 /** The records of a syncer, one per object. */
 export interface StatusRecords {
   /** Notes that the tenant object changed just now. */
-  changed(id: string): void;
+  readonly changed: (id: string) => void;
   /** Returns the lag, if it is this very plan that ended it. */
   record(id: string, facts: RecordedStatus): number | undefined;
   /** True when exactly these inputs were planned before and left nothing to do. */

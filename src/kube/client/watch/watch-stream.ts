@@ -4,10 +4,10 @@ import { EngineError, messageOf } from "../../../base/errors.ts";
 import { isRecord, parseJson } from "../../../base/json.ts";
 import type { WatchEvent } from "../../object/cluster-client.ts";
 import type { ResourceType } from "../../object/resource.ts";
-import { errorFromStatus, type Status } from "../../object/status.ts";
+import { errorFromStatus } from "../../object/status.ts";
+import type { Status } from "../../object/status.ts";
 import type { KubeObject } from "../../object/types.ts";
 import { ANSWER_DEPTH_MAX, excerpt, unreachable } from "../answer.ts";
-import { LineSplitter } from "./line-splitter.ts";
 import type { Stream } from "../transport/sender.ts";
 
 /** How a stream is read. */
@@ -104,7 +104,12 @@ function watchForSilence({ body, clock, inactivityMs }: WatchStreamOptions): Sil
 }
 
 function parseEvent(line: string, { kind }: ResourceType, request: string): WatchEvent {
-  const event = parse(line, request);
+  let event: unknown;
+  try {
+    event = parseJson(line, ANSWER_DEPTH_MAX);
+  } catch (cause) {
+    throw new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: ${messageOf(cause)}`, { cause });
+  }
   if (!isRecord(event) || !isRecord(event["object"])) throw notAnEvent(line, request);
   const object = event["object"];
   if (event["type"] === "ERROR") throw errorFromStatus(asStatus(object));
@@ -113,14 +118,6 @@ function parseEvent(line: string, { kind }: ResourceType, request: string): Watc
   // A bookmark is of the kind, and of no object.
   if (event["type"] !== "BOOKMARK" && typeof metadata["name"] !== "string") throw notAnEvent(line, request);
   return { type: event["type"] as WatchEvent["type"], object: object as unknown as KubeObject };
-}
-
-function parse(line: string, request: string): unknown {
-  try {
-    return parseJson(line, ANSWER_DEPTH_MAX);
-  } catch (cause) {
-    throw new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: ${messageOf(cause)}`, { cause });
-  }
 }
 
 function notAnEvent(line: string, request: string): EngineError {
@@ -138,4 +135,58 @@ function asStatus(object: Record<string, unknown>): Status {
     message: "The server ended the watch with an error",
     code: 500,
   };
+}
+
+const LINE_END = 0x0a;
+
+/**
+ * Splits a byte stream into lines of UTF-8 text, regardless of where its chunks end. Empty lines are dropped.
+ *
+ * @example
+ * const splitter = new LineSplitter(1024);
+ * splitter.push(Buffer.from('{"a":1}\n{"b"')); // yields '{"a":1}'
+ * splitter.push(Buffer.from(":2}\n")); // yields '{"b":2}'
+ */
+export class LineSplitter {
+  readonly #lineBytesMax: number;
+  /** The beginning of an incomplete line. Decoded only as a whole, so that no character is cut in two. */
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+
+  constructor(lineBytesMax: number) {
+    this.#lineBytesMax = lineBytesMax;
+  }
+
+  /** True while the beginning of a line waits for its end. */
+  get midLine(): boolean {
+    return this.#pendingBytes > 0;
+  }
+
+  /**
+   * The lines that end in `chunk`, which must be read to the end before the next push. What stands before a line that is too
+   * long is handed out first.
+   *
+   * @throws API_ERROR when a line is longer than the limit.
+   */
+  *push(chunk: Buffer): Generator<string, void, undefined> {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, start)) {
+      this.#hold(chunk.subarray(start, end));
+      const line = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending);
+      this.#pending = [];
+      this.#pendingBytes = 0;
+      const text = line.toString("utf8").trim();
+      if (text !== "") yield text;
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#hold(chunk.subarray(start));
+  }
+
+  #hold(part: Buffer): void {
+    this.#pendingBytes += part.length;
+    if (this.#pendingBytes > this.#lineBytesMax) {
+      throw new EngineError("API_ERROR", `Cannot read the watch: an event is larger than ${this.#lineBytesMax} bytes`);
+    }
+    this.#pending.push(part);
+  }
 }

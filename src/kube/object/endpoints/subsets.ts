@@ -63,7 +63,7 @@ export function subsetsFingerprint(subsets: readonly EndpointSubset[] | null | u
   const texts = addresses.map(addressText);
   return groups
     .map(({ members, ports }) => {
-      const lines = members.map((code) => `${isReady(code) ? "+" : "-"}${texts[numberOf(code)]!}`);
+      const lines = members.map((code) => `${code % 2 === 1 ? "+" : "-"}${texts[code >> 1]!}`);
       // The same port twice beside the same addresses says it once.
       return [...new Set(ports.map(portText)), ...lines].sort().join("\n");
     })
@@ -93,9 +93,9 @@ export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubse
 }
 
 function toSubset({ members, ports }: Group, addresses: readonly EndpointAddress[]): EndpointSubset {
-  const pick = (codes: Members) => codes.map((code) => addresses[numberOf(code)]!).sort(byAddress);
-  const ready = pick(members.filter(isReady));
-  const notReady = pick(members.filter((code) => !isReady(code)));
+  const pick = (codes: Members) => codes.map((code) => addresses[code >> 1]!).sort(byAddress);
+  const ready = pick(members.filter((code) => code % 2 === 1));
+  const notReady = pick(members.filter((code) => code % 2 === 0));
   return {
     ...(ready.length > 0 && { addresses: ready }),
     ...(notReady.length > 0 && { notReadyAddresses: notReady }),
@@ -153,18 +153,10 @@ function distinct(codes: readonly number[]): Members {
   const kept: number[] = [];
   let last = -1;
   for (const code of Int32Array.from(codes).sort()) {
-    if (numberOf(code) !== last) kept.push(code);
-    last = numberOf(code);
+    if (code >> 1 !== last) kept.push(code);
+    last = code >> 1;
   }
   return kept;
-}
-
-function numberOf(code: number): number {
-  return code >> 1;
-}
-
-function isReady(code: number): boolean {
-  return code % 2 === 1;
 }
 
 function groupByMembers(collected: Iterable<Collected>): Group[] {

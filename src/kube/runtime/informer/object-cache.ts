@@ -2,7 +2,7 @@ import { jsonEqual } from "../../../base/json.ts";
 import { formatKey, keyOf } from "../../object/key.ts";
 import type { ObjectKey } from "../../object/key.ts";
 import type { Written } from "../../object/object-source.ts";
-import { compareResourceVersions } from "../../object/resource-version.ts";
+import { compareResourceVersions, compareVersions } from "../../object/resource-version.ts";
 import type { KubeObject } from "../../object/types.ts";
 import type { WatchEvent } from "../../object/cluster-client.ts";
 
@@ -144,8 +144,8 @@ export class ObjectCache {
   /** Nothing of the expected write can be seen, and nothing that came later either. */
   #isOpen({ object, written }: Expectation): boolean {
     const known = this.#objects.get(keyOf(object));
-    if (written === "stored") return known === undefined || isNewer(object, known);
-    return known !== undefined && known.metadata.uid === object.metadata.uid && !isNewer(known, object);
+    if (written === "stored") return known === undefined || compareVersions(object, known) > 0;
+    return known !== undefined && known.metadata.uid === object.metadata.uid && compareVersions(known, object) <= 0;
   }
 
   /** A list that is as new as the object lacks it. */
@@ -164,7 +164,7 @@ export class ObjectCache {
     // An object older than the list is in the list, or was gone by then.
     if (this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0) return false;
     const known = this.#objects.get(key);
-    if (known === undefined ? this.#isBuried(key, object) : !isNewer(object, known)) return false;
+    if (known === undefined ? this.#isBuried(key, object) : compareVersions(object, known) <= 0) return false;
     this.#objects.set(key, known === undefined ? object : withPartsOf(known, object));
     if (this.#expected.size === 0) return true;
     const expectation = this.#expected.get(formatKey(key));
@@ -179,7 +179,7 @@ export class ObjectCache {
     // The body of a deletion may be older than what is known. The deletion is still certain; only the end of an
     // earlier life says nothing about this one.
     const sameLife = object.metadata.uid !== undefined && object.metadata.uid === known.metadata.uid;
-    if (!sameLife && compareResourceVersions(versionOf(object), versionOf(known)) < 0) return false;
+    if (!sameLife && compareVersions(object, known) < 0) return false;
     this.#objects.delete(key);
     this.#expected.delete(id);
     this.#bury(id, known, object);
@@ -187,7 +187,7 @@ export class ObjectCache {
   }
 
   #bury(id: string, known: KubeObject, last: KubeObject): void {
-    const later = compareResourceVersions(versionOf(last), versionOf(known)) > 0 ? last : known;
+    const later = compareVersions(last, known) > 0 ? last : known;
     this.#graves.delete(id);
     this.#graves.set(id, { uid: known.metadata.uid, resourceVersion: versionOf(later) });
     if (this.#graves.size > GRAVES_MAX) this.#graves.delete(this.#graves.keys().next().value!);
@@ -213,7 +213,7 @@ export class ObjectCache {
     for (const item of items) {
       const key = keyOf(item);
       const known = before.get(key);
-      const keep = known !== undefined && (history === "same" ? !isNewer(item, known) : isSame(item, known));
+      const keep = known !== undefined && (history === "same" ? compareVersions(item, known) <= 0 : isSame(item, known));
       this.#objects.set(key, keep ? known : item);
       if (!keep) changed.push(key);
     }
@@ -242,8 +242,4 @@ function versionOf(object: KubeObject): string {
 
 function isSame(left: KubeObject, right: KubeObject): boolean {
   return versionOf(left) === versionOf(right) && left.metadata.uid === right.metadata.uid;
-}
-
-function isNewer(object: KubeObject, known: KubeObject): boolean {
-  return compareResourceVersions(versionOf(object), versionOf(known)) > 0;
 }

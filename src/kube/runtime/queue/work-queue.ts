@@ -15,17 +15,22 @@
 import { backoffDelay, type BackoffOptions } from "../../../base/backoff.ts";
 import type { Clock, Timer } from "../../../base/clock.ts";
 import { assert } from "../../../base/errors.ts";
-import { noMetrics, type Metrics } from "../../../base/metrics.ts";
+import { noMetrics, type MetricLabels, type Metrics } from "../../../base/metrics.ts";
 import { FairQueue } from "./fair-queue.ts";
 
 /** `fresh`: something changed just now. `background`: initial sync and resync. */
 export type Priority = "fresh" | "background";
+
+const PRIORITIES = ["fresh", "background"] as const;
 
 /** Number of fresh keys in a row after which a waiting background key is taken. */
 export const FRESH_IN_A_ROW_MAX = 16;
 
 /** The delays that client-go's controllers use: 5 ms × 2^n, at most 1000 s. */
 const QUEUE_BACKOFF: BackoffOptions = { initialMs: 5, maximumMs: 1_000_000 };
+
+/** How often the gauges of running work are brought up to date, in milliseconds. client-go does it twice a second. */
+const RUNNING_INTERVAL_MS = 500;
 
 /** How a queue is set up. */
 export interface WorkQueueOptions {
@@ -109,7 +114,11 @@ class KeyedQueue implements WorkQueue {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #backoff: BackoffOptions;
-  readonly #metrics: QueueMetrics;
+  /** Receives `workqueue_*`, as client-go and controller-runtime name them and their dashboards expect. */
+  readonly #metrics: Metrics;
+  readonly #labels: MetricLabels;
+  readonly #depths: Readonly<Record<Priority, { readonly labels: MetricLabels; told: number | undefined }>>;
+  #measuring: Timer | undefined;
   /** Keys that wait, with the monotonic time of their add. A key waits in one priority at most, and never while it runs. */
   readonly #queues: Readonly<Record<Priority, FairQueue<number>>>;
   readonly #flowOf: (key: string) => string;
@@ -133,7 +142,11 @@ class KeyedQueue implements WorkQueue {
     this.#clock = clock;
     this.#random = random;
     this.#backoff = backoff;
-    this.#metrics = createQueueMetrics({ name, clock, metrics, running: () => this.#startTimes() });
+    this.#metrics = metrics;
+    const labels = { name, controller: name };
+    this.#labels = labels;
+    const depthOf = (priority: Priority) => ({ labels: { ...labels, priority }, told: undefined });
+    this.#depths = { fresh: depthOf("fresh"), background: depthOf("background") };
   }
 
   get depth(): number {
@@ -153,7 +166,7 @@ class KeyedQueue implements WorkQueue {
     if (afterMs > 0) return this.#addLater(key, priority, afterMs);
     const running = this.#running.get(key);
     if (running === undefined) return this.#enqueue(key, priority);
-    if (running.again === undefined) this.#metrics.added();
+    if (running.again === undefined) this.#metrics.count("workqueue_adds_total", this.#labels);
     if (running.again !== "fresh") running.again = priority;
   }
 
@@ -161,9 +174,9 @@ class KeyedQueue implements WorkQueue {
     if (this.#queues.fresh.has(key)) return;
     const since = this.#queues.background.has(key);
     if (since && priority === "background") return;
-    if (!since) this.#metrics.added();
-    const addedMs = this.#queues.background.remove(key) ?? this.#clock.monotonic();
-    this.#queues[priority].push(key, addedMs);
+    if (!since) this.#metrics.count("workqueue_adds_total", this.#labels);
+    const addedMs = since ? this.#queues.background.remove(key) : undefined;
+    this.#queues[priority].push(key, addedMs ?? this.#clock.monotonic());
     this.#handOut();
   }
 
@@ -203,7 +216,7 @@ class KeyedQueue implements WorkQueue {
     const delayMs = afterMs ?? backoffDelay(this.#backoff, failures, this.#random);
     if (this.#closed) return delayMs;
     this.#failures.set(key, failures + 1);
-    this.#metrics.retried();
+    this.#metrics.count("workqueue_retries_total", this.#labels);
     this.add(key, { afterMs: delayMs });
     return delayMs;
   }
@@ -241,7 +254,8 @@ class KeyedQueue implements WorkQueue {
     const flow = this.#flowOf(key);
     this.#running.set(key, { startedMs, flow, priority, again: undefined });
     this.#runningOf.set(flow, this.#runs(flow) + 1);
-    this.#metrics.taken(startedMs - addedMs);
+    this.#metrics.observe("workqueue_queue_duration_seconds", (startedMs - addedMs) / 1000, this.#labels);
+    this.#measuring ??= this.#clock.schedule(RUNNING_INTERVAL_MS, this.#measureRunning);
     this.#reportDepth();
     return key;
   }
@@ -258,7 +272,7 @@ class KeyedQueue implements WorkQueue {
     if (left > 0) this.#runningOf.set(running.flow, left);
     else this.#runningOf.delete(running.flow);
     this.#queues[running.priority].charge(running.flow, cost);
-    this.#metrics.finished(this.#clock.monotonic() - running.startedMs);
+    this.#metrics.observe("workqueue_work_duration_seconds", (this.#clock.monotonic() - running.startedMs) / 1000, this.#labels);
     // The add was counted when it came.
     if (running.again !== undefined) this.#queues[running.again].push(key, this.#clock.monotonic());
     if (running.again !== undefined || left + 1 >= this.#runningMax) this.#handOut();
@@ -286,75 +300,23 @@ class KeyedQueue implements WorkQueue {
   }
 
   #reportDepth(): void {
-    this.#metrics.depth("fresh", this.#queues.fresh.size);
-    this.#metrics.depth("background", this.#queues.background.size);
+    for (const priority of PRIORITIES) {
+      const [depth, { labels, told }] = [this.#queues[priority].size, this.#depths[priority]];
+      // Asked several times for every key, and mostly the same.
+      if (depth !== told) this.#metrics.gauge("workqueue_depth", (this.#depths[priority].told = depth), labels);
+    }
   }
 
-  *#startTimes(): Iterable<number> {
-    for (const { startedMs } of this.#running.values()) yield startedMs;
-  }
-}
-
-/** How often the gauges of running work are brought up to date, in milliseconds. client-go does it twice a second. */
-const RUNNING_INTERVAL_MS = 500;
-
-/** Metrics of a queue. */
-interface QueueMetricsOptions {
-  /** Value of the labels `name` and `controller`. */
-  readonly name: string;
-  readonly clock: Clock;
-  readonly metrics: Metrics;
-  /** Start of each key that a worker has now, in monotonic milliseconds. */
-  readonly running: () => Iterable<number>;
-}
-
-/** Records a queue's life under the names that controller-runtime's dashboards expect. */
-interface QueueMetrics {
-  added(): void;
-  retried(): void;
-  depth(priority: Priority, value: number): void;
-  taken(waitedMs: number): void;
-  finished(workedMs: number): void;
-}
-
-/**
- * Metrics `workqueue_*` as client-go and controller-runtime name them.
- *
- * @example
- * const recorder = createQueueMetrics({ name: "endpoints", clock, metrics, running: () => [] });
- * recorder.added(); // workqueue_adds_total{name="endpoints",controller="endpoints"} 1
- */
-function createQueueMetrics({ name, clock, metrics, running }: QueueMetricsOptions): QueueMetrics {
-  const labels = { name, controller: name };
-  const depths = new Map<Priority, number>();
-  const priorityLabels = { fresh: { ...labels, priority: "fresh" }, background: { ...labels, priority: "background" } };
-  let timer: Timer | undefined;
-
-  // A worker that hangs takes and finishes nothing, so these two gauges need a timer of their own while work is running.
-  function measureRunning(): void {
-    const ages = [...running()].map((start) => (clock.monotonic() - start) / 1000);
-    metrics.gauge("workqueue_unfinished_work_seconds", sum(ages), labels);
-    metrics.gauge("workqueue_longest_running_processor_seconds", Math.max(0, ...ages), labels);
-    timer = ages.length === 0 ? undefined : clock.schedule(RUNNING_INTERVAL_MS, measureRunning);
-  }
-
-  return {
-    added: () => metrics.count("workqueue_adds_total", labels),
-    retried: () => metrics.count("workqueue_retries_total", labels),
-    depth(priority, value) {
-      // Told several times for every key, mostly the same.
-      if (depths.get(priority) === value) return;
-      depths.set(priority, value);
-      metrics.gauge("workqueue_depth", value, priorityLabels[priority]);
-    },
-    taken(waitedMs) {
-      metrics.observe("workqueue_queue_duration_seconds", waitedMs / 1000, labels);
-      timer ??= clock.schedule(RUNNING_INTERVAL_MS, measureRunning);
-    },
-    finished: (workedMs) => metrics.observe("workqueue_work_duration_seconds", workedMs / 1000, labels),
+  /** A worker that hangs takes and finishes nothing, so two gauges need a timer of their own while work is running. */
+  readonly #measureRunning = (): void => {
+    let [sum, longest] = [0, 0];
+    for (const { startedMs } of this.#running.values()) {
+      const age = (this.#clock.monotonic() - startedMs) / 1000;
+      sum += age;
+      longest = Math.max(longest, age);
+    }
+    this.#metrics.gauge("workqueue_unfinished_work_seconds", sum, this.#labels);
+    this.#metrics.gauge("workqueue_longest_running_processor_seconds", longest, this.#labels);
+    this.#measuring = this.#running.size === 0 ? undefined : this.#clock.schedule(RUNNING_INTERVAL_MS, this.#measureRunning);
   };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

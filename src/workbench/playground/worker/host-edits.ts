@@ -15,7 +15,7 @@ import { withoutStamp } from "../../../engine/reconcile/agreement/flow-stamp.ts"
 import { toHost, visibleHostObject } from "../../../engine/reconcile/convert/to-host.ts";
 import type { CopyInput } from "../../../engine/reconcile/plan-types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
-import { comparedFields } from "../../../engine/reconcile/agreement/fields.ts";
+import { comparedFields } from "../../../engine/reconcile/agreement/base.ts";
 import { isMarkerKey } from "../../../engine/translate/markers.ts";
 import { playToRest } from "./play.ts";
 import type { FlowedEdit, UndoneEdit } from "../protocol.ts";
