@@ -98,6 +98,13 @@ describe("a mirror comes while slices of the copy are made, so that", () => {
     expect(await deceived.reconcile(COPY)).toBeUndefined();
   });
 
+  test("one that began before the Service had decided is not complained of", async () => {
+    const { history, reconcile } = await beside();
+    history.world.replicas[0]!.enqueue(COPY);
+    expect(await reconcile(COPY, async () => expect(await reconcile(UNIT)).toBeUndefined())).toBeUndefined();
+    expect(await reconcile(COPY)).toContain("go on to get");
+  });
+
   test("nothing is asked of a replica whose caches do not show all of it", async () => {
     const { history, reconcile } = await decided();
     await history.user("tenant", ENDPOINT_SLICES, sliceWith({}, "10.0.0.2"));

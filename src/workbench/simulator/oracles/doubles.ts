@@ -28,6 +28,8 @@ const WINDOW_MS = 60_000;
 interface Open {
   readonly at: number;
   readonly before: Producers;
+  /** The Service had decided from the very same. */
+  readonly isDecided: boolean;
   /** Something that the replica cannot know of has happened since. */
   isDisturbed: boolean;
   /** Slices that it has created or changed. */
@@ -104,7 +106,10 @@ export function doubles(world: World): Oracle {
       const shown = servicesOf(id).flatMap((service) => producersOf(world, service, decides(replica)) ?? []);
       all.set(
         id,
-        shown.map((before) => ({ at: world.now, before, isDisturbed: !seesAll(replica, before), written: 0 })),
+        shown.map((before) => {
+          const isDecided = knownOf(replica, before.service).decided === before.version;
+          return { at: world.now, before, isDecided, isDisturbed: !seesAll(replica, before), written: 0 };
+        }),
       );
     },
     saw(write) {
@@ -187,8 +192,8 @@ export function doubles(world: World): Oracle {
 
   /** The copy sends the mirror away once slices that were made say the same. */
   function sendsAway(step: Step): string | undefined {
-    const { known, before, after } = step;
-    const isDue = known.decided === before.version && isToSendAway(before) && after.copy !== undefined && after.label !== "true";
+    const { one, before, after } = step;
+    const isDue = one.isDecided && isToSendAway(before) && after.copy !== undefined && after.label !== "true";
     return isDue ? lasting(step, "made", "mirrored") : undefined;
   }
 

@@ -44,7 +44,7 @@ const SERVICE_NAME = "kubernetes.io/service-name";
 const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
 
 /** Backends in slices, as readers take them. */
-export function backendsIn(slices: Iterable<KubeObject>): Backends {
+function backendsIn(slices: Iterable<KubeObject>): Backends {
   const all = new Map<string, boolean>();
   for (const slice of slices) {
     const { addressType, endpoints, ports } = slice as EndpointSlice;

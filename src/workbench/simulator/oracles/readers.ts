@@ -53,7 +53,7 @@ function readOf({ subsets = [] }: Endpoints): Set<string> {
   return readBy(slices as unknown as KubeObject[]);
 }
 
-export function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[] {
+function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[] {
   return [...world.clusters.host.objects(ENDPOINT_SLICES).values()].filter(
     ({ metadata }) => metadata.namespace === namespace && metadata.labels?.["kubernetes.io/service-name"] === name,
   );
@@ -152,6 +152,7 @@ function isUntraced(world: World, slice: KubeObject, place: ObjectKey): boolean 
   return life.every((copy) => copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
 }
 
+/** A replica says of the Service, or of a slice of it, that something waits or is refused. */
 export function isExcused(world: World, service: ObjectKey): boolean {
   const slices = [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(
     ({ metadata }) => metadata.namespace === service.namespace && metadata.labels?.["kubernetes.io/service-name"] === service.name,
@@ -267,7 +268,7 @@ function isReplaced(mode: BackendsMode | undefined, beside: readonly KubeObject[
   return mode === "both" && beside.some((slice) => isCopy(world, slice) !== undefined);
 }
 
-export function skipsMirror(object: KubeObject | undefined): boolean {
+function skipsMirror(object: KubeObject | undefined): boolean {
   return object?.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
 }
 
