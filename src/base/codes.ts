@@ -40,7 +40,8 @@ export const CODES = {
   },
   API_INVALID: {
     meaning: "The API server rejected the object as invalid.",
-    remedy: "Correct the field that the message names; the syncer retries when the object or the configuration changes.",
+    remedy:
+      "Correct the field that the message names, or the admission policy that refuses it; the syncer retries when the object or the configuration changes, and every minute.",
   },
   API_TOO_MANY_REQUESTS: {
     meaning: "The API server is receiving too many requests.",
@@ -269,7 +270,7 @@ export const CODES = {
   LOOP_STOPPED: {
     meaning:
       "Another writer on the host keeps undoing the sync of an object. The syncer leaves an edited copy alone until its source changes, and rarely recreates a deleted one.",
-    remedy: "Find the other writer; metadata.managedFields of the host object names it.",
+    remedy: "Find the other writer: metadata.managedFields of the host object names who edits it, and the host's audit log who deletes it.",
   },
   WRITES_SLOWED: {
     meaning:

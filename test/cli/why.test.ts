@@ -108,6 +108,24 @@ describe("why", () => {
     expect(await lines(["ep", "shop/web"])).not.toContain("WRITES_SLOWED");
   });
 
+  test.each([
+    ["of this version", (version: string) => version, true],
+    ["of an earlier version", (version: string) => String(Number(version) - 1), false],
+  ])("tells that the syncer has given up on a copy, when that is %s", async (_when, versionOf, isTold) => {
+    await synced();
+    const { uid, resourceVersion = "" } = (await sides.tenant.client.get(ENDPOINTS, { namespace: "shop", name: "web" }))!.metadata;
+    const time = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+    await sides.tenant.client.create(EVENTS, {
+      ...{ apiVersion: "v1", kind: "Event", metadata: { namespace: "shop", name: "web.stopped" } },
+      involvedObject: { kind: "Endpoints", namespace: "shop", name: "web", uid, resourceVersion: versionOf(resourceVersion) },
+      ...{ reason: "LoopStopped", message: "The copy keeps being deleted", firstTimestamp: time, lastTimestamp: time },
+    });
+    await sides.host.client.delete(ENDPOINTS, { namespace: "vc-blue", name: "web-x-shop-x-blue" });
+    const text = await lines(["ep", "shop/web"]);
+    expect(text).toMatch(/Writes to come\n.*\n {2}host +create/);
+    expect(/LOOP_STOPPED +The copy keeps being deleted/.test(text)).toBe(isTold);
+  });
+
   test("tells what is left out, and why, of addresses", async () => {
     await sides.tenant.client.create(
       ENDPOINTS,

@@ -104,8 +104,8 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
     terminal.err(`After ${wait} s, a write for ${formatKey(key)} is still pending: is a syncer running?`);
     exit(EXIT_FAILED);
   }
-  const uid = explanation.tenant?.uid;
-  const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });
+  const { uid, resourceVersion } = explanation.tenant ?? {};
+  const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid, resourceVersion, isPending });
   const service = serviceOf(inspection, resource, key);
   if (service !== undefined && takesRights(inspection, preview, service)) tellWarning(terminal, TAKEN_FOR_GRANTED);
   const invisible = service === undefined ? [] : await inspectVisibility(terminal, inspection, [service]);

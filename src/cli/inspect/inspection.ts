@@ -47,6 +47,9 @@ export interface InspectionOptions extends EngineOptions {
 interface Looked {
   readonly namespace: string;
   readonly uid: string;
+  readonly resourceVersion: string | undefined;
+  /** A write for it is to come. */
+  readonly isPending: boolean;
 }
 
 /** Two clusters at one moment. */
@@ -64,7 +67,7 @@ export interface Inspection {
   preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
   /**
    * What the running syncer has reported about a tenant object in Events, since it alone knows: that writes are slowed, since when, and
-   * until when. Nothing once that time is over, or if Events may not be read.
+   * until when, or that another writer undoes them. Nothing once that is over, or if Events may not be read.
    */
   slowed(object: Looked): Promise<readonly Note[]>;
   /** Why `backends: auto` is looked at as `endpoints`, and what helps; undefined where it is not. */
@@ -134,17 +137,42 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Omit<In
   };
 }
 
-async function slowed({ tenant, clock }: InspectionOptions, engine: Engine, { namespace, uid }: Looked): Promise<readonly Note[]> {
-  const code = "WRITES_SLOWED";
+async function slowed(options: InspectionOptions, engine: Engine, looked: Looked): Promise<readonly Note[]> {
+  const { clock } = options;
+  // Each wait is reported as it begins, none is longer, and an object that needs no write for a minute afterwards is no longer slowed.
+  const longestMs = (engine.settings.loopGuard.slowestMinutes + 1) * 60_000;
+  const told = await Promise.all([
+    lastTold(options, looked, "WRITES_SLOWED", ({ at }) => clock.now() - at <= longestMs),
+    // It is reported once for each version of the object; another version ends the fight over it.
+    lastTold(options, looked, "LOOP_STOPPED", ({ version }) => looked.isPending && version === looked.resourceVersion),
+  ]);
+  return told.flat();
+}
+
+interface ToldEvent {
+  readonly at: number;
+  readonly message: string;
+  /** Version of the object that it is about. */
+  readonly version: unknown;
+}
+
+async function lastTold(
+  { tenant }: InspectionOptions,
+  { namespace, uid }: Looked,
+  code: Note["code"],
+  holds: (told: ToldEvent) => boolean,
+): Promise<readonly Note[]> {
   const fieldSelector = `involvedObject.uid=${uid},reason=${reasonOf(code)}`;
   const events = await tenant.list(EVENTS, { namespace, fieldSelector }).catch((error: unknown) => {
     if (isEngineError(error, "API_FORBIDDEN")) return { items: [] };
     throw error;
   });
-  const told = events.items.map((event) => ({ at: String(event["lastTimestamp"]), message: String(event["message"]) }));
-  // Each wait is reported as it begins, none is longer, and an object that needs no write for a minute afterwards is no longer slowed.
-  const longestMs = (engine.settings.loopGuard.slowestMinutes + 1) * 60_000;
-  const [last] = told.filter(({ at }) => clock.now() - Date.parse(at) <= longestMs).sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  const told = events.items.map((event) => ({
+    at: Date.parse(String(event["lastTimestamp"])),
+    message: String(event["message"]),
+    version: (event["involvedObject"] as { resourceVersion?: unknown } | undefined)?.resourceVersion,
+  }));
+  const [last] = told.filter(holds).sort((a, b) => b.at - a.at);
   return last === undefined ? [] : [{ code, message: last.message }];
 }
 

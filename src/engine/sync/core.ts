@@ -37,6 +37,7 @@ import { createSyncState } from "./state/sync-state.ts";
 import type { SyncState } from "./state/sync-state.ts";
 import { createStatusRecords } from "./state/status-records.ts";
 import type { SyncRecord } from "./state/status-records.ts";
+import { beginSeries } from "./report/plan-metrics.ts";
 import { createReferenceCopies } from "./references/reference-copies.ts";
 import { createMissingNamespaces } from "./state/missing-namespaces.ts";
 import { BACKENDS, parseSyncId, syncId } from "./state/sync-id.ts";
@@ -116,6 +117,8 @@ function handBackOf({ rules, host, logger, enqueue }: SyncCoreOptions): HandBack
 export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const { tenant, host, rules, clock, hooks = {}, logger, metrics, ownerService } = options;
   const memory = options.memory ?? createSyncState();
+  for (const { kind, patches } of rules) beginSeries(metrics, kind.resource, patches.length);
+  for (const { resource } of options.references?.kinds ?? []) beginSeries(metrics, resource, 0);
   const tracked = rules.map((rule) => ({
     rules: rule,
     tenant: memory.latest(tenant.source(rule.kind.resource)),
