@@ -249,9 +249,9 @@ export const CODES = {
   },
   BACKENDS_INVISIBLE: {
     meaning:
-      "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and either nothing makes slices from the copied Endpoints, or the tenant has only slices and these are not synced.",
+      "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and nothing makes slices from the copied Endpoints, or the tenant has only slices and these are not synced, or the host refuses or loses the copies.",
     remedy:
-      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' explains what each cluster needs.",
+      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. If the message says that the copy is missing, follow the code in it. The guide 'Backends' explains what each cluster needs.",
   },
   EXCLUDED: {
     meaning:
