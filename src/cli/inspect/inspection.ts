@@ -4,14 +4,16 @@
  * @module
  */
 import type { Clock } from "../../base/clock.ts";
+import type { Code } from "../../base/codes.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { createEngine, createTranslatorFor } from "../../engine/engine.ts";
 import type { Engine, EngineOptions } from "../../engine/engine.ts";
 import { effectiveBackends } from "../../engine/config/backends-mode.ts";
 import { DEFAULT_SETTINGS } from "../../engine/config/settings.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
 import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { Note } from "../../engine/reconcile/plan-types.ts";
 import type { Rules, SyncedKind } from "../../engine/reconcile/rules/rules.ts";
@@ -70,6 +72,8 @@ export interface Inspection {
    * until when, or that another writer undoes them. Nothing once that is over, or if Events may not be read.
    */
   slowed(object: Looked): Promise<readonly Note[]>;
+  /** Why the running syncer does not make a copy of this Service, or of its Endpoints, that is missing; as its Events say. */
+  withheld(service: ObjectKey): Promise<Code | undefined>;
   /** Why `backends: auto` is looked at as `endpoints`, and what helps; undefined where it is not. */
   readonly fallback: string | undefined;
   /** Frees the sandbox. */
@@ -133,9 +137,23 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Omit<In
     preview: ({ ids = [] } = {}) =>
       preview({ ...wired, ...{ tenant, host, clock, ids }, deletesConfirmed: createDeleteConfirmation(confirmDeletes) }),
     slowed: (object) => slowed(options, engine, object),
+    withheld: async (service) => {
+      const synced = [ENDPOINTS, SERVICES].filter((resource) => rules.some(({ kind }) => kind.resource === resource));
+      const missing = synced.flatMap((resource) => {
+        const [object, place] = [tenant.before(resource, service), engine.translator.toHost(service, resource)];
+        return object === undefined || place === undefined || host.before(resource, place) !== undefined ? [] : [object.metadata];
+      });
+      const told = missing.flatMap(({ namespace = "", uid = "", resourceVersion }) =>
+        WITHHOLDS.map((code) => lastTold(options, { namespace, uid }, code, ({ version }) => version === resourceVersion)),
+      );
+      return (await Promise.all(told)).flat()[0]?.code;
+    },
     dispose: () => engine.dispose(),
   };
 }
+
+/** Codes by which a copy can be missing for long. */
+const WITHHOLDS: readonly Code[] = ["API_INVALID", "LOOP_STOPPED"];
 
 async function slowed(options: InspectionOptions, engine: Engine, looked: Looked): Promise<readonly Note[]> {
   const { clock } = options;
@@ -158,8 +176,8 @@ interface ToldEvent {
 
 async function lastTold(
   { tenant }: InspectionOptions,
-  { namespace, uid }: Looked,
-  code: Note["code"],
+  { namespace, uid }: Pick<Looked, "namespace" | "uid">,
+  code: Code,
   holds: (told: ToldEvent) => boolean,
 ): Promise<readonly Note[]> {
   const fieldSelector = `involvedObject.uid=${uid},reason=${reasonOf(code)}`;
