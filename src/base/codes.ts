@@ -40,7 +40,8 @@ export const CODES = {
   },
   API_INVALID: {
     meaning: "The API server rejected the object as invalid.",
-    remedy: "Correct the field that the message names; the syncer retries when the object or the configuration changes.",
+    remedy:
+      "Correct the field that the message names, or the admission policy that refuses it; the syncer retries when the object or the configuration changes, and every minute.",
   },
   API_TOO_MANY_REQUESTS: {
     meaning: "The API server is receiving too many requests.",
@@ -248,9 +249,9 @@ export const CODES = {
   },
   BACKENDS_INVISIBLE: {
     meaning:
-      "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and either nothing makes slices from the copied Endpoints, or the tenant has only slices and these are not synced.",
+      "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and nothing makes slices from the copied Endpoints, or the tenant has only slices and these are not synced, or the host refuses or loses the copies.",
     remedy:
-      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' explains what each cluster needs.",
+      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. If the message says that the copy is missing, follow the code in it. The guide 'Backends' explains what each cluster needs.",
   },
   EXCLUDED: {
     meaning:
@@ -269,7 +270,7 @@ export const CODES = {
   LOOP_STOPPED: {
     meaning:
       "Another writer on the host keeps undoing the sync of an object. The syncer leaves an edited copy alone until its source changes, and rarely recreates a deleted one.",
-    remedy: "Find the other writer; metadata.managedFields of the host object names it.",
+    remedy: "Find the other writer: metadata.managedFields of the host object names who edits it, and the host's audit log who deletes it.",
   },
   WRITES_SLOWED: {
     meaning:

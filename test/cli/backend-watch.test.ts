@@ -10,6 +10,7 @@ import { DEFAULT_SETTINGS } from "../../src/engine/config/settings.ts";
 import { slicesOfCopy } from "../../src/engine/kinds/made-slices.ts";
 import { SYNCED_KINDS } from "../../src/engine/kinds/synced-kinds.ts";
 import { plan } from "../../src/engine/reconcile/plan.ts";
+import type { Note } from "../../src/engine/reconcile/plan-types.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, SERVICES } from "../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
 import type { Endpoints, KubeObject } from "../../src/kube/object/types.ts";
@@ -47,7 +48,7 @@ let stop = () => Promise.resolve();
 afterEach(() => stop());
 
 /** A sidecar that has copied Endpoints of one Service to a host on which nothing mirrors. */
-function createWorld(refused: readonly ("tenant" | "host")[] = [], loaded: WatchedConfiguration = LOADED) {
+function createWorld(refused: readonly ("tenant" | "host")[] = [], loaded: WatchedConfiguration = LOADED, copies = [copyOfEndpoints()]) {
   const clock = createFakeClock();
   const metrics = createMetrics();
   const lines: string[] = [];
@@ -62,6 +63,7 @@ function createWorld(refused: readonly ("tenant" | "host")[] = [], loaded: Watch
     slices: [] as KubeObject[],
     lists: [] as string[],
     changed: [] as ((key: { namespace: string; name: string }) => void)[],
+    notes: [] as Note[],
   };
   const cluster = (side: "tenant" | "host", objects: ReadonlyMap<ResourceType, readonly KubeObject[]>) => {
     const source = (resource: ResourceType) => ({
@@ -100,7 +102,7 @@ function createWorld(refused: readonly ("tenant" | "host")[] = [], loaded: Watch
     "host",
     new Map<ResourceType, KubeObject[]>([
       [SERVICES, [AROUND.hostService]],
-      [ENDPOINTS, [copyOfEndpoints()]],
+      [ENDPOINTS, copies],
     ]),
   );
   const runtime = { clock, metrics, logger } as never;
@@ -110,6 +112,7 @@ function createWorld(refused: readonly ("tenant" | "host")[] = [], loaded: Watch
     services: "external",
     runtime,
     ready: () => state.ready,
+    objects: () => [{ resource: "endpoints", tenantKey: { namespace: "shop", name: "web" }, notes: state.notes }],
   });
   stop = async () => {
     const stopped = watch.stop();
@@ -136,6 +139,27 @@ test("invisible backends are reported once, in the log, as a gauge and as an Eve
   await clock.advance(10 * LOOK_MS);
   expect([lines.length, events.length]).toEqual([1, 1]);
 });
+
+test.each(["API_INVALID", "LOOP_STOPPED"] as const)(
+  "a copy that stays missing for %s is reported, and one that is about to come is not",
+  async (code) => {
+    const copies: KubeObject[] = [];
+    const { clock, state, lines, events, gauge } = createWorld([], LOADED, copies);
+    await clock.advance(LOOK_MS);
+    expect([gauge(), lines]).toEqual([0, []]);
+    state.notes = [{ code, message: "No" }];
+    await clock.advance(LOOK_MS);
+    const why = `The tenant has 1 ready backend in Endpoints, readers on the host see 0: the copy is missing (${code});`;
+    expect([gauge(), lines, events]).toEqual([1, [expect.stringContaining(why)], [expect.stringContaining(why)]]);
+    const looks = state.lists.length;
+    await clock.advance(LOOK_MS);
+    expect(state.lists.length).toBeGreaterThan(looks);
+    copies.push(copyOfEndpoints());
+    [state.slices, state.notes] = [[MIRRORED], []];
+    await clock.advance(LOOK_MS);
+    expect(gauge()).toBe(0);
+  },
+);
 
 test("what is mended is told no more, and again when it comes back", async () => {
   const { clock, state, lines, gauge } = createWorld();

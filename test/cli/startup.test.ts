@@ -97,6 +97,37 @@ describe("a start", () => {
     expect(lines[1]).toBe("info  The API server answers cluster=tenant server=https://tenant.example.com attempts=4");
   });
 
+  describe.each(["API_FORBIDDEN", "API_UNAUTHORIZED"] as const)("an API server that has just come up, and answers %s", (code) => {
+    /** Away once, and then refusing so many times. */
+    const comingUp = (refusals: number) => {
+      const [away, refused] = [times(1, "API_UNAVAILABLE"), times(refusals, code)];
+      return () => away() ?? refused();
+    };
+
+    test("has time to read its roles", async () => {
+      const { start, lines, clock } = await prepare({ host: comingUp(4) });
+      const started = start();
+      await clock.advance(2_000);
+      await started;
+      const host = "cluster=host server=https://host.example.com";
+      expect(lines.slice(0, 3)).toEqual([
+        `warn  Waiting for the API server ${host} code=API_UNAVAILABLE error="no route"`,
+        `warn  Waiting for the API server ${host} code=${code} error="no route"`,
+        `info  The API server answers ${host} attempts=6`,
+      ]);
+    });
+
+    test("is believed after half a minute", async () => {
+      const { start, clock } = await prepare({ host: comingUp(Infinity) });
+      let refused: unknown;
+      void start().catch((error: unknown) => (refused = error));
+      await clock.advance(25_000);
+      expect(refused).toBeUndefined();
+      await clock.advance(20_000);
+      expect(refused).toMatchObject({ code });
+    });
+  });
+
   test("tells another reason, and a wait that goes on with how many attempts there were", async () => {
     const reasons = ["no route", "no route", "no name"];
     let failures = 0;

@@ -2,7 +2,7 @@
  * `why` tells what became of one object, and of each patch.
  */
 import { describe, expect, test } from "vitest";
-import { ENDPOINTS, EVENTS, NAMESPACES } from "../../src/kube/object/resource.ts";
+import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
 import { files, freshClusters, cli, has, object, sides, stateOf, subsets, sync, synced, web } from "./inspected-clusters.ts";
 
 freshClusters();
@@ -106,6 +106,43 @@ describe("why", () => {
       lastTimestamp: "2020-01-01T00:00:00Z",
     });
     expect(await lines(["ep", "shop/web"])).not.toContain("WRITES_SLOWED");
+  });
+
+  test.each([
+    ["of this version", (version: string) => version, true],
+    ["of an earlier version", (version: string) => String(Number(version) - 1), false],
+  ])("tells that the syncer has given up on a copy, when that is %s", async (_when, versionOf, isTold) => {
+    await synced();
+    const { uid, resourceVersion = "" } = (await sides.tenant.client.get(ENDPOINTS, { namespace: "shop", name: "web" }))!.metadata;
+    const time = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+    await sides.tenant.client.create(EVENTS, {
+      ...{ apiVersion: "v1", kind: "Event", metadata: { namespace: "shop", name: "web.stopped" } },
+      involvedObject: { kind: "Endpoints", namespace: "shop", name: "web", uid, resourceVersion: versionOf(resourceVersion) },
+      ...{ reason: "LoopStopped", message: "The copy keeps being deleted", firstTimestamp: time, lastTimestamp: time },
+    });
+    await sides.host.client.delete(ENDPOINTS, { namespace: "vc-blue", name: "web-x-shop-x-blue" });
+    const text = await lines(["ep", "shop/web"]);
+    expect(text).toMatch(/Writes to come\n.*\n {2}host +create/);
+    expect(/LOOP_STOPPED +The copy keeps being deleted/.test(text)).toBe(isTold);
+  });
+
+  test("of a Service, tells that readers see no backends where the host refuses the copy of its Endpoints", async () => {
+    const ports = [{ name: "http", port: 80 }];
+    await sides.tenant.client.create(SERVICES, object(SERVICES, "shop/web", { spec: { ports } }));
+    await synced();
+    const endpoints = (await sides.tenant.client.get(ENDPOINTS, { namespace: "shop", name: "web" }))!;
+    await sync(has(sides.host.client, SERVICES, "web-x-shop-x-blue"));
+    await sides.host.client.delete(ENDPOINTS, { namespace: "vc-blue", name: "web-x-shop-x-blue" });
+    expect(await lines(["services", "shop/web"])).not.toContain("BACKENDS_INVISIBLE");
+    const { uid, resourceVersion } = endpoints.metadata;
+    await sides.tenant.client.create(EVENTS, {
+      ...{ apiVersion: "v1", kind: "Event", metadata: { namespace: "shop", name: "web.invalid" } },
+      involvedObject: { kind: "Endpoints", namespace: "shop", name: "web", uid, resourceVersion },
+      ...{ reason: "ApiInvalid", message: "No", firstTimestamp: "2020-01-01T00:00:00Z", lastTimestamp: "2020-01-01T00:00:00Z" },
+    });
+    expect(await lines(["services", "shop/web"])).toMatch(
+      /BACKENDS_INVISIBLE .*readers on the host see 0: the copy is missing \(API_INVALID\)/,
+    );
   });
 
   test("tells what is left out, and why, of addresses", async () => {

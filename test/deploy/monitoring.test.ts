@@ -71,10 +71,11 @@ function allMetrics(): () => string {
   const metrics = createMetrics(METRIC_HELP);
   const rows = [...read("docs/reference/metrics.md").matchAll(/^\| `([a-z0-9_]+)` \| (\w+) \|([^|]*)\|/gm)];
   const words: Readonly<Record<string, string>> = { outcome: "error", name: "endpoint-sync", code: "LOOP_STOPPED" };
+  const codes = ["LOOP_STOPPED", "API_INVALID"];
   metrics.beforeRead(() => {
     for (const [, name = "", type = "", labels = ""] of rows) {
       const all = Object.fromEntries([...labels.matchAll(/`(\w+)`/g)].map(([, label = ""]) => [label, words[label] ?? "some"]));
-      if (type === "counter") metrics.count(name, all);
+      if (type === "counter") for (const code of codes) metrics.count(name, "code" in all ? { ...all, code } : all);
       else if (type === "gauge") metrics.gauge(name, 1, all);
       else metrics.observe(name, 0.1, all);
     }

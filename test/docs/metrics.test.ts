@@ -44,7 +44,6 @@ const RARE = [
   "workqueue_longest_running_processor_seconds",
   "controller_runtime_terminal_reconcile_errors_total",
   "controller_runtime_reconcile_timeouts_total",
-  "controller_runtime_reconcile_panics_total",
   "apiserver_rejected_requests_total",
   "management_etcd_reloads_total",
   "management_login_refreshes_total",

@@ -23,7 +23,7 @@ import { checkValues, mediaTypeOf, parseBody, parseJsonBody, parseYaml, readByte
 import type { ResourceTarget } from "./request-target.ts";
 import { ALL_VERBS } from "../types/resource-definition.ts";
 import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
-import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType, statusOf } from "../types/status.ts";
+import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType, patchRefused, statusOf } from "../types/status.ts";
 import { PATCH_TYPES } from "../verbs/write/patch.ts";
 import type { PatchKind, PatchRequestOptions } from "../verbs/write/patch.ts";
 import type { SubresourceRequest } from "../verbs/subresource.ts";
@@ -264,19 +264,21 @@ class Routes {
 
   async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
     const options = { ...readPatchParameters(exchange.query), ...this.#writer(exchange, target) };
-    const { kind, body } = await this.#patchBody(exchange);
+    const { kind, body, text } = await this.#patchBody(exchange);
+    // What is applied is YAML, where a field twice does not parse in the first place.
+    if (kind !== "apply") this.#reportRepeated(definition, text, { ...options, strictError: patchRefused });
     const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
     await exchange.body.pause();
     await this.#options.printers.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
-  async #patchBody(exchange: Exchange): Promise<{ readonly kind: PatchKind; readonly body: unknown }> {
+  async #patchBody(exchange: Exchange): Promise<{ readonly kind: PatchKind; readonly body: unknown; readonly text: string }> {
     const kind = patchKindOf(mediaTypeOf(exchange.request));
     const text = (await this.#bytes(exchange)).toString();
     const body = kind === "apply" ? parseYaml(text, this.#options.bodyValuesMax) : parseJsonBody(text);
     exchange.audit?.requestObject(body);
     await exchange.body.pause();
-    return { kind, body };
+    return { kind, body, text };
   }
 
   async #delete({ exchange, definition, key }: Routed): Promise<void> {
@@ -323,13 +325,17 @@ class Routes {
     if (body === undefined) throw badRequest("the body of the request is empty");
     exchange.audit?.requestObject(body);
     // YAML with a field twice does not parse in the first place, and in protobuf a field twice is a list.
-    if (mediaType !== "application/yaml" && mediaType !== PROTOBUF_TYPE && options.fieldValidation !== "Ignore") {
-      const texts = repeatedFields(withoutLoneSurrogates(bytes.toString())).map((path) => `duplicate field ${JSON.stringify(path)}`);
-      reportFaults(definition, texts, options);
-    }
+    if (mediaType !== "application/yaml" && mediaType !== PROTOBUF_TYPE) this.#reportRepeated(definition, bytes.toString(), options);
     const paused = exchange.body.pause();
     if (paused !== undefined) await paused;
     return body;
+  }
+
+  /** Reports fields that occur twice in an object of a JSON text, as the request asks. */
+  #reportRepeated(definition: ResourceDefinition, text: string, options: BodyOptions): void {
+    if (options.fieldValidation === "Ignore") return;
+    const texts = repeatedFields(withoutLoneSurrogates(text)).map((path) => `duplicate field ${JSON.stringify(path)}`);
+    reportFaults(definition, texts, options);
   }
 
   #parse(bytes: Buffer, mediaType: string | undefined, shape: ObjectSchema): unknown {

@@ -104,11 +104,12 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
     terminal.err(`After ${wait} s, a write for ${formatKey(key)} is still pending: is a syncer running?`);
     exit(EXIT_FAILED);
   }
-  const uid = explanation.tenant?.uid;
-  const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid });
+  const { uid, resourceVersion } = explanation.tenant ?? {};
+  const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid, resourceVersion, isPending });
   const service = serviceOf(inspection, resource, key);
   if (service !== undefined && takesRights(inspection, preview, service)) tellWarning(terminal, TAKEN_FOR_GRANTED);
-  const invisible = service === undefined ? [] : await inspectVisibility(terminal, inspection, [service]);
+  const withheld = service === undefined ? undefined : await inspection.withheld(service);
+  const invisible = service === undefined ? [] : await inspectVisibility(terminal, inspection, [service], () => withheld);
   const told = { ...explanation, notes: [...explanation.notes, ...slowed, ...invisible.map(({ note }) => note)] };
   if (isNowhere(explanation)) exit(tellFailure(terminal, notFound({ ...about, key })));
   const { resource: _resource, ...rest } = told;

@@ -4,14 +4,16 @@
  * @module
  */
 import type { Clock } from "../../base/clock.ts";
+import type { Code } from "../../base/codes.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { createEngine, createTranslatorFor } from "../../engine/engine.ts";
 import type { Engine, EngineOptions } from "../../engine/engine.ts";
 import { effectiveBackends } from "../../engine/config/backends-mode.ts";
 import { DEFAULT_SETTINGS } from "../../engine/config/settings.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
 import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { Note } from "../../engine/reconcile/plan-types.ts";
 import type { Rules, SyncedKind } from "../../engine/reconcile/rules/rules.ts";
@@ -47,6 +49,9 @@ export interface InspectionOptions extends EngineOptions {
 interface Looked {
   readonly namespace: string;
   readonly uid: string;
+  readonly resourceVersion: string | undefined;
+  /** A write for it is to come. */
+  readonly isPending: boolean;
 }
 
 /** Two clusters at one moment. */
@@ -64,9 +69,11 @@ export interface Inspection {
   preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
   /**
    * What the running syncer has reported about a tenant object in Events, since it alone knows: that writes are slowed, since when, and
-   * until when. Nothing once that time is over, or if Events may not be read.
+   * until when, or that another writer undoes them. Nothing once that is over, or if Events may not be read.
    */
   slowed(object: Looked): Promise<readonly Note[]>;
+  /** Why the running syncer does not make a copy of this Service, or of its Endpoints, that is missing; as its Events say. */
+  withheld(service: ObjectKey): Promise<Code | undefined>;
   /** Why `backends: auto` is looked at as `endpoints`, and what helps; undefined where it is not. */
   readonly fallback: string | undefined;
   /** Frees the sandbox. */
@@ -130,21 +137,60 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Omit<In
     preview: ({ ids = [] } = {}) =>
       preview({ ...wired, ...{ tenant, host, clock, ids }, deletesConfirmed: createDeleteConfirmation(confirmDeletes) }),
     slowed: (object) => slowed(options, engine, object),
+    withheld: async (service) => {
+      const synced = [ENDPOINTS, SERVICES].filter((resource) => rules.some(({ kind }) => kind.resource === resource));
+      const missing = synced.flatMap((resource) => {
+        const [object, place] = [tenant.before(resource, service), engine.translator.toHost(service, resource)];
+        return object === undefined || place === undefined || host.before(resource, place) !== undefined ? [] : [object.metadata];
+      });
+      const told = missing.flatMap(({ namespace = "", uid = "", resourceVersion }) =>
+        WITHHOLDS.map((code) => lastTold(options, { namespace, uid }, code, ({ version }) => version === resourceVersion)),
+      );
+      return (await Promise.all(told)).flat()[0]?.code;
+    },
     dispose: () => engine.dispose(),
   };
 }
 
-async function slowed({ tenant, clock }: InspectionOptions, engine: Engine, { namespace, uid }: Looked): Promise<readonly Note[]> {
-  const code = "WRITES_SLOWED";
+/** Codes by which a copy can be missing for long. */
+const WITHHOLDS: readonly Code[] = ["API_INVALID", "LOOP_STOPPED"];
+
+async function slowed(options: InspectionOptions, engine: Engine, looked: Looked): Promise<readonly Note[]> {
+  const { clock } = options;
+  // Each wait is reported as it begins, none is longer, and an object that needs no write for a minute afterwards is no longer slowed.
+  const longestMs = (engine.settings.loopGuard.slowestMinutes + 1) * 60_000;
+  const told = await Promise.all([
+    lastTold(options, looked, "WRITES_SLOWED", ({ at }) => clock.now() - at <= longestMs),
+    // It is reported once for each version of the object; another version ends the fight over it.
+    lastTold(options, looked, "LOOP_STOPPED", ({ version }) => looked.isPending && version === looked.resourceVersion),
+  ]);
+  return told.flat();
+}
+
+interface ToldEvent {
+  readonly at: number;
+  readonly message: string;
+  /** Version of the object that it is about. */
+  readonly version: unknown;
+}
+
+async function lastTold(
+  { tenant }: InspectionOptions,
+  { namespace, uid }: Pick<Looked, "namespace" | "uid">,
+  code: Code,
+  holds: (told: ToldEvent) => boolean,
+): Promise<readonly Note[]> {
   const fieldSelector = `involvedObject.uid=${uid},reason=${reasonOf(code)}`;
   const events = await tenant.list(EVENTS, { namespace, fieldSelector }).catch((error: unknown) => {
     if (isEngineError(error, "API_FORBIDDEN")) return { items: [] };
     throw error;
   });
-  const told = events.items.map((event) => ({ at: String(event["lastTimestamp"]), message: String(event["message"]) }));
-  // Each wait is reported as it begins, none is longer, and an object that needs no write for a minute afterwards is no longer slowed.
-  const longestMs = (engine.settings.loopGuard.slowestMinutes + 1) * 60_000;
-  const [last] = told.filter(({ at }) => clock.now() - Date.parse(at) <= longestMs).sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  const told = events.items.map((event) => ({
+    at: Date.parse(String(event["lastTimestamp"])),
+    message: String(event["message"]),
+    version: (event["involvedObject"] as { resourceVersion?: unknown } | undefined)?.resourceVersion,
+  }));
+  const [last] = told.filter(holds).sort((a, b) => b.at - a.at);
   return last === undefined ? [] : [{ code, message: last.message }];
 }
 

@@ -2,6 +2,7 @@ import { keyOf } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import { readInvisible } from "../../engine/sync/inspect/visibility.ts";
+import type { Withheld } from "../../engine/sync/inspect/invisible-backends.ts";
 import type { Visibility } from "../../engine/sync/inspect/visibility.ts";
 import { hostScope } from "../input/followed-cluster.ts";
 import { tellWarning } from "../output/messages.ts";
@@ -13,9 +14,10 @@ export async function inspectVisibility(
   terminal: Terminal,
   { rules, tenant, host, tenantReads, hostReads, engine, clock, fallback }: Inspection,
   services: readonly ObjectKey[] = tenant.source(SERVICES).list().map(keyOf),
+  withheld?: Withheld,
 ): Promise<Visibility["invisible"]> {
   const { invisible, hidden } = await readInvisible({
-    ...{ rules, services, clock },
+    ...{ rules, services, clock, withheld },
     ...((engine.backends === "auto" || fallback !== undefined) && { auto: "configured" }),
     tenant: { get: (resource, key) => tenant.before(resource, key), reads: tenantReads },
     host: { get: (resource, key) => host.before(resource, key), reads: hostReads, scope: hostScope(engine.translator) },

@@ -5,6 +5,7 @@
  * @module
  */
 import { delay } from "../../base/clock.ts";
+import type { Code } from "../../base/codes.ts";
 import { messageOf } from "../../base/errors.ts";
 import { withSync } from "../../engine/config/config.ts";
 import { effectiveBackends } from "../../engine/config/backends-mode.ts";
@@ -17,6 +18,7 @@ import { readInvisible } from "../../engine/sync/inspect/visibility.ts";
 import type { ReadCluster, Visibility } from "../../engine/sync/inspect/visibility.ts";
 import { createEventRecorder } from "../../engine/sync/report/events.ts";
 import type { EventRecorder } from "../../engine/sync/report/events.ts";
+import type { SyncRecord } from "../../engine/sync/state/status-records.ts";
 import { readMarkers } from "../../engine/translate/markers.ts";
 import { formatKey, keyOf } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
@@ -39,6 +41,8 @@ export interface BackendWatchOptions {
   readonly runtime: Pick<Runtime, "clock" | "logger" | "metrics">;
   /** The sidecar does its work, and no other process does it. */
   ready(): boolean;
+  /** How each object was left. Default: nothing is known. */
+  objects?(): readonly Pick<SyncRecord, "resource" | "tenantKey" | "notes">[];
 }
 
 /** A configuration as the syncer carries it out. */
@@ -83,6 +87,8 @@ class RunningWatch {
   /** Something was copied since the last look, or the last look found something. */
   #due = true;
   readonly #told = new Set<string>();
+  /** Services of which copies could not be made at the last look, each with the code, as text. */
+  #withheld = "";
   /** Services with slices that are left, and whether that is told: the first time, the host's mirror may be about to take their place. */
   #left: ReadonlyMap<string, "seen" | "told"> = new Map();
   readonly #unknown = new Set<"tenant" | "host">();
@@ -118,12 +124,16 @@ class RunningWatch {
     // Missing permission to list the host's slices is reported once, and not checked again.
     while (!signal.aborted && !this.#unknown.has("host")) {
       await delay(clock, EVERY_MS, signal);
-      if (signal.aborted || !this.#due || !this.#options.ready()) continue;
+      if (signal.aborted || !this.#options.ready()) continue;
+      const withheld = withheldOf(this.#options.objects?.() ?? []);
+      const text = JSON.stringify([...withheld]);
+      if (!this.#due && text === this.#withheld) continue;
       // Before the sidecar works, the caches are not open.
       heard ??= this.#hear();
       this.#due = false;
+      this.#withheld = text;
       try {
-        await this.#look();
+        await this.#look(withheld);
       } catch (error) {
         this.#due = true;
         logger.debug("Cannot check what readers on the host see", { error: messageOf(error) });
@@ -152,7 +162,7 @@ class RunningWatch {
     return object !== undefined && readMarkers(this.#loaded.settings.markerPrefix, object) !== undefined;
   }
 
-  async #look(): Promise<void> {
+  async #look(withheld: ReadonlyMap<string, Code>): Promise<void> {
     const { tenant, services, runtime } = this.#options;
     const engine = await createEngine({ ...withoutPatches(this.#loaded), services });
     try {
@@ -163,6 +173,7 @@ class RunningWatch {
         ...this.#clusters(),
         ...runtime,
         ...(autoOf(this.#loaded) && { auto: autoOf(this.#loaded) }),
+        withheld: (key) => withheld.get(formatKey(key)),
         signal: this.#ended.signal,
       });
       if (this.#ended.signal.aborted) return;
@@ -237,6 +248,19 @@ class RunningWatch {
       if (object !== undefined) await this.#events.record(object, [leftNote(more.length + 1)]);
     }
   }
+}
+
+/** Codes by which a copy can be missing for long although it is to be there. */
+const WITHHOLDS: ReadonlySet<Code> = new Set(["API_INVALID", "LOOP_STOPPED"]);
+const OF_SERVICES: ReadonlySet<string> = new Set([SERVICES.plural, ENDPOINTS.plural]);
+
+function withheldOf(objects: ReturnType<NonNullable<BackendWatchOptions["objects"]>>): ReadonlyMap<string, Code> {
+  return new Map(
+    objects.flatMap(({ resource, tenantKey, notes }) => {
+      const note = OF_SERVICES.has(resource) ? notes.find(({ code }) => WITHHOLDS.has(code)) : undefined;
+      return note === undefined ? [] : [[formatKey(tenantKey), note.code] as const];
+    }),
+  );
 }
 
 function autoOf({ lacksRights = false, settings, config }: WatchedConfiguration): AutoHolds | undefined {

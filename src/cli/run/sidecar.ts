@@ -180,7 +180,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   if (laws !== undefined) teardown.add(() => laws.stop());
   const works = () => isReady(readiness.probe) && syncer.status().running;
   const backends = readTypes.has(ENDPOINTS)
-    ? watchBackends(withBackends(loaded, syncer), { tenant, host, services, runtime, ready: works })
+    ? watchBackends(withBackends(loaded, syncer), { tenant, host, services, runtime, ready: works, objects: () => syncer.status().objects })
     : undefined;
   seen.backends = backends;
   if (backends !== undefined) teardown.add(() => backends.stop());

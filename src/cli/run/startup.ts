@@ -14,6 +14,9 @@ import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 /** Dense in the first seconds: the API server beside a sidecar starts at the same time. */
 const BACKOFF = { initialMs: 250, maximumMs: 15_000, factor: 1.15, jitter: 0.2 };
 
+/** For so long, in milliseconds, an API server that has just come up may refuse what its roles allow: it does not have them yet. */
+const WARMING_UP_MS = 30_000;
+
 /** Kinds that are read on both sides by default. */
 const USUALLY_READ = [SERVICES, ENDPOINTS];
 
@@ -67,13 +70,16 @@ export async function whileUnreachable(
 ): Promise<void> {
   const { clock, chance } = runtime;
   const teller = createWaitTeller(cluster, runtime);
+  let awayAt: number | undefined;
   for (let failures = 0; !stop.aborted; failures += 1) {
     try {
       await attempt();
       return teller.answered();
     } catch (error) {
       if (stop.aborted) return;
-      if (!isPassing(error)) throw withCluster(cluster, error);
+      if (isEngineError(error, "API_UNAVAILABLE")) awayAt = clock.monotonic();
+      const isWarmingUp = awayAt !== undefined && clock.monotonic() - awayAt < WARMING_UP_MS;
+      if (!isPassing(error) && !(isWarmingUp && isRefusal(error))) throw withCluster(cluster, error);
       const retryMs = Math.round(backoffDelay(BACKOFF, failures, () => chance.fraction()));
       teller.failed(error);
       await delay(clock, retryMs, stop);
@@ -158,6 +164,10 @@ async function look(
 function isPassing(error: unknown): error is EngineError {
   if (!isEngineError(error, "API_UNAVAILABLE", "API_TOO_MANY_REQUESTS")) return false;
   return !isCertificateFault(error);
+}
+
+function isRefusal(error: unknown): error is EngineError {
+  return isEngineError(error, "API_FORBIDDEN", "API_UNAUTHORIZED");
 }
 
 function certificateHint(side: string, { cause }: EngineError): string {

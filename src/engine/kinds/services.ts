@@ -57,7 +57,10 @@ const tenantFingerprint = remembered((spec: Spec) => sha256Hex(canonicalJson(own
 /** Fields of a spec that the engine decides on the host; everything else there is the API server's. */
 const OWNED = ["type", "ports", "selector", "publishNotReadyAddresses", "sessionAffinity", "externalIPs", "externalName"] as const;
 
-const OWNED_FIELDS: ReadonlySet<string> = new Set(OWNED);
+const OWNED_FIELDS: ReadonlySet<string> = new Set([...OWNED, "sessionAffinityConfig"]);
+
+/** Default of the API server for how long a client keeps its Pod. */
+const AFFINITY_SECONDS = 10_800;
 
 const NO_SPEC: Spec = {};
 
@@ -75,8 +78,15 @@ function hostSpec(spec: Spec): Spec {
     ...(isHeadless(spec) && { clusterIP: "None" }),
     ...(spec.ports && { ports: mapPorts(spec.ports, hostPort) }),
     ...(spec["publishNotReadyAddresses"] === true && { publishNotReadyAddresses: true }),
-    ...(spec["sessionAffinity"] === "ClientIP" && { sessionAffinity: "ClientIP" }),
+    ...(spec["sessionAffinity"] === "ClientIP" && { sessionAffinity: "ClientIP", ...affinityConfig(spec) }),
   };
+}
+
+/** How long a client keeps its Pod, where it is not as long as the API server's default. */
+function affinityConfig({ sessionAffinity, sessionAffinityConfig: config }: Spec): { readonly sessionAffinityConfig?: unknown } {
+  const clientIP = isRecord(config) ? config["clientIP"] : undefined;
+  const seconds = isRecord(clientIP) ? (clientIP["timeoutSeconds"] ?? AFFINITY_SECONDS) : AFFINITY_SECONDS;
+  return sessionAffinity === "ClientIP" && seconds !== AFFINITY_SECONDS ? { sessionAffinityConfig: config } : {};
 }
 
 /** What is not a list of ports stays as it is, to be rejected. */
@@ -101,7 +111,7 @@ function ownedSpec(spec: Spec): Record<string, unknown> {
   const ports = mapPorts(spec.ports ?? [], ({ nodePort: _nodePort, ...port }) => ({ protocol: "TCP", targetPort: port.port, ...port }));
   const defaults = { type: "ClusterIP", publishNotReadyAddresses: false, sessionAffinity: "None" };
   const present = OWNED.filter((field) => spec[field] !== undefined).map((field) => [field, spec[field]] as const);
-  return { ...defaults, ...Object.fromEntries(present), ports, headless: isHeadless(spec) };
+  return { ...defaults, ...Object.fromEntries(present), ...affinityConfig(spec), ports, headless: isHeadless(spec) };
 }
 
 function mergeSpec(host: Spec, desired: Spec): Spec {

@@ -43,7 +43,7 @@ import { BACKENDS, parseSyncId, syncId } from "./state/sync-id.ts";
 import type { FormerUser } from "../reconcile/references/reference-strategy.ts";
 import { beginObjectReconcile } from "./run/object-reconcile.ts";
 import type { SharedState } from "./run/object-reconcile.ts";
-import { createNoticeReconcile } from "./run/reconcile.ts";
+import { beginSeries, createNoticeReconcile } from "./run/reconcile.ts";
 import type { SyncHooks, Tracked, ReconcileRun } from "./run/reconcile.ts";
 import { createWriteLimiter } from "./guards/write-limiter.ts";
 
@@ -117,6 +117,8 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const { tenant, host, rules, clock, hooks = {}, logger, metrics, ownerService } = options;
   const memory = options.memory ?? createSyncState();
   const hostServices = host.source(SERVICES);
+  for (const { kind, patches } of rules) beginSeries(metrics, kind.resource, patches.length);
+  for (const { resource } of options.references?.kinds ?? []) beginSeries(metrics, resource, 0);
   const tracked = rules.map((rule) => ({
     rules: rule,
     tenant: memory.latest(tenant.source(rule.kind.resource)),

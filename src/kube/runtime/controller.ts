@@ -163,6 +163,7 @@ class WorkerPool implements Controller {
     // At 0 before they happen, so that the first one is seen as an increase.
     for (const result of RESULTS) this.#countResult(result, 0);
     this.#metrics.count("controller_runtime_reconcile_errors_total", { controller: name }, 0);
+    this.#metrics.count("controller_runtime_reconcile_panics_total", { controller: name }, 0);
     this.#metrics.gauge("controller_runtime_max_concurrent_reconciles", workers, { controller: name });
     for (let index = 0; index < workers; index += 1) this.#addWorker();
   }

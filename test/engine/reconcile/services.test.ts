@@ -97,6 +97,23 @@ describe("the host copy of a Service", () => {
   });
 });
 
+test("how long a client keeps its Pod is copied, kept and undone; the default of the API server costs no write", () => {
+  const tenant = (timeoutSeconds: number) =>
+    service("shop", "web", { sessionAffinity: "ClientIP", sessionAffinityConfig: { clientIP: { timeoutSeconds } }, ports: [{ port: 80 }] });
+  const of = (timeoutSeconds: number) => ({ sessionAffinityConfig: { clientIP: { timeoutSeconds } } });
+  const made = asStored(copyOf({ sessionAffinity: "ClientIP", ...of(55), ports: [{ port: 80 }] }));
+  expect(made.spec).toMatchObject({ sessionAffinity: "ClientIP", ...of(55) });
+  const writes = (seconds: number, host: Service) => plan(rules, { key: KEY, tenant: tenant(seconds), host }).operations;
+  const edited = (seconds: number) => ({ ...made, spec: { ...made.spec, ...of(seconds) } });
+  expect(writes(55, made)).toEqual([]);
+  expect(writes(55, edited(99))).toMatchObject([{ action: "update", object: { spec: of(55) } }]);
+  expect(writes(77, made)).toMatchObject([{ action: "update", object: { spec: of(77) } }]);
+  const plain = asStored(copyOf({ sessionAffinity: "ClientIP", ...of(10_800), ports: [{ port: 80 }] }));
+  expect(writes(10_800, { ...plain, spec: { ...plain.spec, ...of(10_800) } })).toEqual([]);
+  const [back] = writes(10_800, edited(99)) as unknown as readonly { object: Service }[];
+  expect(back!.object.spec).not.toHaveProperty("sessionAffinityConfig");
+});
+
 test("settings of a session affinity go with it, as the API server wants", () => {
   const sticky = asStored(copyOf({ sessionAffinity: "ClientIP", ports: [{ port: 80 }] }));
   const host = { ...sticky, spec: { ...sticky.spec, sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } } };

@@ -44,6 +44,16 @@ describe("send", () => {
     expect(response).toEqual({ type: "object", object: await clusters.host.client.get(ENDPOINTS, HOST_KEY) });
   });
 
+  test("tells what an admission policy says, which names no field", async () => {
+    const error = new EngineError("API_INVALID", "Refused", {
+      details: { status: { details: { causes: [{ message: "ValidatingAdmissionPolicy 'p' denied request: no" }, {}] } } },
+    });
+    const refuse = () => Promise.reject(error);
+    const applied = await apply(creation(), { host: { get: refuse, create: refuse, update: refuse, delete: refuse } });
+    const message = "The host's API server refuses the object as invalid: ValidatingAdmissionPolicy 'p' denied request: no";
+    expect(applied).toMatchObject({ note: { message } });
+  });
+
   test("finds the world changed when the name is taken, and overwrites nothing", async () => {
     const first = await clusters.host.client.create(ENDPOINTS, copy({ labels: { first: "yes" } }));
     expect((await apply(creation())).type).toBe("outdated");

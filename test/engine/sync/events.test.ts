@@ -38,6 +38,22 @@ test("a note becomes an Event beside the object, with a reason that people can l
   ]);
 });
 
+test.each([
+  ["API_INVALID", 1],
+  ["LOOP_STOPPED", 1],
+  ["ADDRESS_REFUSED", 0],
+] as const)("%s is logged %i times, without its message, since its remedy is on the host or not", async (code, times) => {
+  const lines: string[] = [];
+  const logger = createLineLogger({ now: () => 0, write: (line) => lines.push(line) });
+  const recorder = createEventRecorder({ writer: cluster.client, clock: createFakeClock(), logger });
+  const note = { code, message: "spec.a: Invalid value: secret" };
+  await recorder.record(object, [note]);
+  await recorder.record(object, [note]);
+  expect(lines).toHaveLength(times);
+  for (const line of lines) expect(line).toMatch(new RegExp(`warn .*code=${code} kind=Endpoints namespace=shop name=web`));
+  expect(lines.join("")).not.toContain("secret");
+});
+
 test("what passes by itself is not an Event", async () => {
   const recorder = createEventRecorder({ writer: cluster.client, clock: createFakeClock(), logger: silentLogger });
   await recorder.record(object, [{ code: "HOST_SERVICE_MISSING", message: "not yet" }]);

@@ -42,6 +42,8 @@ interface Case {
   readonly uncopied?: boolean;
   /** An object of others has the name of the copy. */
   readonly taken?: boolean;
+  /** Copies of the Service are held up. */
+  readonly withheld?: true;
 }
 
 /** Numbers, and what the message says of the remedy. */
@@ -54,6 +56,7 @@ function found({
   slicesAreSynced,
   uncopied,
   taken,
+  withheld,
   ...options
 }: Case): string[] {
   const endpoints = subsets === undefined ? undefined : tenantEndpoints(tenantMeta, subsets);
@@ -67,11 +70,12 @@ function found({
   return invisibleBackends({
     rules: [...others, rules],
     services: [KEY],
+    ...(withheld && { withheld: () => "API_INVALID" }),
     tenant: { get: (resource) => (resource === SERVICES ? around.tenantService : endpoints), slices: tenantSlices },
     host: { get: (resource) => (resource === SERVICES ? hostService : copy), slices: hostSlices },
   }).map(
     ({ ready, seen, note }) =>
-      `${note.code} ${seen}/${ready} ${/let the syncer copy|kube-controller-manager|remove or rename/.exec(note.message)?.[0]}`,
+      `${note.code} ${seen}/${ready} ${/let the syncer copy|kube-controller-manager|remove or rename|copy is missing/.exec(note.message)?.[0]}`,
   );
 }
 
@@ -133,6 +137,12 @@ describe("told as invisible", () => {
       ],
       says: "1000/1001 kube-controller-manager",
     },
+    { why: "a copy that the host refuses", subsets: TWO, uncopied: true, withheld: true, says: "0/2 copy is missing" },
+    {
+      why: "a Service and Endpoints that the host refuses",
+      ...{ rules: testRules(), subsets: TWO, uncopied: true, hostService: undefined, withheld: true },
+      says: "0/2 copy is missing",
+    },
   ])("$why", ({ why: _why, says, ...one }) => {
     expect(found(one)).toEqual([`BACKENDS_INVISIBLE ${says}`]);
   });
@@ -165,6 +175,17 @@ describe("not told", () => {
     { why: "addresses of slices that the policy refuses", rules: denying, tenantSlices: [slice("shop", ["10.0.0.9"])] },
     { why: "a copy that is still to come", subsets: TWO, uncopied: true },
     { why: "a Service that has no host Service yet", subsets: TWO, hostService: undefined },
+    {
+      why: "what others take the traffic of, also where a copy is missing",
+      ...{ subsets: TWO, uncopied: true, withheld: true },
+      hostService: service("vc", "web-x-shop-x-blue", {}),
+    },
+    {
+      why: "a copy that is stale, which is told otherwise",
+      subsets: TWO,
+      withheld: true,
+      hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], MIRROR)],
+    },
     { why: "a foreign host Service", subsets: TWO, hostService: service("vc", "web-x-shop-x-blue", {}) },
     { why: "a host Service whose backends the host selects", subsets: TWO, hostService: namedService({ selector: { app: "web" } }) },
     { why: "Endpoints whose sync is switched off", rules: testRules({ ...EXTERNAL, enabled: false }), subsets: TWO },

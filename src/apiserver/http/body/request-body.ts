@@ -117,9 +117,12 @@ export function parseJsonBody(text: string): unknown {
   try {
     return checkedDepth(JSON.parse(withoutLoneSurrogates(text)));
   } catch (error) {
-    if (error instanceof SyntaxError) throw badRequest(`couldn't get version/kind; json parse error: ${withoutBody(error.message)}`);
-    throw error;
+    throw error instanceof SyntaxError ? notJson(error) : error;
   }
+}
+
+function notJson({ message }: SyntaxError): Error {
+  return badRequest(`couldn't get version/kind; json parse error: ${withoutBody(message)}`);
 }
 
 /** The engine quotes what stands around a fault, which may be a secret. The letter itself stays. */
@@ -139,17 +142,27 @@ function parseProtobuf(bytes: Buffer, shape: ObjectSchema): unknown {
 }
 
 /**
- * Data of a YAML text, or of a JSON text, which is also YAML but parses faster as JSON.
+ * Data of a YAML text, or of a JSON text, which is also YAML but parses faster as JSON. A mapping of YAML can begin as JSON does.
  *
  * @param valuesMax Maximum number of values after expanding aliases.
  * @throws API_BAD_REQUEST when the text is neither, is nested too deeply, or its aliases expand to more than that.
  */
 export function parseYaml(text: string, valuesMax: number): unknown {
-  if (text.startsWith("{")) return parseJsonBody(text);
+  let fault: Error | undefined;
+  if (text.startsWith("{")) {
+    try {
+      return checkedDepth(JSON.parse(withoutLoneSurrogates(text)));
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      fault = notJson(error);
+      // Its values have been counted as those of JSON.
+      if (countYaml(Buffer.from(text), valuesMax) > valuesMax) throw fault;
+    }
+  }
   const report = new Report();
   const node = readYaml(text, { file: "body", report, aliasedValuesMax: valuesMax });
   const [problem] = report.problems;
-  if (problem !== undefined) throw badRequest(`error converting YAML to JSON: yaml: line ${problem.line}: ${problem.message}`);
+  if (problem !== undefined) throw fault ?? badRequest(`error converting YAML to JSON: yaml: line ${problem.line}: ${problem.message}`);
   const data = checkedDepth(toJson(node!));
   const json = text.includes("\\") ? JSON.stringify(data) : "";
   if (withoutLoneSurrogates(json) !== json)

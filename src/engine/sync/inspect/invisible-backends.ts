@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Code } from "../../../base/codes.ts";
 import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
 import type { ReaderView } from "../../../kube/object/endpoints/reader-view.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
@@ -36,7 +37,12 @@ export interface VisibilityOptions {
   readonly host: ComparedCluster & { readonly slices: readonly KubeObject[] };
   /** Default: `backends: auto` does not hold, and is the remedy. */
   readonly auto?: AutoHolds | undefined;
+  /** Why a running syncer cannot make or keep the copies of a Service now. Default: missing copies are about to be made. */
+  readonly withheld?: Withheld | undefined;
 }
+
+/** The code by which copies of a Service or its Endpoints are held up, by the key in the tenant. */
+export type Withheld = (key: ObjectKey) => Code | undefined;
 
 /** `backends: auto` holds already: for the configuration, whatever the syncer may do, or for this very syncer, without the permissions for it. */
 export type AutoHolds = "configured" | "without permissions";
@@ -91,8 +97,9 @@ function lookAt(options: VisibilityOptions, seen: Seen, key: ObjectKey): Invisib
   const tenantService = options.tenant.get(SERVICES, key) as Service | undefined;
   const hostKey = rules.translator.toHost(key, SERVICES);
   const hostService = hostKey && (options.host.get(SERVICES, hostKey) as Service | undefined);
-  if (tenantService === undefined || hostKey === undefined || hostService === undefined) return undefined;
-  if (hostServiceOwner(rules, key, { hostService }).whose !== "this") return undefined;
+  if (tenantService === undefined || hostKey === undefined) return undefined;
+  if (hostService === undefined && options.withheld?.(key) === undefined) return undefined;
+  if (hostService !== undefined && hostServiceOwner(rules, key, { hostService }).whose !== "this") return undefined;
   const around = { tenantService, hostService };
   const backends = backendsOf(options, seen, { key, hostKey, around });
   const visible = addressesOf(viewOfSlices(seen.host.get(formatKey(hostKey)) ?? []));
@@ -138,10 +145,15 @@ function backendsOf(options: VisibilityOptions, seen: Seen, { key, hostKey, arou
   const endpoints = options.tenant.get(ENDPOINTS, key) as Endpoints | undefined;
   const own = slices.filter((slice) => endpoints === undefined || controllerOf(slice) === undefined);
   const alone = synced ? NONE : ofSlices(rules, own, around);
-  if (endpoints === undefined || decideCopy(rules, key, endpoints, around).action !== "copy") return alone;
+  if (endpoints === undefined) return alone;
   const copy = options.host.get(ENDPOINTS, hostKey) as Endpoints | undefined;
+  const withheld = copy === undefined ? options.withheld?.(key) : undefined;
+  const decision = decideCopy(rules, key, endpoints, around);
+  const isWanted = decision.action === "copy" || (withheld !== undefined && decision.code === "HOST_SERVICE_MISSING");
+  if (!isWanted) return alone;
+  if (withheld !== undefined) return ofEndpointsWithout(rules, endpoints, withheldBy(withheld));
   if (copy === undefined) return alone;
-  if (!isCopyOf(rules, copy, key)) return ofEndpointsWithout(rules, endpoints, hostKey);
+  if (!isCopyOf(rules, copy, key)) return ofEndpointsWithout(rules, endpoints, takenBy(hostKey));
   const remedy = slices.length > 0 && !synced ? SYNC_SLICES : MIRROR;
   const copied = { view: viewOfEndpoints(copy), source: "Endpoints", remedy };
   if (alone.view.size === 0) return copied;
@@ -161,11 +173,18 @@ const WITH_AUTO: Readonly<Record<AutoHolds, string>> = {
     "permissions on EndpointSlices that backends: auto needs are missing; grant those that the syncer's log names and restart the syncer",
 };
 
-/** Backends of Endpoints that get no copy, because an object of others has its name. */
-function ofEndpointsWithout(rules: Rules, endpoints: Endpoints, { namespace, name }: ObjectKey): Backends {
+function takenBy({ namespace, name }: ObjectKey): string {
+  return `Endpoints of another owner exist in place of the copy, ${namespace}/${name} (HOST_OBJECT_FOREIGN); remove or rename them`;
+}
+
+function withheldBy(code: Code): string {
+  return `the copy is missing (${code}); the Events of the Service and of its Endpoints say why`;
+}
+
+/** Backends of Endpoints that get no copy. */
+function ofEndpointsWithout(rules: Rules, endpoints: Endpoints, remedy: string): Backends {
   const { object, rejected } = rules.kind.admitBody(endpoints, rules);
   if (rejected !== undefined) return NONE;
-  const remedy = `Endpoints of another owner exist in place of the copy, ${namespace}/${name} (HOST_OBJECT_FOREIGN); remove or rename them`;
   return { view: viewOfEndpoints(object as Endpoints), source: "Endpoints", remedy, isTaken: true };
 }
 

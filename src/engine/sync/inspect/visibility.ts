@@ -14,7 +14,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ClusterReads } from "./cluster-reads.ts";
 import { invisibleBackends } from "./invisible-backends.ts";
-import type { AutoHolds, InvisibleBackends, ComparedCluster } from "./invisible-backends.ts";
+import type { AutoHolds, InvisibleBackends, ComparedCluster, Withheld } from "./invisible-backends.ts";
 
 /** One cluster: Services and Endpoints as they are known, and slices as lists say. */
 export interface ReadCluster extends Pick<ComparedCluster, "get"> {
@@ -33,6 +33,7 @@ export interface VisibilitySources {
   readonly clock: Clock;
   /** See {@link AutoHolds}. */
   readonly auto?: AutoHolds | undefined;
+  readonly withheld?: Withheld | undefined;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
@@ -54,7 +55,16 @@ const SETTLING_MS = 2_000;
  *
  * @throws API_… when a cluster cannot answer; one that refuses is `hidden`.
  */
-export async function readInvisible({ rules, services, tenant, host, clock, auto, signal }: VisibilitySources): Promise<Visibility> {
+export async function readInvisible({
+  rules,
+  services,
+  tenant,
+  host,
+  clock,
+  auto,
+  withheld,
+  signal,
+}: VisibilitySources): Promise<Visibility> {
   // Where no Endpoints are copied, slices are copied as they are or nothing is.
   const copies = rules.some(({ kind, enabled }) => kind.resource === ENDPOINTS && enabled);
   const present = services.filter((key) => tenant.get(SERVICES, key) !== undefined);
@@ -64,7 +74,7 @@ export async function readInvisible({ rules, services, tenant, host, clock, auto
   const hidden = sides.flatMap(({ side, error }) => (error === undefined ? [] : [{ side, error }]));
   if (ofHost.items === undefined) return { invisible: [], hidden };
   const look = (keys: readonly ObjectKey[], slices: readonly KubeObject[]) =>
-    invisibleBackends({ rules, services: keys, auto, tenant: { ...tenant, slices: ofTenant.items }, host: { ...host, slices } });
+    invisibleBackends({ rules, services: keys, auto, withheld, tenant: { ...tenant, slices: ofTenant.items }, host: { ...host, slices } });
   const first = look(present, ofHost.items);
   if (first.length === 0) return { invisible: [], hidden, slices: ofHost.items };
   await delay(clock, SETTLING_MS, signal);

@@ -6,6 +6,7 @@ import { loggableMessage } from "../../../base/logger.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { noMetrics } from "../../../base/metrics.ts";
 import type { Metrics } from "../../../base/metrics.ts";
+import { keyOf } from "../../../kube/object/key.ts";
 import { EVENTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Note } from "../../reconcile/plan-types.ts";
@@ -13,6 +14,9 @@ import type { Writer } from "../cluster/access.ts";
 
 /** Codes that pass by themselves or are as wanted; they show in `why` but not as Events. */
 const QUIET: ReadonlySet<Code> = new Set(["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_MISSING", "HOST_SERVICE_SELECTOR", "NAME_NOT_MAPPED"]);
+
+/** Codes whose remedy is on the host: those who operate it read the log, and not the tenant's Events. */
+const LOGGED: ReadonlySet<Code> = new Set(["API_INVALID", "LOOP_STOPPED"]);
 
 /** The same Event for the same object is not repeated within this time, in milliseconds. */
 export const EVENT_SILENCE_MS = 10 * 60_000;
@@ -117,8 +121,12 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       for (const note of worthAnEvent(notes)) {
         const event = eventOf(object, note, new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z"));
         if (!isNews(event.metadata.name!)) continue;
-        if (isShareLeft(namespace)) written.push(inTurn(namespace, () => write(event, { object, ...note }, logger)));
-        else {
+        if (isShareLeft(namespace)) {
+          // Without the message, which can quote the object.
+          if (LOGGED.has(note.code))
+            logger.warn("The copy of an object is not kept current", { code: note.code, kind: object.kind, ...keyOf(object) });
+          written.push(inTurn(namespace, () => write(event, { object, ...note }, logger)));
+        } else {
           said.delete(event.metadata.name!);
           metrics.count("endpoint_sync_events_dropped_total");
         }

@@ -66,7 +66,8 @@ function isTerminating({ details }: EngineError): boolean {
 function invalidFields(operation: Operation, error: EngineError): string {
   const status = error.details["status"] as { details?: { causes?: readonly { field?: string; message?: string }[] } } | undefined;
   const causes = status?.details?.causes ?? [];
-  const text = causes.map(({ field, message }) => `${field}: ${message}`).join("; ");
+  // A cause of an admission policy names no field.
+  const text = causes.flatMap(({ field, message }) => [field, message].filter(Boolean).join(": ") || []).join("; ");
   const { name = "" } = operation.action === "delete" ? operation.key : operation.object.metadata;
   const shown = operation.side === "host" && name !== "" ? text.replaceAll(name, "…") : text;
   return `The ${operation.side}'s API server refuses the object as invalid${shown === "" ? "" : `: ${shown}`}`;

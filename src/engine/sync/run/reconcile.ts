@@ -173,8 +173,7 @@ export function showPlan(
   for (const done of outcomes) {
     const { patch, outcome } = done;
     hooks.onOutcome?.(done, key, resource.plural);
-    const place = patch < PATCHES_MAX ? String(patch) : "more";
-    metrics.count("endpoint_sync_patch_outcomes_total", { resource: name, patch: place, outcome });
+    metrics.count("endpoint_sync_patch_outcomes_total", { resource: name, patch: patchLabel(patch), outcome });
     fuel += done.fuel;
   }
   if (fuel > 0) metrics.count("endpoint_sync_fuel_total", { resource: name }, fuel);
@@ -230,5 +229,27 @@ export function countNotes(metrics: Metrics, type: ResourceType, notes: readonly
   if (refused > 0) metrics.count("endpoint_sync_refused_addresses_total", { resource }, refused);
 }
 
+/** Codes that alerts ask for. */
+const ALERTED: readonly Note["code"][] = ["API_INVALID", "LOOP_STOPPED"];
+
+/**
+ * Begins the series that alerts ask for at 0: Prometheus sees no increase in a series whose first value is 1.
+ *
+ * @example
+ * beginSeries(metrics, ENDPOINTS, 1);
+ * metrics.text().includes('outcome="error",patch="0",resource="endpoints"'); // true
+ */
+export function beginSeries(metrics: Metrics, type: ResourceType, patches: number): void {
+  const resource = qualifiedPlural(type);
+  for (const code of ALERTED) metrics.count("endpoint_sync_notes_total", { resource, code }, 0);
+  metrics.count("endpoint_sync_refused_addresses_total", { resource }, 0);
+  for (let patch = 0; patch < patches && patch <= PATCHES_MAX; patch += 1)
+    metrics.count("endpoint_sync_patch_outcomes_total", { resource, patch: patchLabel(patch), outcome: "error" }, 0);
+}
+
 /** Patches of a list that have series of their own; those after them share one. */
 const PATCHES_MAX = 100;
+
+function patchLabel(patch: number): string {
+  return patch < PATCHES_MAX ? String(patch) : "more";
+}
