@@ -41,6 +41,7 @@ import {
   READ_MS,
   REQUEST_MS,
 } from "./http/limits/limits.ts";
+import { isUnread } from "./http/body/request-body.ts";
 import { dropBody } from "./http/body/unread-body.ts";
 import { Warnings } from "./http/warnings.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
@@ -219,6 +220,7 @@ class Serving {
     this.#answered.add(answered);
     try {
       await answered;
+      await this.#answering.flushing;
     } finally {
       this.#answered.delete(answered);
       leave();
@@ -345,7 +347,7 @@ class Serving {
       return record?.complete(response.statusCode);
     }
     // A body that was not read would be taken for the next request.
-    const unread = !request.complete;
+    const unread = isUnread(request);
     if (unread) response.setHeader("Connection", "close");
     if (status?.code === 401) response.setHeader("WWW-Authenticate", "Bearer");
     const answer = status ?? statusOf(internalError())!;

@@ -68,13 +68,13 @@ export async function createAccess({ store, chance, clock, logger, platform, isN
  * an absent object needs the verb `create` too.
  */
 export function createCreationAdmission(authorizer: Authorizer, next: Admit): Admit {
-  return async (operation) => {
+  return (operation) => {
     const { verb, type, key, user } = operation;
     if (verb === "create") {
       const version = type.apiVersion.slice(type.apiVersion.lastIndexOf("/") + 1);
       const attributes = { verb, group: groupOf(type), version, resource: type.plural, subresource: "", ...key };
       demandAllowed(authorizer, user, attributes);
     }
-    await next(operation);
+    return next(operation);
   };
 }

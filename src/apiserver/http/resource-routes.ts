@@ -15,6 +15,7 @@ import {
   readPatchParameters,
   readWriteParameters,
 } from "./query.ts";
+import type { WriteParameters } from "./query.ts";
 import { PROTOBUF_TYPE } from "./body/protobuf.ts";
 import type { ObjectSchema } from "../../schema/schema.ts";
 import type { Registry } from "../verbs/registry.ts";
@@ -167,7 +168,7 @@ class Routes {
         verb: "update",
         handle: async (routed) => {
           const { exchange, target, definition } = routed;
-          const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
+          const options = this.#writer(exchange, target, readWriteParameters(exchange.query, "UpdateOptions"));
           const body = await this.#body(exchange, definition.views![part]!.definition, options);
           return answer(routed, { write: { kind: "replace", body }, options });
         },
@@ -177,7 +178,7 @@ class Routes {
         verb: "patch",
         handle: async (routed) => {
           const { exchange, target } = routed;
-          const options = { ...readPatchParameters(exchange.query), ...this.#writer(exchange, target) };
+          const options = this.#writer(exchange, target, readPatchParameters(exchange.query));
           return answer(routed, { write: await this.#patchBody(exchange), options });
         },
       },
@@ -238,7 +239,7 @@ class Routes {
   }
 
   async #post({ exchange, target, definition }: Routed): Promise<void> {
-    const options = { ...readWriteParameters(exchange.query, "CreateOptions"), ...this.#writer(exchange, target) };
+    const options = this.#writer(exchange, target, readWriteParameters(exchange.query, "CreateOptions"));
     const body = await this.#body(exchange, definition, options);
     const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
     const paused = exchange.body.pause();
@@ -255,7 +256,7 @@ class Routes {
   }
 
   async #put({ exchange, target, definition, key }: Routed): Promise<void> {
-    const options = { ...readWriteParameters(exchange.query, "UpdateOptions"), ...this.#writer(exchange, target) };
+    const options = this.#writer(exchange, target, readWriteParameters(exchange.query, "UpdateOptions"));
     const body = await this.#body(exchange, definition, options);
     const { object, created } = await this.#options.registry.update(definition.type, key, body, options);
     await exchange.body.pause();
@@ -263,7 +264,7 @@ class Routes {
   }
 
   async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
-    const options = { ...readPatchParameters(exchange.query), ...this.#writer(exchange, target) };
+    const options = this.#writer(exchange, target, readPatchParameters(exchange.query));
     const { kind, body, text } = await this.#patchBody(exchange);
     // What is applied is YAML, where a field twice does not parse in the first place.
     if (kind !== "apply") this.#reportRepeated(definition, text, { ...options, strictError: patchRefused });
@@ -307,15 +308,9 @@ class Routes {
     return { ...readDeleteParameters(exchange.query, body), user: exchange.user, judge: exchange.judge };
   }
 
-  #writer({ user, judge, warn, request, body }: Exchange, { subresource }: ResourceTarget) {
-    return {
-      user,
-      judge,
-      warn,
-      pause: body.pause,
-      userAgent: request.headers["user-agent"] ?? "",
-      ...(subresource !== undefined && { subresource }),
-    };
+  #writer<Parameters extends WriteParameters>(exchange: Exchange, { subresource }: ResourceTarget, parameters: Parameters) {
+    const { user, judge, warn, request, body } = exchange;
+    return { ...parameters, user, judge, warn, pause: body.pause, userAgent: request.headers["user-agent"] ?? "", subresource };
   }
 
   async #body(exchange: Exchange, definition: ResourceDefinition, options: BodyOptions): Promise<unknown> {

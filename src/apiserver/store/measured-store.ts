@@ -16,10 +16,9 @@ const LABELS: Readonly<Record<Operation, MetricLabels>> = {
  * starts each request if several servers share the store. Everything else is answered from memory.
  */
 export function measuredStore(store: Store, { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }): Store {
-  const measured = async <T>(operation: Operation, act: () => Promise<T>): Promise<T> => {
-    const began = clock.monotonic();
+  const measured = async <T>(operation: Operation, began: number, done: Promise<T>): Promise<T> => {
     try {
-      return await act();
+      return await done;
     } catch (error) {
       metrics.count("apiserver_storage_request_errors_total", LABELS[operation]);
       throw error;
@@ -29,13 +28,13 @@ export function measuredStore(store: Store, { metrics, clock }: { readonly metri
   };
   for (const labels of Object.values(LABELS)) metrics.count("apiserver_storage_request_errors_total", labels, 0);
   return {
-    revision: () => measured("revision", () => store.revision()),
+    revision: () => measured("revision", clock.monotonic(), store.revision()),
     get: (key) => store.get(key),
     list: (range) => store.list(range),
     watch: (options) => store.watch(options),
-    create: (key, object, terms) => measured("create", () => store.create(key, object, terms)),
-    update: (key, object, expected, terms) => measured("update", () => store.update(key, object, expected, terms)),
-    delete: (key, expected, terms) => measured("delete", () => store.delete(key, expected, terms)),
+    create: (key, object, terms) => measured("create", clock.monotonic(), store.create(key, object, terms)),
+    update: (key, object, expected, terms) => measured("update", clock.monotonic(), store.update(key, object, expected, terms)),
+    delete: (key, expected, terms) => measured("delete", clock.monotonic(), store.delete(key, expected, terms)),
     oldest: () => store.oldest(),
     heldBytes: () => store.heldBytes(),
     demandWritable: () => store.demandWritable(),

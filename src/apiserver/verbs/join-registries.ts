@@ -13,18 +13,20 @@ import { noSuchPath } from "../types/status.ts";
  */
 export function joinRegistries(...registries: readonly Registry[]): Registry {
   const definitions = registries.flatMap((registry) => registry.definitions);
-  const byKind = new Map(registries.flatMap((registry) => registry.definitions.map(({ type }) => [idOf(type), registry] as const)));
+  const byKind = new Map(
+    registries.flatMap((registry) => registry.definitions.map((definition) => [idOf(definition.type), { registry, definition }] as const)),
+  );
   assert(byKind.size === definitions.length, "each kind is in one registry");
   const at = <To>(type: ResourceType, act: (registry: Registry) => Promise<To>): Promise<To> => {
-    const registry = byKind.get(idOfType(type));
-    return registry === undefined ? Promise.reject(noSuchPath()) : act(registry);
+    const served = byKind.get(idOfType(type));
+    return served === undefined ? Promise.reject(noSuchPath()) : act(served.registry);
   };
   return {
     definitions,
     async restore() {
       for (const registry of registries) await registry.restore();
     },
-    find: (apiVersion, plural) => byKind.get(idOf({ apiVersion, plural }))?.find(apiVersion, plural),
+    find: (apiVersion, plural) => byKind.get(idOf({ apiVersion, plural }))?.definition,
     get: (type, key, options) => at(type, (registry) => registry.get(type, key, options)),
     list: (type, request) => at(type, (registry) => registry.list(type, request)),
     watch: (type, request) => at(type, (registry) => registry.watch(type, request)),

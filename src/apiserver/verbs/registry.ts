@@ -75,7 +75,7 @@ export interface Registry {
  * await registry.create(CONFIG_MAPS, "shop", { metadata: { name: "settings" } });
  */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { store, definitions, clock, chance, admit = async () => {}, reserve = () => () => {} } = options;
+  const { store, definitions, clock, chance, admit = () => undefined, reserve = () => () => {} } = options;
   const contexts = new Map<string, ResourceContext>();
   for (const definition of definitions) contexts.set(idOf(definition.type), { definition, store, clock, chance, admit, reserve });
   const at = <To>(type: ResourceType, act: (context: ResourceContext) => Promise<To>): Promise<To> => {

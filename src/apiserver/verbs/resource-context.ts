@@ -21,8 +21,8 @@ export interface WriteAttempt {
   readonly user: UserInfo;
 }
 
-/** Admits a write, or throws its refusal. */
-export type Admit = (operation: WriteAttempt) => Promise<void>;
+/** Admits a write, or throws its refusal. Undefined if there is nothing to wait for. */
+export type Admit = (operation: WriteAttempt) => Promise<void> | undefined;
 
 /** An object that is about to be stored. */
 export interface Storing {

@@ -16,6 +16,15 @@ export interface Finished {
   readonly claim: Claim;
 }
 
+/** A write before these steps. */
+export interface Unfinished {
+  readonly object: KubeObject;
+  /** Undefined for a creation. */
+  readonly old: KubeObject | undefined;
+  /** The body that the object was made from; see {@link seal}. Default: unknown. */
+  readonly decoded?: KubeObject | undefined;
+}
+
 /**
  * The steps of every write from a decoded object to the stored one: prepare, allocate, validate, canonicalize. The caller
  * ends the allocation: with `commit` once the object is stored, otherwise with `rollback`. There is nothing to wait for unless allocating takes time.
@@ -24,24 +33,19 @@ export interface Finished {
  */
 export function finishWrite(
   definition: ResourceDefinition,
-  object: KubeObject,
-  old: KubeObject | undefined,
-  { warn, user = SYSTEM_USER, decoded }: Pick<WriteOptions, "warn" | "user"> & { readonly decoded?: KubeObject },
+  write: Unfinished,
+  { warn, user = SYSTEM_USER }: Pick<WriteOptions, "warn" | "user">,
 ): Finished | Promise<Finished> {
   const { strategy } = definition;
+  const { object, old } = write;
   const given = withUniqueOwners(object, warn);
   const prepared = strategy.prepare?.(given, old, user) ?? given;
-  const finish = (claim: Claim) => finishClaimed(definition, claim, old, { warn, decoded });
+  const finish = (claim: Claim) => finishClaimed(definition, claim, write, warn);
   const claim = strategy.claim === undefined ? { object: prepared, ...NOTHING_HELD } : strategy.claim(prepared, old);
   return claim instanceof Promise ? claim.then(finish) : finish(claim);
 }
 
-function finishClaimed(
-  definition: ResourceDefinition,
-  claim: Claim,
-  old: KubeObject | undefined,
-  { warn, decoded }: { readonly warn: WriteOptions["warn"] | undefined; readonly decoded: KubeObject | undefined },
-): Finished {
+function finishClaimed(definition: ResourceDefinition, claim: Claim, { old, decoded }: Unfinished, warn: WriteOptions["warn"]): Finished {
   const { type, strategy } = definition;
   const errors = [...validationErrors(definition, claim.object, old), ...(claim.errors ?? [])];
   if (errors.length > 0) {

@@ -37,7 +37,7 @@ export function withManagers(context: ResourceContext, { before, after, managers
 }
 
 /** Options that identify the writer, and the part of the object. */
-export type TrackingOptions = Pick<WriteOptions, "fieldManager" | "userAgent"> & { readonly subresource?: string };
+export type TrackingOptions = Pick<WriteOptions, "fieldManager" | "userAgent"> & { readonly subresource?: string | undefined };
 
 function settled(before: KubeObject | undefined, after: KubeObject): KubeObject {
   return before === undefined ? after : withoutIdleTimes(before, after);

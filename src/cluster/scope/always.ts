@@ -3,11 +3,11 @@ import type { Attributes } from "../../apiserver/access/authorization.ts";
 /** Paths that clients read before they do anything, with everything below. */
 const OPEN_PATHS = ["/api", "/apis", "/healthz", "/livez", "/openapi", "/readyz", "/version"];
 
-/** Resources by which users ask about themselves. */
-const SELF_REVIEWS = new Set([
-  "authentication.k8s.io/selfsubjectreviews",
-  "authorization.k8s.io/selfsubjectaccessreviews",
-  "authorization.k8s.io/selfsubjectrulesreviews",
+/** Resources by which users ask about themselves, with their groups. */
+const SELF_REVIEWS: ReadonlyMap<string, string> = new Map([
+  ["selfsubjectreviews", "authentication.k8s.io"],
+  ["selfsubjectaccessreviews", "authorization.k8s.io"],
+  ["selfsubjectrulesreviews", "authorization.k8s.io"],
 ]);
 
 /**
@@ -21,7 +21,7 @@ export function alwaysAllowed(attributes: Attributes): boolean {
   const { verb } = attributes;
   if ("path" in attributes) return (verb === "get" || verb === "head") && OPEN_PATHS.some((open) => isAtOrBelow(open, attributes.path));
   const { group, resource, subresource } = attributes;
-  return verb === "create" && subresource === "" && SELF_REVIEWS.has(`${group}/${resource}`);
+  return verb === "create" && subresource === "" && SELF_REVIEWS.get(resource) === group;
 }
 
 function isAtOrBelow(open: string, path: string): boolean {

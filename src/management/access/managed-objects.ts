@@ -46,8 +46,9 @@ export async function followManagedObjects(store: Store): Promise<ManagedObjects
   };
   const of = (type: ResourceType) => (groupOf(type) === MANAGEMENT_GROUP ? collections.get(type.plural) : undefined);
   const onEvent = ({ type, key, object, previous }: StoreEvent) => {
-    put(key, type === "deleted" ? undefined : object);
-    for (const listener of listeners) listener({ object: type === "deleted" ? undefined : object, previous });
+    const change = { object: type === "deleted" ? undefined : object, previous };
+    put(key, change.object);
+    for (const listener of listeners) listener(change);
   };
   const present = await store.list({ prefix });
   for (const { key, object } of present.objects) put(key, object);

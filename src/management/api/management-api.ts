@@ -180,7 +180,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const people = { names, hold, passwordRules: () => config.auth.password, passwordChange, settleKeys: settle, leave, leaveLogin };
   const parts = { rights, objects, keys, activity, lives, limits, ...people };
   const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
-  const admit = createCreationAdmission(rights, async () => {});
+  const admit = createCreationAdmission(rights, () => undefined);
   const refused = () => metrics.count("apiserver_rejected_requests_total", { reason: "quota" });
   const reserve = createQuota({ objects, limits: options.quota, refused });
   const stored = createRegistry({ store: measured, definitions, clock, chance, admit, reserve });

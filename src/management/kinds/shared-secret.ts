@@ -67,17 +67,18 @@ function dataOf(object: KubeObject): StringMap {
 function validate(object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
   const data = dataOf(object);
   const before = old === undefined ? NO_DATA : dataOf(old);
-  const names = Object.keys(data).flatMap((name) => keyErrors(name).map((detail) => invalid(`spec.data[${name}]`, name, detail)));
-  // Stored values predate this check and stay valid.
-  const changed = Object.entries(data).filter(([name, value]) => before[name] !== value);
-  const values = changed.flatMap(([name, value]) => (isCanonical(value) ? [] : [invalid(`spec.data[${name}]`, "<hidden>", NOT_CANONICAL)]));
-  const size = Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, "base64"), 0);
-  if (size <= SECRET_BYTES_MAX) return [...names, ...values];
-  return [
-    ...names,
-    ...values,
-    { reason: "FieldValueTooLong", field: "spec.data", message: `Too long: may not be more than ${SECRET_BYTES_MAX} bytes` },
-  ];
+  const errors: FieldError[] = [];
+  for (const name in data) for (const detail of keyErrors(name)) errors.push(invalid(`spec.data[${name}]`, name, detail));
+  let size = 0;
+  for (const [name, value] of Object.entries(data)) {
+    size += Buffer.byteLength(value, "base64");
+    // Stored values predate this check and stay valid.
+    if (before[name] === value || isCanonical(value)) continue;
+    errors.push(invalid(`spec.data[${name}]`, "<hidden>", NOT_CANONICAL));
+  }
+  if (size <= SECRET_BYTES_MAX) return errors;
+  const message = `Too long: may not be more than ${SECRET_BYTES_MAX} bytes`;
+  return [...errors, { reason: "FieldValueTooLong", field: "spec.data", message }];
 }
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

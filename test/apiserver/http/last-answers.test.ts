@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { systemChance } from "../../../src/base/chance.ts";
-import { systemClock } from "../../../src/base/clock.ts";
+import { nextMacrotask, systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { CONFIG_MAPS } from "../../../src/kube/object/resource.ts";
 import { startApiServer } from "../../../src/apiserver/api-server.ts";
@@ -96,4 +96,30 @@ test("a watch that was on its way when the server began to stop ends in order, a
   await once(answer, "end");
   await closing;
   expect([answer.statusCode, answer.complete]).toEqual([200, true]);
+});
+
+test.each([
+  ["with the head", [""]],
+  ["behind the head", ["\r\n\r\n"]],
+  ["in pieces", ["\r\n\r\n", "{", '"data"']],
+])("a refused body that comes %s leaves the connection open", async (_how, cuts) => {
+  const { port } = await start(async () => SYSTEM_USER);
+  const socket = connect(port, "127.0.0.1").setNoDelay(true);
+  const told = follow(socket);
+  const body = '{"metadata":{"name":"A"},"data":{"a":"1"}}';
+  const text = `POST ${COLLECTION} HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const answers = () => told.text.split("HTTP/1.1 422 ").length - 1;
+  for (let count = 1; count <= 2; count += 1) {
+    let sent = 0;
+    for (const cut of cuts) {
+      const to = cut === "" ? text.length : text.indexOf(cut, sent) + cut.length;
+      await new Promise<void>((done) => void socket.write(text.slice(sent, to), () => done()));
+      await nextMacrotask();
+      sent = to;
+    }
+    socket.write(text.slice(sent));
+    await until("it is answered", () => answers() === count || told.ended);
+  }
+  expect([answers(), told.text.includes("Connection: close"), told.ended]).toEqual([2, false, false]);
+  socket.destroy();
 });

@@ -8,25 +8,45 @@ import { isReadable, PROTOBUF_TYPE, ProtobufError, readProtobuf } from "./protob
 import type { ObjectSchema } from "../../../schema/schema.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../../types/status.ts";
 
+/** Bodies that were read before the parser has told their end. */
+const read = new WeakSet<IncomingMessage>();
+
+/** Reports whether some of a request's body may still come. */
+export function isUnread(request: IncomingMessage): boolean {
+  return !request.complete && !read.has(request);
+}
+
 /**
- * The bytes of a body. `claim` is called for each piece, and may refuse it.
+ * The bytes of a body; at once if it came together with the head, as most do. `claim` is called for each piece, and may refuse it.
  *
  * @throws API_INVALID (413) when there are more than `bytesMax`, and what `claim` throws; the rest is not read.
  */
-export function readBytes(request: IncomingMessage, bytesMax: number, claim: (bytes: number) => void = () => {}): Promise<Buffer> {
+export function readBytes(request: IncomingMessage, bytesMax: number, claim: (bytes: number) => void = () => {}): Buffer | Promise<Buffer> {
+  if (request.destroyed) throw closed();
+  const length = Number(request.headers["content-length"]);
+  if (length > bytesMax) throw tooLong(bytesMax);
+  if (!request.complete && request.readableLength !== length) return readPieces(request, bytesMax, claim);
+  read.add(request);
+  const whole = (request.read() as Buffer | null) ?? NOTHING;
+  if (whole.length > bytesMax) throw tooLong(bytesMax);
+  if (whole.length > 0) claim(whole.length);
+  return whole;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** Not by `for await`, which takes as long as all the rest of a small request. */
+function readPieces(request: IncomingMessage, bytesMax: number, claim: (bytes: number) => void): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   const take = (chunk: Buffer) => {
     length += chunk.length;
-    if (length > bytesMax) throw tooLarge(`Request entity too large: limit is ${bytesMax}`);
+    if (length > bytesMax) throw tooLong(bytesMax);
     claim(chunk.length);
     chunks.push(chunk);
   };
-  // Not by `for await`, which takes as long as all the rest of a small request.
   return new Promise((resolve, reject) => {
-    const gone = () => reject(new Error("the connection was closed in the middle of a request"));
-    if (request.destroyed) return gone();
-    if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(`Request entity too large: limit is ${bytesMax}`);
+    const gone = () => reject(closed());
     const onData = (chunk: Buffer) => {
       try {
         take(chunk);
@@ -43,6 +63,14 @@ export function readBytes(request: IncomingMessage, bytesMax: number, claim: (by
     request.once("error", reject);
     request.once("close", gone);
   });
+}
+
+function tooLong(bytesMax: number): Error {
+  return tooLarge(`Request entity too large: limit is ${bytesMax}`);
+}
+
+function closed(): Error {
+  return new Error("the connection was closed in the middle of a request");
 }
 
 const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,:\n{[');

@@ -17,11 +17,12 @@ export interface SortedKeys {
  */
 export function createSortedKeys(): SortedKeys {
   const keys: string[] = [];
+  /** Behind the key that was added last, or where one was removed: others often follow in order. */
+  let next = 0;
   const position = (key: string) => {
+    if ((next === 0 || keys[next - 1]! < key) && (next === keys.length || key <= keys[next]!)) return next;
     let low = 0;
     let high = keys.length;
-    // New names often are the last ones.
-    if (high > 0 && keys[high - 1]! < key) return high;
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (keys[middle]! < key) low = middle + 1;
@@ -33,10 +34,11 @@ export function createSortedKeys(): SortedKeys {
     add(key) {
       const at = position(key);
       if (keys[at] !== key) keys.splice(at, 0, key);
+      next = at + 1;
     },
     remove(key) {
-      const at = position(key);
-      if (keys[at] === key) keys.splice(at, 1);
+      next = position(key);
+      if (keys[next] === key) keys.splice(next, 1);
     },
     range: (start, prefix) => keys.slice(position(start), position(`${prefix}\uffff`)),
   };

@@ -84,7 +84,7 @@ class Decoder {
   object(shape: ObjectSchema, value: unknown, path: string, decoded?: JsonObject): JsonObject {
     if (!isRecord(value)) return this.#mismatch(value, path, "object");
     const fields = fieldsOf(shape);
-    for (const name of Object.keys(value)) {
+    for (const name in value) {
       const field = fields.get(name);
       if (field === undefined || this.#isHidden(field)) this.#options.onUnknownField(join(path, name));
     }

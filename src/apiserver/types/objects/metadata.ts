@@ -135,7 +135,7 @@ function broken(field: string, value: string, rule: TextRule): readonly FieldErr
   return details.length === 0 ? NO_ERRORS : details.map((detail) => invalid(field, value, detail));
 }
 
-const NO_ERRORS: readonly FieldError[] = Object.freeze([]);
+const NO_ERRORS: readonly FieldError[] = [];
 
 /** Validates a map of labels at `field`. */
 export function validateLabels(labels: Readonly<Record<string, string>>, field: string): FieldError[] {

@@ -30,13 +30,15 @@ export async function create(context: ResourceContext, namespace: string, body: 
     const { user = SYSTEM_USER, warn = () => {}, dryRun = false } = options;
     return seal(definition, await definition.review(question, user, { warn, dryRun }));
   }
-  await admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
+  const admitted = admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
+  if (admitted !== undefined) await admitted;
   const paused = options.pause?.();
   if (paused !== undefined) await paused;
   const object = newObject(context, given, key.namespace);
-  const managers = { requested: wellFormed(given.metadata.managedFields) };
-  const how = { ...options, decoded: given };
-  return name === "" && generateName !== "" ? createGenerated(context, object, how, managers) : createNamed(context, object, how, managers);
+  const origin = { requested: wellFormed(given.metadata.managedFields), decoded: given };
+  return name === "" && generateName !== ""
+    ? createGenerated(context, object, options, origin)
+    : createNamed(context, object, options, origin);
 }
 
 /**
@@ -63,20 +65,15 @@ export function newObject({ clock, chance, definition }: ResourceContext, given:
   });
 }
 
-/** `decoded` is the body that the object was made from. */
-type CreateOptions = WriteOptions & { readonly decoded?: KubeObject };
+/** From where a new object comes. `decoded` is the body that it was made from. */
+type Origin = ManagersFrom & { readonly decoded?: KubeObject };
 
-async function createGenerated(
-  context: ResourceContext,
-  object: KubeObject,
-  options: CreateOptions,
-  managers: ManagersFrom,
-): Promise<KubeObject> {
+async function createGenerated(context: ResourceContext, object: KubeObject, options: WriteOptions, origin: Origin): Promise<KubeObject> {
   const base = object.metadata.generateName!;
   let name = "";
   for (let attempt = 0; attempt < GENERATED_TRIES; attempt += 1) {
     name = generatedName(base, () => context.chance.fraction());
-    const created = await tryCreate(context, withMetadata(object, { name }), options, managers);
+    const created = await tryCreate(context, withMetadata(object, { name }), options, origin);
     if (created !== undefined) return created;
   }
   throw generatedNameTaken(context.definition.type, name);
@@ -86,10 +83,10 @@ async function createGenerated(
 export async function createNamed(
   context: ResourceContext,
   object: KubeObject,
-  options: CreateOptions,
-  managers: ManagersFrom = {},
+  options: WriteOptions,
+  origin: Origin = {},
 ): Promise<KubeObject> {
-  const created = await tryCreate(context, object, options, managers);
+  const created = await tryCreate(context, object, options, origin);
   if (created !== undefined) return created;
   const { type } = context.definition;
   const { name = "", namespace = "" } = object.metadata;
@@ -101,12 +98,12 @@ export async function createNamed(
 async function tryCreate(
   context: ResourceContext,
   object: KubeObject,
-  options: CreateOptions,
-  managers: ManagersFrom = {},
+  options: WriteOptions,
+  origin: Origin,
 ): Promise<KubeObject | undefined> {
   const { definition, store, reserve } = context;
   const { user = SYSTEM_USER } = options;
-  const finishing = finishWrite(definition, object, undefined, options);
+  const finishing = finishWrite(definition, { object, old: undefined, decoded: origin.decoded }, options);
   const { object: finished, claim } = finishing instanceof Promise ? await finishing : finishing;
   let stored: KubeObject | undefined;
   let letGo = () => {};
@@ -114,7 +111,7 @@ async function tryCreate(
     definition.strategy.permit?.({ user, object: finished, old: undefined });
     const paused = options.pause?.();
     if (paused !== undefined) await paused;
-    const ready = withManagers(context, { before: undefined, after: finished, managers }, options);
+    const ready = withManagers(context, { before: undefined, after: finished, managers: origin }, options);
     const pausedAgain = options.pause?.();
     if (pausedAgain !== undefined) await pausedAgain;
     const key = storeKey(definition.type, { namespace: ready.metadata.namespace ?? "", name: ready.metadata.name! });

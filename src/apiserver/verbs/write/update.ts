@@ -17,7 +17,7 @@ import { createNamed, newObject } from "./create.ts";
 /** How an update is carried out. */
 export interface UpdateOptions extends WriteOptions {
   /** Write only this part. Default: everything but the status, for kinds that have one. */
-  readonly subresource?: string;
+  readonly subresource?: string | undefined;
 }
 
 /** Result of an update. */
@@ -115,7 +115,7 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
   const { user = SYSTEM_USER } = options;
   const old = stored.object;
   checkPreconditions(context, desired, old);
-  const { object: finished, claim } = await finishWrite(definition, merged(definition, desired, old, options), old, options);
+  const { object: finished, claim } = await finishWrite(definition, { object: merged(definition, desired, old, options), old }, options);
   let written: StoredObject | undefined;
   let letGo = () => {};
   try {
