@@ -49,7 +49,7 @@ ${own(outcome)}
 ## Assert
 
 One entry of \`asserts\`, in tests and in the expectations of sequences: one of these fields, with \`not: true\` next to it for the opposite. With \`[*]\` in \`path\`,
-it must hold for every match, and there must be at least one.
+the statement must hold for every match, and there must be at least one match.
 
 ${own(ASSERT)}
 ## Law

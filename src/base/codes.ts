@@ -91,7 +91,7 @@ export const CODES = {
   },
   PATCH_MODE: {
     meaning: "A patch has no mode, or more than one.",
-    remedy: "Give it either expression (with or without reverseExpression) or reference.",
+    remedy: "Give the patch either expression (with or without reverseExpression) or reference.",
   },
   PATCH_DUPLICATE_PATH: {
     meaning: "Two patches of one list have the same path.",
@@ -103,7 +103,7 @@ export const CODES = {
   },
   PATH_SYNTAX: {
     meaning: "A path does not parse.",
-    remedy: 'Correct it at the column that the message names; join fields with dots, and put other keys in ["…"].',
+    remedy: 'Correct the path at the column that the message names; join fields with dots, and put other keys in ["…"].',
   },
   PATH_UNSUPPORTED: {
     meaning: "A path uses an operator of another path language.",
@@ -123,7 +123,7 @@ export const CODES = {
   },
   EXPRESSION_FUEL: {
     meaning: "An expression used up its fuel.",
-    remedy: "Simplify it, or raise the limit in the settings.",
+    remedy: "Simplify the expression, or raise the limit in the settings.",
   },
   EXPRESSION_MEMORY: {
     meaning: "An expression used up its memory.",
@@ -223,7 +223,7 @@ export const CODES = {
   },
   TOO_MANY_KEYS: {
     meaning:
-      "The object has more labels and annotations than its copy can track. The rest is not synced in either direction; addresses are. With more than 10,000, the copy no longer changes.",
+      "The object has more labels and annotations than its copy can track. Those beyond the limit are not synced in either direction; addresses are. With more than 10,000 labels and annotations, the copy is no longer updated.",
     remedy: "Remove some: about 1,500 fit, fewer with long keys, and at most 256 KiB of annotations, including the copy's own.",
   },
   ADDRESS_REFUSED: {
@@ -232,17 +232,17 @@ export const CODES = {
   },
   FIELD_LEFT_OUT: {
     meaning: "A copy leaves out a field or annotation, because the host's API server rejects it on a Service of the copy's type.",
-    remedy: "Nothing to do. If a patch wrote it, make the patch write spec.type too.",
+    remedy: "Nothing to do. If a patch wrote the field, let the patch write spec.type too.",
   },
   SLICE_EDIT_UNDONE: {
     meaning:
-      "An EndpointSlice on the host that the syncer makes from a copy of Endpoints was changed or deleted there; it is written again.",
+      "On the host, an EndpointSlice that the syncer makes from a copy of Endpoints was changed or deleted. The syncer writes the slice again.",
     remedy:
       "Change the Endpoints in the tenant cluster. If a controller of the host changes such slices, make it ignore those whose label endpointslice.kubernetes.io/managed-by begins with endpoint-sync.",
   },
   SLICES_LEFT: {
     meaning:
-      "Slices on the host that the syncer made from a copy of Endpoints are not kept up to date: backends: auto no longer applies, and no other slices show all of their backends, or the syncer may not remove them. A mirror never shows more than 1,000 addresses of a subset.",
+      "EndpointSlices that the syncer made from a copy of Endpoints are no longer kept up to date on the host: backends: auto no longer applies. They remain because no other slices contain all of their backends, or because the syncer lacks the permission to remove them. A mirror never contains more than 1,000 addresses of a subset.",
     remedy:
       "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove what is left with the command that 'endpoint-sync audit' prints for each slice; readers then lose the addresses that no other slice contains.",
   },
@@ -250,7 +250,7 @@ export const CODES = {
     meaning:
       "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and either nothing makes slices from the copied Endpoints, or the tenant has only slices and these are not synced.",
     remedy:
-      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' explains what each cluster needs.",
+      "Set backends: auto in the settings, so that the syncer makes the missing slices, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. The guide 'Backends' explains what each cluster needs.",
   },
   EXCLUDED: {
     meaning:
@@ -258,7 +258,7 @@ export const CODES = {
     remedy: "Nothing to do.",
   },
   DELETE_BRAKE: {
-    meaning: "The tenant object is missing, but so many are missing at once that the syncer keeps its copy.",
+    meaning: "The tenant object is missing, but so many objects are missing at once that the syncer keeps the copy.",
     remedy:
       "Check that the tenant cluster is the right one, and that it is complete. If the objects are really gone, start with --confirm-deletes and the number that the log names.",
   },
@@ -273,7 +273,7 @@ export const CODES = {
   },
   WRITES_SLOWED: {
     meaning:
-      "An object is repeatedly written although it does not change in its own cluster: two syncers disagree about it, an expression keeps changing its own result, or a webhook changes each write. The syncer writes it less and less often until that stops.",
+      "An object is repeatedly written although it does not change in its own cluster: two syncers disagree about it, an expression keeps changing its own result, or a webhook changes each write. Until this stops, the syncer writes the object less and less often.",
     remedy:
       "Look for a second syncer of the same virtual cluster, for expressions that read context.hostObject, and for webhooks; metadata.managedFields of both objects names the writers.",
   },

@@ -161,7 +161,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, kinds?
  */
 export async function createProgram(context: CommandContext, { named }: { named?: readonly string[] } = {}): Promise<Command> {
   const program = withOutput(new Command("endpoint-sync"), context.terminal)
-    .description("Endpoints of a virtual Kubernetes cluster on its host: translated, patched, and back again")
+    .description("Syncs Endpoints from a virtual Kubernetes cluster to its host: translates names, applies patches, syncs host edits back")
     .version(readVersion(), "-V, --version", "the version")
     .helpOption("-h, --help", "this help")
     .helpCommand("help [command]", "help of a command")

@@ -78,7 +78,7 @@ describe("the numbers of the management API", () => {
     "depth of a body": [constant("apiserver/types/objects/json-data.ts", "JSON_DEPTH_MAX")],
     "list items that one JSON patch may move": [constant("apiserver/patches/json-patch.ts", "MOVED_ITEMS_MAX")],
     "pairs of a verb and a subresource in the access rules that one write adds": [of("access/rights/permits.ts", "PAIRS_MAX")],
-    "names in a comparison of two scopes; beyond that, one does not count as part of the other": [
+    "names in a comparison of two scopes; beyond that, neither scope counts as part of the other": [
       constant("cluster/scope/checks/subset.ts", "STEPS_MAX"),
     ],
     "bytes of the data of a SharedSecret": [of("kinds/shared-secret.ts", "SECRET_BYTES_MAX")],

@@ -71,7 +71,7 @@ export function applyPatch(options: ApplyOptions): Applied {
   return finish(applyInPieces(options));
 }
 
-/** The same in steps, so that other work can run in between. */
+/** Like {@link apply}, but in steps, so that other work can run in between. */
 export function* applyInPieces(options: ApplyOptions): Generator<undefined, Applied> {
   const { definition, live: stored, manager, subresource = "" } = options;
   const { shape, type } = definition;

@@ -63,8 +63,8 @@ function appliedItems(list: ListSchema, items: readonly unknown[]): Members {
 }
 
 /**
- * The set with every declared field on the way to one of its fields: an object is removed once nothing in it is owned,
- * although the object itself never has an owner.
+ * The set, extended by every declared field on the path to one of its fields. Objects in between never have owners themselves, and are
+ * removed once nothing in them is owned.
  *
  * @example
  * withDeclared(kindShape({ data: textMap }), { "f:data": { "f:a": {} } }); // { "f:data": { ".": {}, "f:a": {} } }

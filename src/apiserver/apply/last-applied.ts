@@ -20,7 +20,7 @@ import { isEngineError } from "../../base/errors.ts";
 const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 const KUBECTL = "kubectl";
 
-/** Fields that `kubectl` applied by itself and that still have the value it gave them: it may take ownership of them from anyone. */
+/** Fields that a client-side `kubectl apply` wrote and that have not changed since. `kubectl` may take ownership of these fields from any manager. */
 export function appliedByClient(definition: ReadConfigOptions["definition"], live: KubeObject, manager: string): FieldSet {
   const last = manager === KUBECTL ? parse(live.metadata.annotations?.[ANNOTATION]) : undefined;
   if (last === undefined) return NO_FIELDS;

@@ -87,7 +87,7 @@ class StepByStep implements Resealing {
   async #tell(): Promise<void> {
     const seals = [...(await this.#options.store.sealedBy())];
     const keys = (needed: boolean) => seals.filter(([, count]) => count > 0 === needed).map(([id]) => id);
-    this.#options.logger.info("Every value is encrypted with the first key; earlier backups still need the others", {
+    this.#options.logger.info("Every value is encrypted with the first key; earlier backups still need the other keys", {
       resealed: this.#resealed,
       key: keys(true).join(" "),
       others: keys(false).join(" "),

@@ -43,7 +43,7 @@ export async function readCipher({ file, folder, terminal }: EncryptionKeyOption
 }
 
 /**
- * The same, but creates a key next to new data.
+ * Like {@link readCipher}, but creates a key next to new data.
  *
  * @throws as {@link readCipher}.
  */

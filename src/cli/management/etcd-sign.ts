@@ -38,7 +38,8 @@ function pathBeside(kubeconfig: string): string {
 }
 
 /**
- * The sign next to a kubeconfig, for any etcd: a different spelling may mean the same etcd. Undefined when no server has run there.
+ * Reads the sign next to a kubeconfig. Its addresses are not compared with those in use, because different addresses may lead to the same
+ * etcd. Undefined when there is no sign.
  *
  * @throws CONFIG_FILE when the file cannot be read.
  */

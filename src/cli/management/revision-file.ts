@@ -49,7 +49,7 @@ export function demandProgress(folder: string): Progress {
 
 /**
  * Records the revision that a server reaches. With `acceptDataLoss` a database that is behind is accepted, and continues far above any
- * revision clients may have seen. If the file cannot be written, it falls behind, which never causes complete data to be refused.
+ * revision clients may have seen. If the file cannot be written, the recorded revision falls behind; complete data is never refused because of this.
  */
 export function keepProgress(folder: string, acceptDataLoss: boolean): Progress {
   const path = join(folder, REVISION_FILE);

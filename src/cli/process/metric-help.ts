@@ -12,11 +12,11 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_notes_total: "Reasons why objects are left alone, waiting, or changed during the sync, by code",
   endpoint_sync_refused_addresses_total: "Addresses left out by the address policy, counted at each reconcile of an object",
   endpoint_sync_fuel_total: "Steps that expressions used",
-  endpoint_sync_patch_outcomes_total: "Outcomes of patches, once per patch and plan; see outcomes",
+  endpoint_sync_patch_outcomes_total: "Outcomes of patches, counted once per patch and plan",
   endpoint_sync_contradictions_total:
     "Reconciles in which a cache contradicted its cluster for a third of a second; the lists are then read again, at most once a minute",
   endpoint_sync_braked_objects: "Objects whose writes are slowed because no change of their source causes them",
-  endpoint_sync_braked_writes_total: "Writes delayed because of this",
+  endpoint_sync_braked_writes_total: "Delayed writes of objects that are written too often",
   endpoint_sync_events_dropped_total: "Events that were not written, because their namespace had used up its share",
   endpoint_sync_long_pieces_total: "Pieces of work that took more than 50 ms and blocked all others; the log names the objects",
   endpoint_sync_delete_brake_engaged: "1 while the delete brake holds deletes",

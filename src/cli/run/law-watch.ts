@@ -88,7 +88,7 @@ async function watchUntil(loaded: LoadedConfiguration, options: Watching): Promi
   try {
     await checkSlowly(loaded, options);
   } catch (error) {
-    logger.debug("The laws of the patches could not be checked", { error: messageOf(error) });
+    logger.debug("The patches could not be checked for oscillation", { error: messageOf(error) });
   }
 }
 

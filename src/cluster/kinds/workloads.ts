@@ -31,7 +31,7 @@ function replicasErrors(workload: KubeObject): FieldError[] {
 
 const SCALED = { prepare: withoutStatus, validate: replicasErrors };
 
-/** `apps/v1` Deployments. A change of annotations counts as a new generation too. Source: their strategy. */
+/** `apps/v1` Deployments. A change of annotations also increments the generation. Source: the strategy of Deployments. */
 export const deployments: ResourceDefinition = opaqueKind({
   type: DEPLOYMENTS,
   singular: "deployment",

@@ -96,7 +96,7 @@ export function syncOf(config: Config, { section }: Pick<SyncedKind, "section">)
   return (config as unknown as Readonly<Record<string, ResourceSync | undefined>>)[section] ?? NOT_SYNCED;
 }
 
-/** The configuration with other values for these kinds. */
+/** A copy of the configuration with new values for these kinds. */
 export function withSync(config: Config, kinds: readonly SyncedKind[], change: (sync: ResourceSync) => ResourceSync): Config {
   return { ...config, ...Object.fromEntries(kinds.map((kind) => [kind.section, change(syncOf(config, kind))])) };
 }

@@ -96,7 +96,7 @@ function checkPair([tenant, host]: [Side, Side | undefined], { report, vcluster 
   }
   if (host === undefined) return;
   if (isPattern(tenant) !== isPattern(host)) {
-    return refuse(report, host, "Expected both sides to end in *, or neither", "A pattern maps to a pattern, a name to a name");
+    return refuse(report, host, "Expected both sides to end in *, or neither", "Map a pattern to a pattern, or a name to a name");
   }
   if (host.text === "*")
     return refuse(

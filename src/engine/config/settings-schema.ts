@@ -231,7 +231,7 @@ export const SETTINGS_SCHEMA = {
         pattern: "^[^*\\s]+[*]?$",
         patternHint: "a key, with at most one * at its end",
         maxLength: 318,
-        description: "A key, or a prefix of one and *.",
+        description: "A key, or a prefix of one followed by *.",
       },
     },
     setOwner: {
@@ -245,7 +245,7 @@ export const SETTINGS_SCHEMA = {
       description:
         "An object whose fields are repeatedly changed on the host is left alone until its source changes; a repeatedly deleted copy is recreated as often as the limit allows, at even intervals. Other writes that no change of the source causes become less and less frequent.",
       fields: {
-        restorations: count(5, 1, 1_000, "Number of restorations after which it is left alone, or recreated at even intervals."),
+        restorations: count(5, 1, 1_000, "Number of restorations after which the object is left alone, or recreated at even intervals."),
         minutes: count(10, 1, 1_440, "Time within which restorations are counted, in minutes."),
         writes: count(
           10,
@@ -253,7 +253,7 @@ export const SETTINGS_SCHEMA = {
           1_000,
           "Number of writes to one object per minute before further writes are delayed. One write for each change of its source is not counted.",
         ),
-        slowestMinutes: count(5, 1, 60, "Longest delay between two of them, in minutes; the first delay is one second."),
+        slowestMinutes: count(5, 1, 60, "Longest delay between two writes, in minutes; the first delay is one second."),
       },
     },
     deleteBrake: {

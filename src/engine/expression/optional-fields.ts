@@ -82,7 +82,8 @@ const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write
 };
 
 /**
- * The first {@link FINDINGS_MAX} warnings for `text`, one expression. If it is absent, its use as the object of another member or call fails, and its use as the result
+ * The first {@link FINDINGS_MAX} warnings for `text`, one expression. They concern members that can be absent: accessing or calling a
+ * member of an absent one fails, and returning an absent one
  * gives no result.
  *
  * @example

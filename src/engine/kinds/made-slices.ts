@@ -122,7 +122,8 @@ function contentsAsked(copy: Endpoints, present: readonly EndpointSlice[], isTak
 }
 
 /**
- * The copy of Endpoints that {@link slicesOfCopy} made a slice on the host from, regardless of its owner; undefined for every other slice. Slices that
+ * The copy of Endpoints from which {@link slicesOfCopy} made a slice on the host, regardless of its owner; undefined for every other
+ * slice. Slices that
  * the host mirrors inherit the marks of the Endpoints too, but have names and managers of a different form. Edited labels
  * do not change its owner.
  */

@@ -103,7 +103,7 @@ export function applyPatches(patches: readonly CompiledPatch[], object: KubeObje
 }
 
 /**
- * The same in steps: it pauses after each value, so that other work can run before the next one.
+ * Like {@link applyPatches}, but pauses after each value, so that other work can run in between.
  *
  * @example
  * const pieces = applyPatchesInPieces(patches, translated, options);

@@ -33,7 +33,7 @@ export function plan(rules: Rules, input: PlanInput): Plan {
   return finish(planInPieces(rules, input));
 }
 
-/** The same in steps: it pauses after each value that a patch changes, so that other work can run. */
+/** Like {@link plan}, but pauses after each value that a patch changes, so that other work can run. */
 export function* planInPieces(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
   const { orphans = [], tenant, deletesHeld } = input;
   let planned = yield* planAtHostKey(rules, input);

@@ -247,7 +247,7 @@ class QuickJsSandbox implements Sandbox {
     if (first.kind !== "crowded") return first;
     // Leftovers of earlier evaluations must not decide the outcome of this one. The next instance is fresh, so its answer is final.
     const second = this.#attempt(expression, evaluation);
-    assert(second.kind !== "crowded", "a fresh instance has nothing of earlier evaluations");
+    assert(second.kind !== "crowded", "a new instance has no state of earlier evaluations");
     return { ...second, charged: second.charged + first.charged };
   }
 

@@ -166,7 +166,7 @@ function parseMarkers(prefix: string, object: KubeObject): CopySource | undefine
 }
 
 /**
- * Reads the markers that an object has inherited, whatever its labels say: others may have edited these.
+ * Reads the markers that an object has inherited, regardless of its labels, which others may have edited.
  *
  * @example
  * readMarkersInAnnotations("sync.platform/", slice)?.hostName; // "db-x-shop-x-blue"

@@ -41,7 +41,7 @@ const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
  * credential providers need it.
  *
  * @throws CONFIG_FILE when a file cannot be read; CONFIG_SYNTAX when it is not YAML; CONFIG_VALUE when it is not a kubeconfig, or
- *   the context, or what it names, is missing.
+ *   the context, or its cluster or user, is missing.
  * @example
  * const kubeConfig = await loadKubeConfig({ path: "/etc/tenant/kubeconfig", context: "blue" });
  */

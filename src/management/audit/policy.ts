@@ -30,7 +30,7 @@ const ALL = "*";
 const TARGET = "Management";
 
 /**
- * The level of the first rule that matches, None when none does, and the stages that the policy or that rule leaves out.
+ * The level of the first rule that matches (None without a match), and the stages that the policy or this rule leaves out.
  * Users are those that the credentials name, not those who are impersonated.
  *
  * @example

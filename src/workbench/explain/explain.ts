@@ -44,7 +44,7 @@ export function watchingLimits(limits: SandboxLimits): SandboxLimits {
 /**
  * The values of the parts of `text`, as far as it ran: up to the exception if it throws.
  *
- * It has none when it hits a limit, and if watching would change the behaviour (an expression that reads its
+ * There are no values when the text hits a limit, or if watching would change its behaviour (an expression that reads its
  * own source).
  *
  * @example

@@ -68,7 +68,7 @@ const UNREST = {
 export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds: number, { comesBack }: Trip): string {
   const how = `The value ${UNREST[unrest]} and does not settle within ${rounds} rounds.`;
   return comesBack
-    ? `${how} If both sides copy each other, they write forever; this syncer accepts no edit that changes on its way back, and undoes it (REVERSE_NOT_INVERSE).`
+    ? `${how} If both sides copy each other, they write forever; this syncer undoes an edit that changes on its way back (REVERSE_NOT_INVERSE).`
     : `${how} expression reads its own result in context.hostObject, so every reconcile of the object writes it again.`;
 }
 

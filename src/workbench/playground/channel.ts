@@ -31,7 +31,7 @@ export interface ChannelOptions {
   readonly onFailure: (message: string, state: PlaygroundState) => void;
 }
 
-/** See the module comment. */
+/** Sends states to a worker and receives its answers; the module comment describes the guarantees. */
 export class Channel {
   readonly #options: ChannelOptions;
   #worker: WorkerLike | undefined;

@@ -109,7 +109,7 @@ export async function demandLast({ client, layout: { last, objects } }: Pick<Loa
   const { responses = [] } = (await client.call("/v3/kv/txn", { success })) as WireTransaction;
   const [noLast, noObjects] = responses.map(({ response_range }) => (response_range?.kvs ?? []).length === 0);
   if (noLast !== true || noObjects === true) return;
-  const hint = `Put it back, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
+  const hint = `Restore the key, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
   throw unusable(`the key ${last} is missing, although there are objects: it was deleted`, { hint });
 }
 
@@ -139,13 +139,13 @@ export function readStoredObject(key: string, { value, mod_revision }: WireKeyVa
 }
 
 const KEY_HINT = "Start with the key that it was written with";
-const CHANGED_HINT = "if it was changed, put back its value, or remove it from etcd";
+const CHANGED_HINT = "if the object was changed, restore its value, or remove it from etcd";
 
 function opened(key: string, text: string, cipher: Cipher): string {
   try {
     return cipher.open(key, text);
   } catch (cause) {
-    const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with another key, or changed since`;
+    const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with a different key, or has been changed since`;
     const known = isEngineError(cause) ? cause.details["hint"] : undefined;
     throw unusable(reason, { hint: `${typeof known === "string" ? known : KEY_HINT}; ${CHANGED_HINT}`, cause });
   }
@@ -184,7 +184,7 @@ export interface LoadOptions {
 /**
  * Reads everything below the prefix, page by page, at one revision.
  *
- * @throws EtcdFailure, or STORE_FAILED when something there is not as it was written, or does not fit into memory.
+ * @throws EtcdFailure, or STORE_FAILED when data there has been altered, or does not fit into memory.
  */
 export async function loadContents({ client, layout, cipher, memory, revision: wanted = 0 }: LoadOptions): Promise<EtcdContents> {
   const objects: StoredObject[] = [];
@@ -240,8 +240,8 @@ function nextPage(page: number, kvs: readonly WireKeyValue[]): number {
 }
 
 /**
- * The contents up to `history` revisions ago, so that later events can be replayed: as far back as etcd still has it, but not beyond
- * the last restoration, before which clients may have seen a different history.
+ * The contents up to `history` revisions ago, so that later events can be replayed. They reach back as far as etcd keeps history, but not
+ * beyond the last restoration: clients may have seen a different history before it.
  *
  * @throws as {@link loadContents}.
  */

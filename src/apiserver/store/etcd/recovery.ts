@@ -124,7 +124,7 @@ export class Recovery {
 
   async #tellEmptied(): Promise<never> {
     await demandLast(this.#options);
-    throw new Error("it was emptied. Restore a backup");
+    throw new Error("etcd was emptied. Restore a backup");
   }
 
   #lose(known: KnownState, present: Present): void {

@@ -48,13 +48,13 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  * A store that keeps its objects in a SQLite file. Acknowledged writes survive the end of the process and of the
  * machine; history and revisions continue. One process at a time can open the file.
  *
- * Everything is also in memory, and serves reads and watches from there, so they cost as much as in a memory store. Writes
+ * Everything is also kept in memory. Reads and watches are served from there, so they cost as much as in a memory store. Writes
  * that begin in one turn of the event loop share a transaction.
  *
  * @throws CONFIG_FILE when the file cannot be used: in use, damaged, foreign, or from a newer program; STORE_FAILED when it contains
  *   more than `memory` allows. Writes throw
  *   STORE_FAILED when the disk is full or fails, and nothing of the write is stored then; or when a file of the database was removed, moved,
- *   replaced or changed while it was open. After that nothing is stored any more, and `recovers` is false.
+ *   replaced or changed while it was open. After such a change, nothing more is stored, and `recovers` is false.
  *
  * @example
  * const store = openSqliteStore({ path: "cluster.db" });
@@ -80,7 +80,7 @@ export function openSqliteStore({
   }
 }
 
-/** A store on an open journal, which it closes when it is closed itself. */
+/** A store on an open journal. Closing the store also closes the journal. */
 export function createJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Store & Resealable {
   return new JournaledStore(journal, options);
 }
@@ -192,7 +192,7 @@ class JournaledStore implements Store, Resealable {
   }
 
   #enqueue(write: JournalEntry, terms: WriteTerms | undefined, apply: Pending["apply"]): Promise<StoredObject | undefined> {
-    assert(STORABLE.test(write.key), "keys are made of whole characters");
+    assert(STORABLE.test(write.key), "a key has no unpaired surrogate");
     this.#demandOpen();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ write, terms, apply, resolve, reject });
@@ -259,7 +259,7 @@ class JournaledStore implements Store, Resealable {
     if (revision === undefined) return resolve(undefined);
     const checked = async () => {
       const stored = await apply();
-      assert(stored?.revision === revision, "memory and disk count alike");
+      assert(stored?.revision === revision, "memory and disk reach the same revision");
       return stored;
     };
     resolve(checked());

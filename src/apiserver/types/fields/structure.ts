@@ -75,7 +75,7 @@ function opaqueMember({ lists, within }: Opaque, name: string): Schema {
   return merge.as === "whole" ? listOf(inner) : listOf(inner, merge);
 }
 
-/** The member of that name, if the record itself has it. */
+/** The record's own member of that name, if there is one. */
 export function ownMember(record: JsonObject, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -151,7 +151,7 @@ export function warnOfUncopiedReferences(toHost: Node | undefined, patches: read
       code: "CONFIG_VALUE",
       at: startOf(valueAt(valueAt(first.node, "reference"), "kind")!),
       field: `${first.field}.reference.kind`,
-      message: `The tenant's ${wanted.kind} is not copied to the host, since ${setting} is not set: the host's is copied to the tenant`,
+      message: `The tenant's ${wanted.kind} is not copied to the host, since ${setting} is not set: the host's ${wanted.kind} is copied to the tenant instead`,
       hint: `Set ${setting} to true to copy the tenant's ${wanted.kind}, or to false to copy the host's`,
     });
   }

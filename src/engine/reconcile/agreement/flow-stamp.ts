@@ -53,8 +53,8 @@ function stampKey({ translator }: Rules): string {
 
 /**
  * Content of the stamp for this copy. Empty once a syncer has written the copy from the edited tenant object, or
- * from a later version: then the base records them; also empty if the copy is certainly older than the edits: its cluster was
- * restored, or never stored what it acknowledged. `units` are all parts of both objects, `written` is the copy's base.
+ * from a later version, because the base then records the edits. Also empty if the copy is certainly older than the edits, because its
+ * cluster was restored or lost acknowledged writes. `units` are all parts of both objects, `written` is the copy's base.
  */
 export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides, units: readonly Unit[], written: Base): Flowed {
   const stamp = parseStamp(tenant.metadata.annotations?.[stampKey(rules)]);

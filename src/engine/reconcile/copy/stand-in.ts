@@ -4,12 +4,15 @@ import type { LiveRead } from "../machine.ts";
 import type { Operation, PlanInput } from "../plan-types.ts";
 import type { StandIn } from "../rules/rules.ts";
 
-/** What readers must see elsewhere before a write takes something from them: a copy goes, or sends the host's mirror away. */
+/**
+ * The objects that must show readers the backends before a write removes these elsewhere: the write deletes a copy, or makes the host's
+ * mirror remove its slices.
+ */
 export function standInsOfWrite({ side, action }: Operation, { backends }: PlanInput): readonly StandIn[] {
   return side === "host" && action !== "create" ? (backends?.standIns ?? []) : [];
 }
 
-/** The live read of a stand-in, and what it must find. */
+/** The live read of a stand-in, with the check of its result. */
 export function checkOf(standIn: StandIn) {
   const read: LiveRead = { side: "host", key: standIn.key, resource: standIn.resource };
   return { read, isAsPlanned: (found: KubeObject | undefined) => standsStill(standIn, found) };

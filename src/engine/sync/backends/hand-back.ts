@@ -132,12 +132,12 @@ class RunningHandBack implements HandBack {
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
       logger.warn(
-        "The host's mirror does not show everything that the slices made from Endpoints show; they stay, but are not kept up to date",
+        "The host's mirror lacks backends that are in slices made from Endpoints; these slices stay, but are not kept up to date",
         {
           code: "SLICES_LEFT",
           copies: left.length,
           first: left[0],
-          hint: `Set backends: auto again, or let the host's kube-controller-manager mirror (${rules.translator.vcluster.namespace}), which leaves out the addresses of a subset beyond 1,000`,
+          hint: `Set backends: auto again, or let the host's kube-controller-manager mirror the Endpoints in namespace ${rules.translator.vcluster.namespace}; a mirror leaves out the addresses of a subset beyond 1,000`,
         },
       );
     return { requeueAfterMs: Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS) };

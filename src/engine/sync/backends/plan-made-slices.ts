@@ -51,7 +51,8 @@ export interface MadeSlicesContext {
 
 /**
  * The strategy for the slices that are made from a copy of Endpoints. New slices are written immediately. Before a slice is changed, deleted or created
- * again, the copy is read from the API server: until then its content or absence is known only from a cache, and the slices from another one. Before
+ * again, the copy is read from the API server: until then its content or absence is known only from a cache, and a different cache has the
+ * slices. Before
  * a slice is deleted, its replacement is read as well.
  */
 export function madeSlicesStrategy({ reader, isStill }: MadeSlicesContext): ReconcileStrategy<MadeWrites, MadeWrites> {

@@ -14,7 +14,7 @@ import type { PlannedObject } from "../run/gather.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
 import type { Teller } from "./decide-backends.ts";
 
-/** All that shows readers what the decision says that they see. */
+/** The objects from which readers get the backends according to the decision. */
 export function standInsOf(collected: CollectedBackends, teller: Teller): readonly StandIn[] {
   const { copy, copies, desired, made, mirrored, others, seen, hostService } = collected;
   switch (teller) {
@@ -40,7 +40,10 @@ export function standInsOf(collected: CollectedBackends, teller: Teller): readon
   }
 }
 
-/** Of a planned object that goes, or that sends the host's mirror away: the copy of a slice goes for Endpoints, that of Endpoints for slices. */
+/**
+ * The stand-ins for a planned object that is removed or that disables the host's mirror: Endpoints replace the copy of a slice, and slices
+ * replace the copy of Endpoints.
+ */
 export function standInsFor({ host, tenant }: PlannedObject, collected: CollectedBackends, teller: Teller): readonly StandIn[] {
   const isSlice = host?.kind === "EndpointSlice";
   if (isSlice && (teller === "copies" || collected.seen.endpoints?.wanted !== true)) return [];

@@ -46,7 +46,7 @@ const JUST_NOW_MS = 1_000;
 const EARLY_MS = 1_000;
 
 /**
- * Guards a cluster. The first answer determines which one is right, for the lifetime of the guard. Without permission to
+ * Guards a cluster. The first answer determines the right cluster for the lifetime of the guard. Without permission to
  * read `kube-system`, nothing is checked again and everything passes.
  *
  * @example
@@ -153,7 +153,7 @@ class GuardedCluster implements ClusterGuard {
 
   #notice(uid: string | undefined): EngineError {
     const { logger, cluster } = this.#options;
-    const message = `Another cluster answers in place of the ${cluster} cluster: it was ${this.#uid}, and now it is ${uid ?? "one without a uid"}`;
+    const message = `A different cluster answers at the address of the ${cluster} cluster: expected the uid ${this.#uid}, found ${uid ?? "none"}`;
     const error = new EngineError("CLUSTER_IDENTITY", message, {
       details: { hint: "Point the address back to the right cluster, or restart if it was rebuilt on purpose" },
     });

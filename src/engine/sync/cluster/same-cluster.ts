@@ -14,7 +14,7 @@ export interface SameClusterOptions {
 }
 
 /**
- * The same writer, but `get` throws CLUSTER_IDENTITY for an absent object while another cluster answers in place of the right
+ * Wraps a writer so that `get` throws CLUSTER_IDENTITY for an absent object while another cluster answers in place of the right
  * one.
  */
 export function sameClusterOnly(writer: Writer, { clusterUid, clock }: SameClusterOptions): Writer {
@@ -49,7 +49,7 @@ export interface IdentityOptions {
 }
 
 /**
- * The same writer, which starts no write while another cluster answers in place of the target or the source.
+ * Wraps a writer so that no write starts while another cluster answers in place of the target or the source.
  * A source that cannot be reached does not block the write: its cached state is that of the right cluster.
  */
 export function verifiedOnly(writer: Writer, { to, from }: IdentityOptions): Writer {

@@ -50,7 +50,7 @@ export function decidesSources({ rules }: Pick<ReachingEngine, "rules">): boolea
   return rules.some((rule) => rule.decidesBackends === true);
 }
 
-/** The same engine with copies of Endpoints only. */
+/** The engine, restricted to copies of Endpoints. */
 export function withoutSlices<Given extends ReachingEngine>(engine: Given): Given {
   const others = engine.rules.filter(({ kind }) => kind.resource !== ENDPOINT_SLICES);
   return { ...engine, backends: "endpoints", rules: others.map(({ decidesBackends: _decides, ...rest }) => rest) };

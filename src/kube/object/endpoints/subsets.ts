@@ -51,7 +51,7 @@ interface Registry {
 /**
  * A sorted text form, which is equal for equivalent subsets.
  *
- * The time grows with the size of the object; where several subsets name the same port, with ports × addresses.
+ * The time grows with the size of the object; if several subsets have the same port, it grows with ports × addresses.
  *
  * @example
  * const one = [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80 }] }];

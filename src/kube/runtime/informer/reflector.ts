@@ -111,7 +111,7 @@ const RETRY_AFTER_MAX_MS = 5 * 60_000;
 /** Failures after which a watch continues from the same resourceVersion. */
 const RESUMABLE = ["API_UNAVAILABLE", "API_TOO_MANY_REQUESTS", "API_UNAUTHORIZED", "API_FORBIDDEN"] as const;
 
-/** See the module comment. Starts once. */
+/** Follows one collection by lists and watches, as the module comment describes. Starts once. */
 export class Reflector {
   readonly #options: ReflectorOptions & Required<ReflectorTimes>;
   readonly #stopping = new AbortController();

@@ -63,7 +63,7 @@ const TRIES_MAX = 5;
  * Turns an identity that a provider vouches for into a user of the platform with a key: a User at the first sign-in, Teams for groups
  * that have none, and a key of type Login. Source: specification 2, `status.auth`.
  *
- * The connector and its id of the user identify a person, regardless of names. A new user gets a User that an administrator bound to
+ * A person is identified by the connector and the user's id there, regardless of names. A new user gets a User that an administrator bound to
  * the connector, or the user name from the provider, or that name with a digest if it is taken: see decision 80.
  */
 export function createSignInService(options: SignInServiceOptions): SignInPorts & Pick<RefreshedLogins, "refreshLogin"> {

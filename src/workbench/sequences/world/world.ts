@@ -72,7 +72,7 @@ interface Due {
   perform(): void | Promise<void>;
 }
 
-/** See the module comment. The syncer does not run before {@link SequenceWorld.start}. */
+/** The world of one sequence, as the module comment describes. The syncer does not run before {@link SequenceWorld.start}. */
 export class SequenceWorld {
   /** Virtual milliseconds. */
   now = 0;

@@ -11,7 +11,7 @@ export function oneGeneration(world: World): Oracle {
       const marks = ownMarks(world, after);
       const wanted = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!.configHash;
       if (marks === undefined || marks.configHash === wanted) return undefined;
-      return `${plural} ${key} was written by configuration ${marks.configHash}, while its reconcile began with ${wanted}`;
+      return `${plural} ${key} was written with the configuration ${marks.configHash}, but its reconcile began with ${wanted}`;
     },
   };
 }

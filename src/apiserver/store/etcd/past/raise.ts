@@ -24,12 +24,12 @@ export interface RaiseOptions {
 export function tellLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
   if (past === "other")
-    logger.error("etcd has gone back in time: a backup was restored, it was emptied, or its key `last` was deleted", states);
+    logger.error("etcd has gone back in time: a backup was restored, etcd was emptied, or the key `last` was deleted", states);
   else logger.warn("etcd has compacted the history that this server knew: a backup may have been restored in the meantime", states);
 }
 
 /**
- * Raises etcd above what an earlier process has seen, unless etcd's history continues from there.
+ * Raises etcd's revision above those that an earlier process has seen, unless etcd's history continues from there.
  *
  * @param admit Called before anything is written.
  * @throws EtcdFailure, and what `admit` throws.
