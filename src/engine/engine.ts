@@ -1,5 +1,5 @@
 /**
- * Joins the rooms: a configuration, settings and a sandbox become the rules that plans are made by.
+ * Combines a configuration, settings and a sandbox into the rules for plans.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Schemas in few words, for objects of clusters: those that are synced, and those that the API server stores.
+ * Short functions that declare schemas of objects in clusters: those that are synced, and those that the API server stores.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * As much of ASN.1's DER as a certificate is written in. Every function returns the bytes of one value.
+ * The part of ASN.1's DER that certificates need. Every function returns the bytes of one value.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Server-side apply: an applier states which fields shall have which values; these become its own, fields that it stated
- * before and no longer states are removed, and fields that others own with other values are conflicts.
+ * Server-side apply. An applier sends the fields and values that it wants and becomes the owner of these fields. Fields that it no longer
+ * sends are removed, and fields that other managers own with different values are conflicts.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * The annotation in which `kubectl apply` without `--server-side` keeps what it applied. A user who moves from there to applies on
- * the server must not get conflicts with their own past; one who moves back needs the annotation up to date.
+ * The annotation in which `kubectl apply` without `--server-side` keeps the applied configuration. Users who switch to server-side apply
+ * must not get conflicts with their own earlier applies; users who switch back need an up-to-date annotation.
  * Source: the last-applied manager and updater of the API server, which do this for the manager "kubectl" alone.
  *
  * @module

@@ -1,12 +1,12 @@
 /**
- * Stores that seal their values with keys that can be replaced. A new key seals later writes; values that older keys have
- * sealed are resealed step by step while the store is in use.
+ * Stores that encrypt their values with replaceable keys. A new key encrypts later writes; values that older keys have encrypted are
+ * re-encrypted step by step while the store is in use.
  *
  * Consistency, each a case of `test/conformance/resealable.ts`:
- * - A step changes no object, and neither loses nor repeats a write that happens at the same time. Where revisions are not the store's
- *   own, a value that is sealed again takes the next one, as if its author had written it again.
+ * - A step changes no object, and neither loses nor repeats a write that happens at the same time. In a store that does not assign
+ * revisions itself, a re-encrypted value gets the next revision, as if its author had written it again.
  * - The result of a step survives the end of the process: the next one continues from there.
- * - When a step says that it was the last one, the store opens without the older keys.
+ * - When a step reports that it was the last one, the store can be opened without the older keys.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Where an API server keeps its objects: an ordered map with one revision counter, a window of history and watches.
+ * The storage of an API server: an ordered map with one revision counter, a window of history, and watches.
  *
  * Consistency, each a case of `test/conformance/store.ts`:
  * - Every write takes the next revision, and no two take the same. Revisions are positive integers, shared by all keys.

@@ -1,5 +1,5 @@
 /**
- * Makes every answer of the API server that is not an object. The texts are Kubernetes' own: clients and people compare them.
+ * Creates every answer of the API server that is not an object. The texts are those of Kubernetes, because clients and users compare them.
  *
  * @module
  */

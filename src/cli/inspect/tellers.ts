@@ -1,5 +1,5 @@
 /**
- * Who tells readers of slices on the host of each Service, for people.
+ * Reports, for each Service, from which slices readers on the host get its backends.
  *
  * @module
  */

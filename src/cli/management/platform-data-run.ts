@@ -1,5 +1,5 @@
 /**
- * Backup, restoration and check of what the management API keeps. Each ends with a check of the result.
+ * Backup, restoration and check of the data of the management API. Each ends with a check of the result.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Meaning of each metric, for the lines `# HELP` of a scrape. `test/docs/metrics.test.ts` holds it against the reference.
+ * Meaning of each metric, for the lines `# HELP` of a scrape. `test/docs/metrics.test.ts` compares them with the reference.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Tokens of ServiceAccounts for a time, as `kubectl create token` asks for them. Source: the token storage of ServiceAccounts in
+ * Time-limited tokens of ServiceAccounts, which `kubectl create token` requests. Source: the token storage of ServiceAccounts in
  * the API server, and `ValidateTokenRequest`.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * What makes Pods in a Kubernetes cluster, as far as it is stored and scaled.
+ * The kinds that create Pods in a Kubernetes cluster. Here, their objects can only be stored and scaled.
  *
  * @module
  */

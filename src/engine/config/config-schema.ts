@@ -1,6 +1,6 @@
 /**
  * The shape of `vcluster.yaml`, as far as the engine reads it. The rest of the file belongs to the virtual cluster and
- * passes through untouched, and the parts that it reads here stay valid.
+ * is not changed; the sections that only the virtual cluster reads are accepted here.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * The rules of `sync.toHost.namespaces.mappings.byName`: `tenant: host`, both exact, or both a beginning and one `*` that
- * stands for the same text. They are those of the virtual cluster, so that one file fits both.
+ * The rules of `sync.toHost.namespaces.mappings.byName`: `tenant: host`, both exact, or both a prefix followed by one `*` that stands for
+ * the same text. The virtual cluster has the same rules, so that one file fits both.
  *
  * @module
  */

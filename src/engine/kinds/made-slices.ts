@@ -1,8 +1,8 @@
 /**
- * The EndpointSlices that say what a copy of Endpoints says, for a host on which no one else makes them. They are made of the copy, which
- * is translated, patched and admitted already.
+ * EndpointSlices with the backends of a copy of Endpoints, for a host on which nothing else makes such slices. They are made from the
+ * copy, which is already translated, patched and checked by the address policy.
  *
- * What is there stays where it is: an endpoint that a slice has remains in it, so that few slices change when addresses do, and none
+ * Endpoints stay in their slices, so that few slices change when addresses change, and no slice
  * changes its name.
  *
  * @module

@@ -1,4 +1,4 @@
-/** The words that the rooms around patches share. */
+/** Shared types of the modules around patches. */
 import type { Code } from "../../base/codes.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Direction } from "./patch-definition.ts";

@@ -1,11 +1,11 @@
 /**
  * Paths select the values that a patch changes: `metadata.annotations["example.com/x"]`, `subsets[*].addresses[*].ip`.
  *
- * The door of this room: other rooms import from here only.
+ * The entry point of this module: other modules import only from here.
  *
  * Guarantees:
  * - Own properties only. Strings are never indexed, `length` is never special, no prototype is read or written.
- * - Nothing is created: a path that is not found matches nothing, which is no error. A `null` leaf is found.
+ * - Nothing is created: a path that does not exist matches nothing, which is not an error. A `null` leaf is found.
  * - Matches are taken before any change is decided, in document order.
  * - Documents are never modified and never cloned; an update shares unchanged parts.
  *

@@ -1,7 +1,7 @@
 /**
  * Compiles segments to closures that update what `find` finds, copy-on-write.
  *
- * All matches are taken first and every change is decided; then a second walk meets the same matches in the same order and copies
+ * All matches are taken first and every change is decided; then a second walk visits the same matches in the same order and copies
  * only the nodes above a change. Nothing is cloned: unchanged parts are shared with the given document.
  *
  * @module

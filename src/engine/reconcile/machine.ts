@@ -9,8 +9,8 @@
  *       ─► report ─► done
  * ```
  *
- * Synced objects, referenced objects, and slices that are made of copies differ in how they are planned, in what is read live, and in
- * what is said in the end: a {@link ReconcileStrategy} for each.
+ * Synced objects, referenced objects, and slices that are made from copies differ in their plans, their live reads and their reports: each
+ * has its own {@link ReconcileStrategy}.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * The reconcile of a synced object. Its source is read live if the cache is behind the copy or the plan rests on the cached source, then
- * the copy and the Services on which the plan rests; and before a delete what readers see in its place, and the source once more where it has
- * a say.
+ * the copy and the Services on which the plan rests; Before a delete, it also reads the objects that replace the copy for readers and, if
+ * the source affects the decision, the source again.
  *
  * @module
  */

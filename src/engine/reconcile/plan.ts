@@ -1,5 +1,5 @@
 /**
- * Plans the operations for one tenant object, decided from both sides' present state alone. Pure: it reads nothing else and writes
+ * Plans the operations for one tenant object, based only on the current state of both sides. Pure: it reads nothing else and writes
  * nothing; operations are data.
  *
  * @module

@@ -1,11 +1,11 @@
 /**
- * Runs the expressions of a configuration. The only room that knows QuickJS.
+ * Runs the expressions of a configuration. The only module that uses QuickJS.
  *
  * Guarantees:
- * - An evaluation is a function of its text and scope: no clock, no chance, nothing left over from another evaluation.
- * - It ends: fuel, memory, stack and the size of the result are bounded, and no guest code can catch the end.
+ * - An evaluation is a function of its text and scope: no clock, no randomness, no state of other evaluations.
+ * - It always ends: fuel, memory, stack and the size of the result are bounded, and no guest code can catch this.
  * - It reaches its scope and `toHostDns`, nothing else; only strings cross.
- * - A failing evaluation harms no other one: after a trap the instance is dropped and a fresh one continues.
+ * - A failing evaluation does not affect others: after a trap, the instance is dropped and a new one continues.
  *
  * @module
  */

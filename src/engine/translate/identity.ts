@@ -1,6 +1,6 @@
 /**
  * Ownership of copies. A virtual cluster is identified by its name, its host namespace and the uid of its tenant cluster: names
- * alone are not unique on a host, since two host namespaces may each hold a virtual cluster of one name.
+ * alone are not unique on a host, because two host namespaces may contain virtual clusters with the same name.
  *
  * @module
  */

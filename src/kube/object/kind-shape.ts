@@ -1,5 +1,5 @@
 /**
- * What every kind has in common: type, metadata and owners.
+ * The common part of all kinds: type, metadata and owners.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Which requests leave a line, and in how much detail. Pure. Matching follows Kubernetes' audit policies, with `*` for all in
+ * Decides which requests are logged, and in how much detail. Pure. Matching follows Kubernetes' audit policies, with `*` for all in
  * every list. Source: `audit.k8s.io/v1` Policy.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * The manifest that proves a backup. It is the last row that is written, sealed with the platform's key as all rows are, so that
- * without the key no one can make another manifest, or one that fits other rows.
+ * The manifest that proves a backup. It is the last row to be written, and is encrypted with the platform's key like all rows, so that an
+ * attacker without the key cannot create a different manifest.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The condition of a SharedSecret that tells whether it matches the vault. Pure.
+ * The condition of a SharedSecret that reports whether it matches the vault. Pure.
  *
  * @module
  */

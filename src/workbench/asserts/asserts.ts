@@ -1,5 +1,5 @@
 /**
- * Statements about one object: read from the test file, and checked.
+ * Reads statements about one object from a test file, and checks them.
  *
  * @module
  */

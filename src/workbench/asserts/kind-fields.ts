@@ -1,5 +1,5 @@
 /**
- * Holds objects and paths of test files against the fields of their kind: a slip in one of them would be a test of nothing.
+ * Compares objects and paths of test files with the fields of their kind, because a test with a misspelled field would test nothing.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Draws values below the places of a text that they belong to.
+ * Draws values below their places in a text.
  *
  * @module
  */

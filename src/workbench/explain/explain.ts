@@ -1,5 +1,5 @@
 /**
- * Shows how an expression came to its result: the values of its parts, drawn below its text.
+ * Shows how an expression computed its result: the values of its parts, drawn below its text.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * One patch by itself, for tests in code: a value goes in, a value comes out.
+ * A single patch for tests in code, applied to one value at a time.
  *
  * @module
  */

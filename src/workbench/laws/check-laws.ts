@@ -1,7 +1,7 @@
 /**
- * Tries patches on many values and reports those that would not come back, or never come to rest.
+ * Tries patches on many values, and reports those whose values come back changed or never settle.
  *
- * The same engine, objects and seed give the same report. Nothing here needs more than the language: it runs in a browser.
+ * The same engine, objects and seed give the same report. The code uses only the language itself, so it also runs in a browser.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Report of the law checker. All values are JSON data, so that a report can be printed, sent to a page, or kept.
+ * Report of the law checker. All values are JSON data, so that a report can be printed, sent to a page, or stored.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Watches what patches evaluate, to tell afterwards which evaluation made a value.
+ * Records the evaluations of patches, so that the evaluation that produced a value can be found later.
  *
  * @module
  */

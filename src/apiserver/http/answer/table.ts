@@ -1,5 +1,5 @@
 /**
- * Objects as tables and as their metadata alone, which is what `kubectl get` asks for.
+ * Objects as tables, which `kubectl get` requests, and as their metadata alone.
  *
  * @module
  */

@@ -3,14 +3,15 @@
  *
  *     objects/core/configmaps/shop/db   an object: JSON text, sealed if there is a cipher; its revision is etcd's
  *     last                              the last write, as `FORMAT ID`; written in the transaction of every write
- *     fence                             raised to void writes that are still in flight; see `writer.ts` and `recovery.ts`
+ *     fence                             raised to invalidate writes that are still in flight; see `writer.ts` and `recovery.ts`
  *     floor                             written after a restoration: history from before its revision is not served; see `raise.ts`
  *     raise                             written to raise etcd's revision, and never read
  *     swept                             for which encryption key etcd's history was cleaned; see `resealer.ts`
  *
- * `last` is what ties the rest together. One read of it tells the revision of the last write below the prefix, whatever else is in
- * etcd, and the watch tells by it whose each write is. Etcd counts its versions, so that none of them is lost unnoticed; and no two writes
- * have one id, so that a process that knows one can ask whether etcd still has it in its history, or was restored to another past.
+ * `last` ties the other keys together. A single read of this key returns the revision of the last write below the prefix, regardless of
+ * the rest of etcd, and its value identifies the writer of each write in the watch. Etcd counts the versions of the key, so a missed write
+ * is noticed. Every write has a unique id, so a process can check whether etcd's history still contains a known write or etcd was restored
+ * to a different history.
  *
  * @module
  */

@@ -1,9 +1,9 @@
 /**
  * The files of an open database: the database itself and its log (`-wal`).
  *
- * The lock keeps away other programs that use SQLite, and only those: files can be removed, moved, replaced, cut or overwritten while they
- * are open. SQLite does not notice, and writes on into files that no start will find. This process changes its files only within its own
- * calls into SQLite. So a difference between the end of one such call and the start of the next is the work of another process.
+ * The lock excludes only other programs that use SQLite: files can still be removed, moved, replaced, truncated or overwritten while they
+ * are open. SQLite does not notice this, and continues to write into files that no later start will find. This process changes its files
+ * only within its own calls into SQLite, so another process has caused any difference between the end of one such call and the start of the next.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * Sets of fields, as managers own them. A set is written exactly as FieldsV1 writes it, so that stored sets are worked on
- * as they are: a record from steps to nested sets, in order of the steps. `{}` behind a step is the field itself;
- * a field that is in the set together with fields below it carries a ".". Nothing at all is `{}` as well, but only as a whole.
+ * Sets of fields, as managers own them. A set has exactly the form of FieldsV1, so that stored sets are used without conversion: a record
+ * from steps to nested sets, in order of the steps. `{}` behind a step stands for the field itself; a field that is in the set together
+ * with fields below it has the member ".". As a whole set, `{}` is the empty set.
  *
  * Sets are never modified; results share what they can.
  *

@@ -1,5 +1,5 @@
 /**
- * How owners see values: which are owned in one piece, which by their members or items, and what identifies an item.
+ * The granularity of ownership: values that are owned as a whole, values whose members or items are owned separately, and the identity of an item.
  * Source: the list and map types of Kubernetes' structural schemas.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Result of deleting an object: its removal, or a state in which something still keeps it.
+ * Result of deleting an object: its removal, or a state in which it is still kept.
  * Source of the rules: `BeforeDelete` and the registry's handling of finalizers in the API machinery.
  *
  * @module

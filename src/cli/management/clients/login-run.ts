@@ -1,5 +1,5 @@
 /**
- * `login`: a person signs in by a browser, and a kubeconfig gets the key, or a command that gets it. The key is never shown.
+ * `login`: signs a person in with a browser, and writes the key, or a command that obtains a key, into a kubeconfig. The key is never shown.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * `login-token`: the command of a kubeconfig that `login --exec` wrote. It prints the kept key for kubectl, and signs the person in again
- * when that key no longer works.
+ * `login-token`: the command of a kubeconfig that `login --exec` wrote. It prints the stored key for kubectl, and signs the person in
+ * again when the key no longer works.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Results that are no value, or not the one that was meant.
+ * Warnings about results that are not values, or are probably not the intended ones.
  *
  * @module
  */

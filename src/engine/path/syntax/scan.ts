@@ -1,5 +1,5 @@
 /**
- * Shared parts of both path parsers: a place in a text, quoted names, and refusals that name the column.
+ * Shared parts of both path parsers: a position in a text, quoted names, and refusals with the column.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * The stamp on a tenant object: which host edits it has taken over. It is written in the same request as the edits, so that
- * neither a lost answer nor a killed process parts the two. Until the copy's base is written again, the stamp says what both
- * sides last agreed on.
+ * neither a lost answer nor a killed process can separate them. Until the copy's base is written again, the stamp records the last
+ * agreement of both sides.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Cache of patched objects that were looked at last. Every write is planned a second time, to prove that it left nothing
+ * Cache of the latest patched objects. Every write is planned a second time to verify that nothing is left
  * to do; evaluating all expressions again for that would double the cost of a change.
  *
  * @module

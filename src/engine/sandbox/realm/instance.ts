@@ -1,5 +1,5 @@
 /**
- * One engine with the expressions and contexts that were brought into it.
+ * One engine with the expressions and contexts that it has loaded.
  *
  * @module
  */

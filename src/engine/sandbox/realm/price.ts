@@ -1,5 +1,5 @@
 /**
- * Cost of an evaluation beside the steps of its expression: its input, its result, and the host's work.
+ * The cost of an evaluation in addition to the steps of its expression: its input, its result, and the host's work.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * The way back from `backends: auto`: where nothing is decided, slices that were made of Endpoints would go stale. The label that keeps
- * the host's mirror away goes first, then what was made, once the mirror shows the same, or copies of the tenant's slices take its place.
- * Where Endpoints alone are copied, only copies that carry the label are looked at: a syncer that has never made slices asks for none.
+ * Undoes `backends: auto` when it no longer applies, because slices that were made from Endpoints would go stale. First, the label that
+ * disables the host's mirror is removed; then the made slices are removed, once the mirror or copies of the tenant's slices show the same
+ * backends. If only Endpoints are copied, only copies with the label are checked: a syncer that has never made slices does not request any.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * What readers on the host see in the place of what goes. A decision is made from caches, and each of them lags behind its cluster by itself:
- * one shows a slice that another client has deleted since, another lacks a Service that has readers. So all that a decision has found to
- * stand in is read from the host before anything goes that readers rely on.
+ * The objects that readers on the host see in place of a removed one. Decisions are made from caches, and each cache lags behind its
+ * cluster independently: one may contain a slice that another client has deleted, another may lack a Service that has readers. Therefore,
+ * all objects that stand in according to a decision are read from the host before an object that readers rely on is removed.
  *
  * @module
  */

@@ -1,10 +1,10 @@
 /**
- * Notices that another cluster answers in place of the one that was followed first: a restored address, a wrong DNS entry, a load
- * balancer that leads elsewhere.
+ * Detects that a different cluster answers in place of the one that was followed first, for example because of a reused address, a wrong
+ * DNS entry, or a wrong target of a load balancer.
  *
  * The uid of `kube-system` is compared
  * - after each list, before it is used;
- * - once a watch is open that follows a failure, or an end that came too early, before its first event is passed on;
+ * - when a watch is open after a failure or a premature end, before its first event is passed on;
  * - before the first event of any other watch, so that there are no requests at rest;
  * - before the first call after a failure.
  *

@@ -1,6 +1,6 @@
 /**
  * Copies that wait for a host namespace. The syncer may not be allowed to watch namespaces, so one of the copies is retried;
- * as soon as it is made, all others are.
+ * as soon as it exists, all others are created.
  *
  * @module
  */

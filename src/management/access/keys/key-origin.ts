@@ -1,5 +1,5 @@
 /**
- * What a written key depends on: the key with which it is made or changed, and the people behind both.
+ * The dependencies of a key: the key with which it was created or changed, and the users behind both.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * Whose quota an object counts for: that of the user who last set its owner. Users cannot fill another user's quota by giving objects
+ * Determines the user whose quota an object counts for: the user who last set the object's owner. Users cannot fill another user's quota
+ * by giving objects
  * away, nor avoid their own by naming another owner or using the key of a team.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Owners and access rules as Roles and RoleBindings, so that people and tools see them where they look for permissions.
+ * Owners and access rules as Roles and RoleBindings, so that users and tools find them where Kubernetes shows permissions.
  * Source: specification 1, "Access rights for users and teams, transformed into Roles and RoleBindings".
  *
  * @module

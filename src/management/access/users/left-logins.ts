@@ -1,5 +1,5 @@
 /**
- * Logins whose key is gone while other keys act with the groups that they brought. The User keeps what it takes to ask the provider
+ * Logins whose key is gone while other keys still use groups from these logins. The User keeps the data that is needed to ask the provider
  * again. Pure.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * What a sign-in makes of a User: the connector's data is merged with what administrators wrote, as `kubectl apply` merges with
- * what others wrote. Pure.
+ * Updates a User after a sign-in: the connector's data is merged with the fields that administrators wrote, as `kubectl apply` merges with
+ * the fields of other managers. Pure.
  *
  * @module
  */

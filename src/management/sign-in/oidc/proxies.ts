@@ -1,5 +1,5 @@
 /**
- * The proxies of an environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case, which counts first.
+ * The proxies of an environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case, which takes precedence.
  *
  * @module
  */

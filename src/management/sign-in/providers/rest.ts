@@ -1,5 +1,5 @@
 /**
- * Requests to the API of a provider: JSON only, each within a time and a size, and lists by pages up to a limit.
+ * Requests to the API of a provider: JSON only, each with a limit for time and size, and lists in pages up to a limit.
  *
  * @module
  */

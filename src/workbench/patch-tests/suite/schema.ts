@@ -1,5 +1,5 @@
 /**
- * The shape of a patch test file. From it come the reader, the types and the JSON schema for editors.
+ * The shape of a patch test file. The reader, the types and the JSON schema for editors are derived from it.
  *
  * A field that may be of several types is `any` here; `read-suite.ts` reads it.
  *

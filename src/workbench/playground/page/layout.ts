@@ -1,4 +1,4 @@
-/** Where everything stands: head, switch, panes. */
+/** The layout of the page: head, switch, panes. */
 import type { LawBreach } from "../../laws/breaches.ts";
 import type { PairVerdict } from "../../laws/report.ts";
 import type { PlaygroundAnswer, ShownVCluster } from "../protocol.ts";

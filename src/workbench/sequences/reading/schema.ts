@@ -2,7 +2,7 @@
  * The shape of `sequences:` in a patch test file: events in two clusters in virtual time, and expectations of the
  * syncer between them.
  *
- * In `expect`, names of objects stand beside fixed fields; the shape leaves those open, and `read-sequences.ts` reads them.
+ * In `expect`, names of objects appear next to fixed fields; the shape does not restrict them, and `read-sequences.ts` reads them.
  *
  * @module
  */

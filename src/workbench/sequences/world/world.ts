@@ -1,6 +1,6 @@
 /**
- * The world of one sequence: two API servers in this process, the real syncer core between them, and a time that moves only here,
- * from one thing that happens to the next.
+ * The world of one sequence: two API servers in this process, the real syncer core between them, and a virtual time that advances only
+ * here, from one event to the next.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What readers of slices on the host see, where it is decided Service by Service who tells them, and where an operator says it. Compared by
- * what both servers hold, with a reader of its own.
+ * The backends that readers of slices on the host see, with `backends: auto` and with the other modes. The comparison uses the contents of
+ * both servers and its own reader.
  *
  * @module
  */

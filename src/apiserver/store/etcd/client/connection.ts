@@ -1,5 +1,5 @@
 /**
- * Requests to the HTTP gateway of an etcd cluster: a pool of connections to one of its endpoints, and the next one when that fails.
+ * Requests to the HTTP gateway of an etcd cluster: a pool of connections to one endpoint, replaced by the next endpoint when that one fails.
  *
  * @module
  */

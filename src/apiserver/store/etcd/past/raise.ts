@@ -1,6 +1,6 @@
 /**
- * Makes a discarded past harmless, whichever server noticed that etcd was restored. Clients have seen its revisions, so etcd is raised until
- * it counts from above them, and records from where on its history may be served, by all servers.
+ * Makes a discarded history harmless, whichever server noticed that etcd was restored. Clients have seen revisions of the discarded
+ * history, so etcd's revision is raised above them, and etcd records from which revision on all servers may serve its history.
  *
  * @module
  */

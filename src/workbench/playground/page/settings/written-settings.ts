@@ -1,5 +1,5 @@
 /**
- * Changes single settings in a YAML text. Everything else stays as it was written: comments, order, style, and settings that no field knows.
+ * Changes single settings in a YAML text. Everything else is unchanged: comments, order, style, and settings without a field.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What people take away from the page: a link, a test file, commands, a module.
+ * The results that users can copy from the page: a link, a test file, commands, a module.
  *
  * @module
  */
