@@ -186,7 +186,8 @@ export const UNSEEN_RETRY_MS = 60_000;
 
 const CACHE_CONTRADICTED: Note = {
   code: "CACHE_CONTRADICTED",
-  message: "The lists of an API server lack objects that the server has; the copy is not up to date, and the lists are read again once a minute",
+  message:
+    "The lists of an API server lack objects that the server has; the copy is not up to date, and the lists are read again once a minute",
 };
 
 /**
