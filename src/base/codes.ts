@@ -95,7 +95,7 @@ export const CODES = {
   },
   PATCH_DUPLICATE_PATH: {
     meaning: "Two patches of one list have the same path.",
-    remedy: "Merge them into one patch.",
+    remedy: "Merge these patches into one.",
   },
   PATCH_PROTECTED_PATH: {
     meaning: "A patch targets a field that the engine owns.",
@@ -111,7 +111,7 @@ export const CODES = {
   },
   EXPRESSION_SYNTAX: {
     meaning: "An expression does not parse, is not exactly one expression, or uses an unsupported feature.",
-    remedy: "Rewrite it as one expression; the message shows the place and, if possible, the rewrite.",
+    remedy: "Rewrite the text as one expression; the message shows the place and, if possible, the rewrite.",
   },
   EXPRESSION_ERROR: {
     meaning: "An expression threw an error.",
@@ -143,7 +143,7 @@ export const CODES = {
   },
   REFERENCE_VALUE: {
     meaning: "A reference patch matched a value that does not name an object: it has the wrong type, or is not a valid name.",
-    remedy: "Point path, or namePath below it, at the name of the object; for a reference by labels, at a label selector.",
+    remedy: "Point path, or namePath relative to path, at the name of the object; for a reference by labels, at a label selector.",
   },
   REFERENCE_UNMAPPED: {
     meaning: "A host name in a reference belongs to no known tenant object, so it has no tenant name.",
@@ -152,7 +152,7 @@ export const CODES = {
   REFERENCE_MISSING: {
     meaning: "An object that a reference names does not exist in the source cluster.",
     remedy:
-      "Create it there. To copy a Secret from the tenant to the host, set sync.toHost.secrets.enabled: true; for a ConfigMap, configMaps.",
+      "Create the object there. To copy a Secret from the tenant to the host, set sync.toHost.secrets.enabled: true; for a ConfigMap, configMaps.",
   },
   REFERENCE_FOREIGN: {
     meaning: "A referenced object is not copied, because an object that the syncer does not manage has the name of the copy.",
@@ -186,7 +186,7 @@ export const CODES = {
   },
   NAME_COLLISION: {
     meaning: "Two tenant objects translate to the same host name.",
-    remedy: "Rename the object that the message names first. The other one keeps its copy unchanged.",
+    remedy: "Rename the object that the message names first. The other object keeps its copy unchanged.",
   },
   NAME_NOT_MAPPED: {
     meaning: "The namespace of the object is not mapped, and only mapped namespaces are synced.",
@@ -194,7 +194,7 @@ export const CODES = {
   },
   HOST_NAMESPACE_MISSING: {
     meaning: "The host namespace of the copy does not exist.",
-    remedy: "Create it; the syncer never creates namespaces.",
+    remedy: "Create the namespace; the syncer never creates namespaces.",
   },
   HOST_SERVICE_MISSING: {
     meaning: "The host Service does not exist yet, and another syncer is responsible for it.",
@@ -224,7 +224,7 @@ export const CODES = {
   TOO_MANY_KEYS: {
     meaning:
       "The object has more labels and annotations than its copy can track. Those beyond the limit are not synced in either direction; addresses are. With more than 10,000 labels and annotations, the copy is no longer updated.",
-    remedy: "Remove some: about 1,500 fit, fewer with long keys, and at most 256 KiB of annotations, including the copy's own.",
+    remedy: "Remove some labels or annotations: about 1,500 fit, fewer with long keys, and at most 256 KiB of annotations, including the copy's own.",
   },
   ADDRESS_REFUSED: {
     meaning: "The address policy refused an address, so the copy leaves it out.",
@@ -264,7 +264,7 @@ export const CODES = {
   },
   SYNC_DISABLED: {
     meaning: "The configuration disables syncing of this kind.",
-    remedy: "To sync it, set enabled: true for the kind below sync.toHost.",
+    remedy: "To sync the object, set enabled: true for the kind below sync.toHost.",
   },
   LOOP_STOPPED: {
     meaning:
@@ -287,12 +287,12 @@ export const CODES = {
     meaning:
       "The store of a cluster cannot be used: its disk is full or failing, etcd refuses writes or contains unreadable data, or the store is closed.",
     remedy:
-      "Follow the message: free space on the disk, or check it and start again. No part of this write was stored; earlier acknowledged writes are safe.",
+      "Follow the message: free space on the disk, or check the disk and start again. No part of this write was stored; earlier acknowledged writes are safe.",
   },
   LEADERSHIP_LOST: {
-    meaning: "Another process may be the leader by now, so this one has stopped writing.",
+    meaning: "Another process may be the leader by now, so this process has stopped writing.",
     remedy:
-      "Nothing to do: the process becomes the leader again when the lease is free. If it exited with this code, let its supervisor restart it.",
+      "Nothing to do: the process becomes the leader again when the lease is free. If the process exited with this code, let its supervisor restart it.",
   },
   USAGE: {
     meaning: "The command line is not valid, or a function of the library was called with wrong arguments.",
@@ -300,7 +300,7 @@ export const CODES = {
   },
   INTERNAL: {
     meaning: "An invariant is broken. This is a bug.",
-    remedy: "Report it with the message and the stack.",
+    remedy: "Report the bug with the message and the stack.",
   },
 } as const satisfies Record<string, CodeText>;
 

@@ -23,7 +23,7 @@ function applying(setting: () => RawSetting, name: string) {
 /** The cases of server-side apply. */
 export function applyCases(setting: () => RawSetting): void {
   describe("server-side apply", () => {
-    test("creates what is absent, changes what exists, and writes nothing without a change", async () => {
+    test("creates absent objects, changes existing ones, and writes nothing without a change", async () => {
       const apply = applying(setting, "applied");
       const created = await apply("deployer", { a: "1", b: "1" });
       expect([created.code, created.json["data"], managersOf(created)]).toEqual([201, { a: "1", b: "1" }, ["deployer Apply"]]);
@@ -33,7 +33,7 @@ export function applyCases(setting: () => RawSetting): void {
       expect(again.json).toEqual(changed.json);
     });
 
-    test("removes what the applier no longer sets, and leaves what others own", async () => {
+    test("removes fields that the applier no longer sets, and leaves fields of other owners", async () => {
       const apply = applying(setting, "shared");
       await apply("one", { a: "1", b: "1" });
       await apply("two", { c: "1" });
@@ -63,7 +63,7 @@ export function applyCases(setting: () => RawSetting): void {
       expect([code, json["data"]]).toEqual([201, { a: "one" }]);
     });
 
-    test("keeps what the server chose, without a change", async () => {
+    test("keeps values that the server chose, without a change", async () => {
       const { raw, path } = setting();
       const body = { apiVersion: "v1", kind: "Service", metadata: { name: "chosen" }, spec: { ports: [{ port: 80 }] } };
       const apply = () => raw.send("PATCH", `${path("services", "chosen")}?fieldManager=x`, { body, headers: APPLY });

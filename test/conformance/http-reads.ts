@@ -120,7 +120,7 @@ export function watchCases(setting: () => RawSetting): void {
       expect(line!["object"]).toEqual(json);
     });
 
-    test("it ends without an error after timeoutSeconds", async () => {
+    test("a watch ends without an error after timeoutSeconds", async () => {
       const { raw, path } = setting();
       expect(await raw.watch(`${path("events")}?watch=1&timeoutSeconds=1&labelSelector=none%3Dsuch`, 1)).toEqual([]);
     });

@@ -23,7 +23,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_invisible_services:
     "Services whose readers on the host do not see all backends; see BACKENDS_INVISIBLE. Checked 30 s after a copy is written",
   endpoint_sync_cluster_is_another: "1 while another cluster answers in place of the right one",
-  endpoint_sync_config_reload_failures_total: "Configurations that could not be loaded; the old one stays in effect",
+  endpoint_sync_config_reload_failures_total: "Configurations that could not be loaded; the previous one stays in effect",
   endpoint_sync_missing_permissions: "Permissions that are needed and missing; /readyz names them",
   informer_objects: "Objects in the local copy",
   informer_current: "1 while the local copy follows its cluster",
@@ -74,7 +74,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
     "Time when the first administrator's key expires, in seconds since 1970; +Inf if it does not expire",
   management_etcd_reloads_total:
     "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would show whether a backup was restored), missed (an event was missed, or data was written without the servers)",
-  management_config_reload_failures_total: "Configurations that could not be loaded; the old one stays in effect",
+  management_config_reload_failures_total: "Configurations that could not be loaded; the previous one stays in effect",
   process_cpu_seconds_total: "Processor time used",
   process_resident_memory_bytes: "Resident memory",
   endpoint_sync_build_info: "Always 1; the labels contain the versions of this program and of Node",

@@ -39,7 +39,7 @@ export function compileUpdate(segments: readonly Segment[], find: (root: unknown
   };
 }
 
-/** The result for every match, or nothing if none of them is a change. */
+/** The results for all matches, or undefined if no match changes. */
 export function decide(matches: readonly Match[], change: Change): unknown[] | undefined {
   let changed = false;
   const values = matches.map(({ value, path }) => {

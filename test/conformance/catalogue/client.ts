@@ -36,7 +36,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "get and create",
     cases: {
-      "a name in capitals is API_INVALID": ["Object names", "DNS Subdomain Names"],
+      "a name in upper case is API_INVALID": ["Object names", "DNS Subdomain Names"],
       "a name of 254 characters is API_INVALID": ["Object names", "DNS Subdomain Names"],
       "a label value with a space is API_INVALID": ["Labels and selectors", "Syntax and character set"],
       "an annotation key without a name is API_INVALID": ["Annotations", "Syntax and character set"],
@@ -50,7 +50,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "update",
     cases: {
-      "it replaces the object and increases its resourceVersion": updates,
+      "an update replaces the object and increases its resourceVersion": updates,
       "an object that has changed is API_CONFLICT and stays as it is": consistency,
       "of many writers that start from one state, exactly one succeeds": consistency,
       "an object that is gone is API_NOT_FOUND and does not come back": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
@@ -76,16 +76,16 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "JSON patch: add sets and replaces": jsonPatch("4.1 add"),
       "JSON patch: remove deletes a member": jsonPatch("4.2 remove"),
-      "JSON patch: replace changes what is there": jsonPatch("4.3 replace"),
+      "JSON patch: replace changes an existing value": jsonPatch("4.3 replace"),
       "JSON patch: move renames": jsonPatch("4.4 move"),
       "JSON patch: copy duplicates a member": jsonPatch("4.5 copy"),
-      "JSON patch: a test that holds lets the others apply": jsonPatch("4.6 test"),
+      "JSON patch: the other operations apply if a test holds": jsonPatch("4.6 test"),
       "JSON patch: a test that fails is API_INVALID and changes nothing": jsonPatch("5 Error Handling"),
       "JSON patch: a parent that is missing is API_INVALID and changes nothing": jsonPatch("4.1 add"),
-      "JSON patch: a replacement of nothing is API_INVALID and changes nothing": jsonPatch("4.3 replace"),
+      "JSON patch: a replacement of a missing value is API_INVALID and changes nothing": jsonPatch("4.3 replace"),
       "JSON patch: a label that is not a string is API_BAD_REQUEST and changes nothing": ["API concepts", "Field validation"],
       "JSON patch: a patch that is not a list is API_BAD_REQUEST and changes nothing": jsonPatch("3 Document Structure"),
-      "JSON patch: another name is API_BAD_REQUEST and changes nothing": ["ObjectMeta", "name"],
+      "JSON patch: a changed name is API_BAD_REQUEST and changes nothing": ["ObjectMeta", "name"],
       "merge patch: null removes, objects merge, the rest is replaced": ["RFC 7386", "2 Processing Merge Patch Documents"],
       "merge patch: a body that is not an object is API_BAD_REQUEST": ["upstream", "`jsonPatcher.applyJSPatch`"],
       "a patch that changes nothing keeps the resourceVersion": ["upstream", "`GuaranteedUpdate`, no write without change"],
@@ -99,7 +99,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "delete",
     cases: {
-      "it answers deleted once and absent from then on": ["API concepts", "Resource deletion"],
+      "a deletion reports deleted once, and absent from then on": ["API concepts", "Resource deletion"],
       "another uid in the preconditions is API_CONFLICT and deletes nothing": ["DeleteOptions", "preconditions.uid"],
       "an older resourceVersion in the preconditions is API_CONFLICT and deletes nothing": [
         "DeleteOptions",
@@ -137,7 +137,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "events follow the list in order, each with the object at that moment": detection,
       "an open watch receives later changes, and reports when it is open": detection,
       "with a selector, objects come and go as their labels change": ["upstream", "`cacheWatcher.convertToWatchEvent`"],
-      "timeoutSeconds ends it without an error": ["Common parameters", "timeoutSeconds"],
+      "timeoutSeconds ends a watch without an error": ["Common parameters", "timeoutSeconds"],
     },
   },
   {
@@ -145,7 +145,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "watch",
     cases: {
-      "the signal ends it without an error": ["this client", "watch"],
+      "the signal ends a watch without an error": ["this client", "watch"],
       "a signal that was aborted before opens no watch": ["this client", "watch"],
       "leaving the loop early ends the watch": ["this client", "watch"],
     },

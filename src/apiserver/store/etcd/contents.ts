@@ -95,7 +95,7 @@ export function lastValue(id: string): string {
 export function readLast(value: string): string {
   const [format, id = ""] = value.split(" ");
   if (Number(format) === FORMAT) return id;
-  const hint = "Run the version that wrote it, or a later one; or choose another prefix";
+  const hint = "Run the version that wrote the data, or a later one; or choose another prefix";
   throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this version supports`, { hint });
 }
 
@@ -139,7 +139,7 @@ export function readStoredObject(key: string, { value, mod_revision }: WireKeyVa
   return { stored: { key, object: withRevision(object as KubeObject, revision), revision }, older };
 }
 
-const KEY_HINT = "Start with the key that it was written with";
+const KEY_HINT = "Start with the key that encrypted the data";
 const CHANGED_HINT = "if the object was changed, restore its value, or remove it from etcd";
 
 function opened(key: string, text: string, cipher: Cipher): string {

@@ -84,13 +84,13 @@ export function damagedFile(path: string, what: string): EngineError {
 export function sealedFile(path: string, key: string, cause: unknown): EngineError {
   const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with a different key, or has been changed since`;
   const known = isEngineError(cause) ? cause.details["hint"] : undefined;
-  return fileError(path, { reason, hint: typeof known === "string" ? known : "Start with the key that it was written with" }, cause);
+  return fileError(path, { reason, hint: typeof known === "string" ? known : "Start with the key that encrypted the data" }, cause);
 }
 
 /** The file was written by a newer version of this program. */
 export function newerFile(path: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
   const reason = `its schema ${found} is newer than ${known}, the newest that this version supports`;
-  return fileError(path, { reason, hint: "Run the version that wrote it, or a later one" });
+  return fileError(path, { reason, hint: "Run the version that wrote the file, or a later one" });
 }
 
 /** Converts anything thrown while opening a file into an error. */

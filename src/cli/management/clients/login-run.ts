@@ -61,5 +61,5 @@ export async function runLogin({ terminal }: CommandContext, flags: LoginFlags):
 /** The command of the kubeconfig may run in any folder. */
 function caPath(path: string): string {
   if (path !== "-") return resolve(path);
-  throw new EngineError("USAGE", "--exec needs a file for --ca, because it is read again at each sign-in");
+  throw new EngineError("USAGE", "--exec needs a file for --ca, because each sign-in reads the file again");
 }

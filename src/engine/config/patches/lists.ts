@@ -65,7 +65,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings }: Pa
 function warnOfNoBackends(at: Node, backends: BackendsMode, report: Report): void {
   const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false takes precedence over the setting backends";
   const message = backends === "endpoints" ? "Copied slices have no host Service: syncing Services requires syncing Endpoints" : nothing;
-  const hint = "For slices without Endpoints, set backends: slices in the settings, and remove this";
+  const hint = "For slices without Endpoints, set backends: slices in the settings, and remove this field";
   report.warning({ code: "CONFIG_VALUE", at: startOf(at), field: "sync.toHost.endpoints.enabled", message, hint });
 }
 
