@@ -42,7 +42,7 @@ file. Reports use the titles on this page. Its requirements and limits:
   no way to do the first two, and the third depends on its administrator.
 - Messages and defaults are those of Kubernetes ${VERSION}; the wording of messages can differ in other versions.
 - Endpoints are stored as in Kubernetes 1.36. Earlier versions regroup subsets on every write, and fail the three cases that cite its
-  \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` behaves like them.
+  \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` behaves like an earlier version.
 
 ## What its controllers do otherwise
 

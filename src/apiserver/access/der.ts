@@ -78,7 +78,7 @@ export function derTime(milliseconds: number): Buffer {
   return Number(digits.slice(0, 4)) < 2050 ? value(0x17, Buffer.from(digits.slice(2))) : value(0x18, Buffer.from(digits));
 }
 
-/** A value with an explicit tag, around the value's own tag. */
+/** A value with an explicit tag in addition to the value's own tag. */
 export function explicit(place: number, member: Uint8Array): Buffer {
   return value(CONTEXT | CONSTRUCTED | place, member);
 }

@@ -58,9 +58,9 @@ const BEFORE_FIRST_APPLY = "before-first-apply";
  * Applies a configuration. No argument is modified.
  *
  * Guarantees:
- * - Fields that neither the configuration nor the applier's earlier one names keep their value.
+ * - Fields that are in neither the configuration nor the applier's previous configuration keep their value.
  * - The same value from two appliers is not a conflict; both own it.
- * - Applying the same again changes nothing.
+ * - Applying the same configuration again changes nothing.
  *
  * @throws API_BAD_REQUEST when the body is not a configuration of this kind; API_INVALID if items of a list cannot be distinguished.
  * @example

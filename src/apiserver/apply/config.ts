@@ -19,7 +19,7 @@ export interface ReadConfigOptions {
 }
 
 /**
- * The applied configuration itself: without fields that the kind does not have, without those that this request cannot
+ * The applied configuration, without fields that the kind does not have or that this request cannot
  * write, and with strings of a fixed format in canonical spelling. Defaults are not filled in, because the applier becomes the owner of
  * every field in the configuration.
  *

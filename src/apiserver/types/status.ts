@@ -155,7 +155,7 @@ export function invalidObject(type: Pick<ResourceType, "apiVersion" | "kind">, n
   return failure({ code: 422, reason: "Invalid", message, details });
 }
 
-/** 422: a patch that can be read but does not apply; `why` is in the causes, and the message is that of Kubernetes. */
+/** 422: a patch that can be read but does not apply. The causes contain `why`; the message is that of Kubernetes. */
 export function patchRefused(why: string): EngineError {
   const message = "the server rejected our request due to an error in our request";
   return failure({

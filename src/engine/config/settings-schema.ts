@@ -180,7 +180,7 @@ export const SETTINGS_SCHEMA = {
       type: "literals",
       values: ["endpoints", "slices", "both", "auto"],
       description:
-        "The objects on the host for the backends of a Service. auto: copies of what each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, it is auto, or endpoints if that section is present or sync.toHost.endpoints is disabled.",
+        "The objects on the host for the backends of a Service. auto: copies of the objects that each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, it is auto, or endpoints if that section is present or sync.toHost.endpoints is disabled.",
     },
     selector: SELECTOR,
     requireService: {

@@ -94,7 +94,7 @@ export const ETCD_TIMES: EtcdTimes = {
  * A store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open: each sees the writes of all,
  * in the same order and with the same revisions, those of etcd.
  *
- * Everything is also in memory, kept up to date by one watch; lists and watches are served from there. Before each read, this process asks
+ * All objects are also in memory, kept up to date by one watch; lists and watches are served from memory. Before each read, this process asks
  * etcd for its latest revision, and the read waits until the process has caught up: no process ever shows a state older than one that
  * was shown before.
  *

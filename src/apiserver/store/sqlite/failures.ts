@@ -75,7 +75,7 @@ export function isLockedFile(error: unknown): boolean {
 
 const EMPTY_HINT = "Put the file back, together with its -wal file if there was one, or restore a backup";
 
-/** The file contains something that this program never writes; `what` describes where. */
+/** The error for a file with content that this program never writes; `what` describes the place. */
 export function damagedFile(path: string, what: string): EngineError {
   return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
 }

@@ -23,7 +23,7 @@ interface Look {
   readonly mtimeNs: bigint;
 }
 
-/** Tracks whether the files at the paths are still those that are open. A lost file stays lost. */
+/** Tracks whether the paths still lead to the open files. A file that was lost once counts as lost from then on. */
 export class HeldFiles {
   readonly #path: string;
   readonly #paths: readonly string[];
@@ -97,8 +97,8 @@ function isSameState(now: Look | undefined, known: Look | undefined): boolean {
 }
 
 /**
- * Closes a database whose content is refused, and leaves it unchanged. SQLite merges the log into the database and removes it when it
- * closes, but not when the database has a name other than the one under which it was opened.
+ * Closes a database whose content is refused, and leaves it unchanged. When SQLite closes a database, it merges the log into the database
+ * and removes the log, but not if the database was renamed while it was open.
  *
  * The caller must hold the lock, so that the name belongs to this process. If the process is killed in between, `PATH.closing` is the database.
  */

@@ -80,7 +80,8 @@ function needsCopy({ madeBefore }: MadeWrites, operation: Operation): boolean {
 }
 
 /**
- * The writes that bring the slices to their desired state: first the new and changed ones, and, once the host shows them, the removal of those that they
+ * The writes that bring the slices to their desired state: first the new and changed slices and, once the host shows these, the removal of
+ * the slices that they
  * replace, so that readers never see fewer backends.
  */
 export function planMadeSlices({ rules, made, desired, shown, left, confirms, standIns, madeBefore }: MadeSlicesInput): MadeWrites {
@@ -100,7 +101,7 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
   const gone = !shown ? [] : made.filter((slice) => !wanted.has(idOf(slice)) && !slice.metadata.deletionTimestamp);
   const deletions = [
     ...gone.map((slice) => deletion(slice, "Other slices show its backends, or the copy no longer has them", "none")),
-    ...left.map((slice) => deletion(slice, "It was left behind by a mirror that no longer works", "none")),
+    ...left.map((slice) => deletion(slice, "The slice was left behind by a mirror that no longer works", "none")),
   ];
   return { operations: [...written, ...deletions], notes: [], confirms, standIns, madeBefore };
 }

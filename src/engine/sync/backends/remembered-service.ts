@@ -155,7 +155,7 @@ export function undoneEdits(
   });
 }
 
-/** Describes what happened to edits of made slices, and what to do instead. It names nothing on the host, because tenants read it. */
+/** A note on undone edits of made slices, with a remedy. The note names no object on the host, because tenants read it. */
 export function editNote(keys: readonly ObjectKey[]): Note {
   const what = keys.length > 1 ? `Edits of ${keys.length} slices on the host were` : "An edit of a slice on the host was";
   const message = `${what} undone: the syncer makes slices of this Service from the copy of its Endpoints. Change the Endpoints in the tenant cluster`;

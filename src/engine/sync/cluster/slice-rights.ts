@@ -28,7 +28,7 @@ export interface ReachingEngine extends PermissionOptions {
 }
 
 /**
- * The engine as it can work on these clusters. `backends: auto` decides nothing if permissions on EndpointSlices are missing, if there
+ * The engine, limited to the capabilities of these clusters. `backends: auto` decides nothing if permissions on EndpointSlices are missing, if there
  * are no caches of them (an embedder may not have any), or if an API server does not have the kind. Then only Endpoints are copied, and what is
  * missing is reported once.
  *

@@ -168,7 +168,7 @@ function demandConnector(owner: Spot, ids: readonly string[]): void {
   if (id === "" || ids.includes(id)) return;
   refuseAt(owner, {
     message: `There is no connector ${JSON.stringify(id)}`,
-    hint: `Write one of ${ids.join(", ") || "those that you set up"}`,
+    hint: `Write one of ${ids.join(", ") || "the connectors that you set up"}`,
   });
 }
 

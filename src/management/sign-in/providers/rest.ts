@@ -161,7 +161,7 @@ export function recordsIn(value: unknown, what: string): readonly Readonly<Recor
   return value.map((item) => recordIn(item, what));
 }
 
-/** A string of an object, which it must have. */
+/** A required string of an object. */
 export function requiredText(record: Readonly<Record<string, unknown>>, name: string, what: string): string {
   const value = optionalText(record, name, what);
   if (value === undefined) throw unavailable(`the provider's ${what} has no ${name}`);

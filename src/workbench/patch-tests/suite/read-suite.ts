@@ -223,7 +223,7 @@ function checkContextSide(
   const itself = direction === "toHost" ? "virtualObject" : "hostObject";
   const entry = node?.kind === "map" ? node.entries.get(itself) : undefined;
   if (entry === undefined) return;
-  const message = `The test goes ${direction}, where ${itself} is the object itself`;
+  const message = `In a test of the direction ${direction}, ${itself} is the object itself`;
   report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: fieldPath(field, itself), message, hint: "Write it as object" });
 }
 

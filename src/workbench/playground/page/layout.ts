@@ -211,7 +211,7 @@ function head(parts: LayoutParts): HTMLElement {
       { class: "brand" },
       mark(),
       h("h1", {}, "endpoint-sync ", h("span", {}, "playground")),
-      h("p", { class: "tagline" }, "What your patches write, and what comes back. Nothing leaves this page."),
+      h("p", { class: "tagline" }, "See the results of your patches, and the edits that come back. Nothing leaves this page."),
     ),
     h(
       "div",

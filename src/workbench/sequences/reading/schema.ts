@@ -71,7 +71,7 @@ const FAULT = {
     watchCut: cluster("The watches of this cluster send nothing for a while, and then everything. Needs for."),
     lostEvent: cluster("The next event of this cluster never arrives."),
     lateList: cluster(
-      "The syncer lists this cluster again and receives the state of `behind` changes ago, but nothing older than what it has received before.",
+      "The syncer lists this cluster again and receives the state of `behind` changes ago, but no state older than those it has received before.",
     ),
     emptyList: cluster("The syncer lists this cluster again and receives an empty list; after a while it lists it once more. Needs for."),
     down: cluster("This cluster answers nothing and sends no events for a while. Needs for."),

@@ -89,7 +89,7 @@ export function largeAnswer(bytesMax: number): EtcdFailure {
   return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
 }
 
-/** The answer is not from etcd's gateway (perhaps from a proxy), or is one that etcd never returns. */
+/** The failure for an answer that etcd's gateway never returns, which may come from a proxy. */
 export function foreignAnswer(what: string): EtcdFailure {
   return new EtcdFailure(`the response is not from etcd: ${what}`, { mayHaveHappened: true });
 }

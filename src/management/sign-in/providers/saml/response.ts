@@ -135,7 +135,7 @@ function proven(
   const signed = (path: readonly string[], element: XmlElement, signature: XmlElement): XmlElement => {
     const again = readXml(signedText({ text, path, element, signature }, keys));
     if (again.name !== element.name || again.namespace !== element.namespace || assertedId(again) !== assertedId(element))
-      throw unproven("something else was signed");
+      throw unproven("the signature is for a different element");
     return again;
   };
   const alone = ofAssertion && signed(["Assertion"], assertion, ofAssertion);
