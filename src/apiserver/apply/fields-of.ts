@@ -32,7 +32,7 @@ function everyItem(list: ListSchema, items: readonly unknown[]): Members {
 
 /**
  * The fields that the applier of a configuration owns: values, items of lists, entries of maps, and empty values; not the
- * objects in between, to which others may add fields.
+ * objects in between, because other managers may add fields to these.
  *
  * @example
  * appliedFields(kindShape({ data: textMap }), { data: { a: "1" } }); // { "f:data": { "f:a": {} } }

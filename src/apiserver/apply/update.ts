@@ -96,7 +96,7 @@ function writerOf({ definition, manager, subresource = "", now }: TrackedUpdateO
   return { manager, operation: "Update", apiVersion: definition.type.apiVersion, subresource, time: timestamp(now) };
 }
 
-/** The managers after a change that one of them made. */
+/** The managers after one of them has changed the object. */
 export function afterUpdate(managers: Managers, comparison: Comparison, writer: FieldWriter): Managers {
   if (hasNoDifference(comparison)) return managers;
   const { removed, modified, added } = comparison;

@@ -13,21 +13,21 @@
 
 /** Result of one step. */
 export interface ResealStep {
-  /** Values that are sealed with the first key since this step. */
+  /** Values that this step has re-encrypted with the first key. */
   readonly resealed: number;
-  /** Nothing that the store can reach is sealed with another key than the first one. */
+  /** No value that the store can reach is encrypted with a key other than the first one. */
   readonly done: boolean;
 }
 
-/** Seals values again. */
+/** Re-encrypts values. */
 export interface Resealable {
   /**
-   * How many values each key seals, by its id: those of a history that the store needs when it opens count too, keys that seal nothing
-   * are there with 0.
+   * The number of values that each key encrypts, by its id. Values in the history that the store needs when it opens count too; keys that
+   * encrypt nothing have 0.
    */
   sealedBy(): Promise<ReadonlyMap<string, number>>;
   /**
-   * Examines the next values, and reseals those that an older key has sealed.
+   * Examines the next values, and re-encrypts those that an older key has encrypted.
    *
    * @param most Number of values to examine; a step with long values ends earlier.
    * @throws STORE_FAILED when nothing can be written; API_UNAVAILABLE while a store behind a network cannot be reached.

@@ -21,19 +21,19 @@ export interface JournaledStoreOptions {
   readonly writesPerCommit?: number;
 }
 
-/** Where a store keeps its objects, and how. */
+/** The file of a store, and how objects are stored in it. */
 export interface SqliteStoreOptions extends JournaledStoreOptions {
-  /** The database file; made when it does not exist. Its folder must exist. */
+  /** The database file, which is created if it does not exist. Its folder must exist. */
   readonly path: string;
-  /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
+  /** Encrypts every object on its way to the file and decrypts it on the way back; keys are not encrypted. Default: no encryption. */
   readonly cipher?: Cipher;
-  /** The revision of a file that is made: its first write takes the next one. Default 1. */
+  /** The revision of a new file; its first write takes the next one. Default 1. */
   readonly firstRevision?: number;
-  /** The file must be there and hold something: none is made. Default false. */
+  /** The file must exist and contain data; no file is created. Default false. */
   readonly existing?: boolean;
   /**
-   * Nothing is written, in the file or beside it, and no lock is taken: for a file that no process has open, also on read-only media. It must
-   * be there, without a log (`-wal`) beside it, which would not be read. Writes throw STORE_FAILED. Default false.
+   * Nothing is written to the file or next to it, and no lock is taken: for a file that no process has open, possibly on read-only media.
+   * The file must exist, without a log (`-wal`) next to it, which would not be read. Writes throw STORE_FAILED. Default false.
    */
   readonly readOnly?: boolean;
   /** Records elsewhere which revision the store has reached. Default: not recorded. */

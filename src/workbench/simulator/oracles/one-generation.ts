@@ -2,7 +2,7 @@ import type { Oracle } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { ownMarks } from "./marks.ts";
 
-/** S6: every write is made by one configuration, the one that its reconcile began with. */
+/** S6: every write is made with the configuration with which its reconcile began. */
 export function oneGeneration(world: World): Oracle {
   return {
     name: "S6",

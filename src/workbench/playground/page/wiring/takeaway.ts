@@ -60,7 +60,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
   };
 }
 
-/** The address contains what is shown, or nothing. */
+/** Keeps the address of the page current: it contains the shown state, or no state. */
 export function forgetLink(): void {
   if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
 }
