@@ -30,14 +30,14 @@ export { REMOVE } from "./node.ts";
 export { PATH_LENGTH_MAX, PATH_SEGMENTS_MAX, type Segment, type PathStep } from "./syntax/segment.ts";
 export type { Match };
 
-/** A compiled path. Immutable; compile once, use often. */
+/** A compiled path. Immutable; compile it once and use it often. */
 export interface Path {
-  /** As it was written. */
+  /** The text as it was written. */
   readonly text: string;
-  /** The one spelling of this path: equal for `a.b` and `a["b"]`, and itself a path. `$` is the whole object. */
+  /** The canonical spelling: equal for `a.b` and `a["b"]`, and itself a path. `$` is the whole object. */
   readonly canonical: string;
   readonly segments: readonly Segment[];
-  /** How many segments are wildcards; 0 means one place at most. */
+  /** Number of wildcard segments; 0 means at most one place. */
   readonly wildcards: number;
   /** All matches in document order, as they are now. */
   find(root: unknown): Match[];
@@ -49,7 +49,7 @@ export interface Path {
   update(root: unknown, change: Change): unknown;
 }
 
-/** How a path text is read. */
+/** Options for reading a path. */
 export interface PathOptions {
   /**
    * "jsonpath" also accepts `..`, slices and unions in paths that start with `$`. `segments` of such a path are an approximation, a

@@ -14,7 +14,7 @@
 import { sha256Hex } from "../../base/digest.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 
-/** The virtual cluster: its name and the host namespace it lives in. */
+/** The virtual cluster: its name and its host namespace. */
 export interface VCluster {
   readonly name: string;
   readonly namespace: string;

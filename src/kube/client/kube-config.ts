@@ -12,7 +12,7 @@ import type { KubeConfigView } from "./connection.ts";
 /** Environment variables by name. `process.env` is one. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a kubeconfig comes from. */
+/** The source of a kubeconfig. */
 export type KubeConfigSource =
   /** One file, or several that are merged as kubectl does: of entries with the same name the first counts. */
   | { readonly path: string | readonly string[]; readonly context?: string }
