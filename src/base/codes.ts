@@ -198,7 +198,7 @@ export const CODES = {
   },
   HOST_SERVICE_MISSING: {
     meaning: "The host Service does not exist yet, and another syncer is responsible for it.",
-    remedy: "Check why the other syncer did not create it, or start this one with --services managed.",
+    remedy: "Check why the other syncer did not create the Service, or start this syncer with --services managed.",
   },
   HOST_SERVICE_SELECTOR: {
     meaning: "The host Service has a selector, so the host's own endpoints controller writes its Endpoints.",
@@ -244,7 +244,7 @@ export const CODES = {
     meaning:
       "EndpointSlices that the syncer made from a copy of Endpoints are no longer kept up to date on the host: backends: auto no longer applies. They remain because no other slices contain all of their backends, or because the syncer lacks the permission to remove them. A mirror never contains more than 1,000 addresses of a subset.",
     remedy:
-      "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove what is left with the command that 'endpoint-sync audit' prints for each slice; readers then lose the addresses that no other slice contains.",
+      "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove the remaining slices with the command that 'endpoint-sync audit' prints for each slice; readers then lose the addresses that no other slice contains.",
   },
   BACKENDS_INVISIBLE: {
     meaning:
@@ -260,7 +260,7 @@ export const CODES = {
   DELETE_BRAKE: {
     meaning: "The tenant object is missing, but so many objects are missing at once that the syncer keeps the copy.",
     remedy:
-      "Check that the tenant cluster is the right one, and that it is complete. If the objects are really gone, start with --confirm-deletes and the number that the log names.",
+      "Check that the tenant cluster is correct and complete. If the objects are really gone, start with --confirm-deletes and the number that the log names.",
   },
   SYNC_DISABLED: {
     meaning: "The configuration disables syncing of this kind.",

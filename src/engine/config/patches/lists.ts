@@ -112,7 +112,7 @@ export function warnOfServicesAlone(toHost: Node | undefined, report: Report): v
   const services = valueAt(valueAt(toHost, "services"), "enabled");
   if (services?.kind !== "scalar" || services.value !== true || !isFalse(valueAt(valueAt(toHost, "endpoints"), "enabled"))) return;
   const message = "Services are not synced: syncing them requires syncing Endpoints, which is disabled";
-  const hint = "Set sync.toHost.endpoints.enabled to true, or this to false";
+  const hint = "Set sync.toHost.endpoints.enabled to true, or this field to false";
   report.warning({ code: "CONFIG_VALUE", at: startOf(services), field: "sync.toHost.services.enabled", message, hint });
 }
 
