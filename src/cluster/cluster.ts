@@ -84,7 +84,7 @@ export interface ClusterOptions extends EmbeddedClusterOptions {
   readonly port?: number;
   /** False serves plain HTTP, on loopback and without credentials. Default true. */
   readonly tls?: boolean;
-  /** Certificates and tokens of the cluster and its clients. Default: created anew, so that earlier kubeconfigs do not work. */
+  /** Certificates and tokens of the cluster and its clients. Default: new ones, so that earlier kubeconfigs do not work. */
   readonly credentials?: ClusterCredentials;
   readonly limits?: ServerLimits;
 }

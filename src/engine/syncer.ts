@@ -107,8 +107,7 @@ export interface Syncer {
   status(): SyncerStatus;
   /**
    * The mode that results from the setting `backends`, the sections and the permissions: `auto` is `endpoints` if some on slices are
-   * missing, and until
-   * {@link Syncer.prepare} has asked for them.
+   * missing, and until {@link Syncer.prepare} has checked them.
    */
   readonly backends: BackendsMode;
   /** Permissions that the current configuration needs on both clusters. */

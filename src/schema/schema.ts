@@ -2,12 +2,10 @@
  * The single description of shapes, as plain data, for files that users write and for objects that API servers store.
  *
  * Schemas of files are used by the decoder (`decode.ts`), the JSON schema (`json-schema.ts`) and, through {@link Infer}, the TypeScript
- * type. An optional
- * value that is null counts as absent, and an absent value takes its default. Schemas of objects are used by the API server's decoder,
- * which keeps the distinctions that Go's encoding makes, by OpenAPI, `kubectl explain`, appliers and the binary form. These use
- * `presence`, `number`, `merge` and
- * the other fields that are marked "API server", and ignore defaults, limits and patterns: each kind validates its values itself. Lints of
- * patches and values that laws try come from schemas of objects.
+ * type. An optional value that is null counts as absent, and an absent value takes its default. Schemas of objects are used by the API
+ * server's decoder, which keeps the distinctions that Go's encoding makes, by OpenAPI, `kubectl explain`, appliers and the binary form.
+ * These use `presence`, `number`, `merge` and the other fields that are marked "API server", and ignore defaults, limits and patterns: each
+ * kind validates its values itself. Lints of patches and values that laws try come from schemas of objects.
  *
  * @module
  */

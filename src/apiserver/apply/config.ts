@@ -19,9 +19,8 @@ export interface ReadConfigOptions {
 }
 
 /**
- * The applied configuration, without fields that the kind does not have or that this request cannot
- * write, and with strings of a fixed format in canonical spelling. Defaults are not filled in, because the applier becomes the owner of
- * every field in the configuration.
+ * The applied configuration, without fields that the kind does not have or that this request cannot write, and with strings of a fixed
+ * format in canonical spelling. Defaults are not filled in, because the applier becomes the owner of every field in the configuration.
  *
  * @throws API_BAD_REQUEST when the body is not a configuration of this kind; API_INVALID if items of a list cannot be distinguished.
  */

@@ -2,8 +2,7 @@
  * EndpointSlices with the backends of a copy of Endpoints, for a host on which nothing else makes such slices. They are made from the
  * copy, which is already translated, patched and checked by the address policy.
  *
- * Endpoints stay in their slices, so that few slices change when addresses change, and no slice
- * changes its name.
+ * Endpoints stay in their slices, so that few slices change when addresses change, and no slice changes its name.
  *
  * @module
  */
@@ -122,10 +121,9 @@ function contentsAsked(copy: Endpoints, present: readonly EndpointSlice[], isTak
 }
 
 /**
- * The copy of Endpoints from which {@link slicesOfCopy} made a slice on the host, regardless of its owner; undefined for every other
- * slice. Slices that
- * the host mirrors inherit the marks of the Endpoints too, but have names and managers of a different form. Edited labels
- * do not change its owner.
+ * The copy of Endpoints from which {@link slicesOfCopy} made a slice on the host, regardless of its owner; undefined for every other slice.
+ * Slices that the host mirrors inherit the marks of the Endpoints too, but have names and managers of a different form. Edited labels do
+ * not change its owner.
  */
 export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | undefined {
   if (controllerOf(slice) !== undefined || !MADE_NAME.test(slice.metadata.name ?? "")) return undefined;

@@ -59,9 +59,8 @@ function isConstant(text: string | undefined): boolean {
 }
 
 /**
- * Warns about patches without a way back among others that have one: host edits of the fields that they wrote are undone. If the reverse
- * is obvious, only
- * the patch is named; a patch that is meant to be one-way (a constant, a deletion, a name) has no reverse.
+ * Warns about patches without a way back among others that have one: host edits of the fields that they wrote are undone. If the reverse is
+ * obvious, only the patch is named; a patch that is meant to be one-way (a constant, a deletion, a name) has no reverse.
  */
 export function warnOfOneWayPatches(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
   if (!patches.some(({ node }) => node.entries.has("reverseExpression"))) return;

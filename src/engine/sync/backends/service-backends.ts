@@ -1,8 +1,7 @@
 /**
- * Decides, for each Service, from which objects readers get its backends, with `backends: auto`. The decision has its own key in the
- * queue, next to the objects of the Service. It uses the known state of all these objects, enqueues those that have to change, and writes
- * the slices that are made from a
- * copy of Endpoints.
+ * Decides, for each Service, from which objects readers get its backends, with `backends: auto`. The decision has its own key in the queue,
+ * next to the objects of the Service. It uses the known state of all these objects, enqueues those that have to change, and writes the
+ * slices that are made from a copy of Endpoints.
  *
  * @module
  */

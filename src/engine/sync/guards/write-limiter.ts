@@ -8,8 +8,7 @@
  * record is dropped.
  *
  * Objects that are made from one source, such as a copy of Endpoints and the slices of that copy, share one record: each version pays for
- * one write of
- * each part, and the others count together.
+ * one write of each part, and the others count together.
  *
  * @module
  */

@@ -1,7 +1,6 @@
 /**
- * Determines the user whose quota an object counts for: the user who last set the object's owner. Users cannot fill another user's quota
- * by giving objects
- * away, nor avoid their own by naming another owner or using the key of a team.
+ * Determines the user whose quota an object counts for: the user who last set the object's owner. Users cannot fill another user's quota by
+ * giving objects away, nor avoid their own by naming another owner or using the key of a team.
  *
  * @module
  */

@@ -1,6 +1,5 @@
 /**
- * Uses the schema of a kind to determine which values to try at a path. Parts without a schema are not
- * tried.
+ * Uses the schema of a kind to determine which values to try at a path. Parts without a schema are not tried.
  *
  * @module
  */
