@@ -22,7 +22,7 @@ An embedded cluster takes the place of a Kubernetes API server, so it must behav
 ${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, each with the place where Kubernetes defines it:
 
 ${table(["Suite", "Checks", "Run against an embedded cluster by"], suiteRows())}
-Neither suite depends on the cluster behind the address. Each creates its own namespace with a random name, stays within it, and deletes it
+Neither suite depends on the cluster behind the address. Each suite creates its own namespace with a random name, stays within it, and deletes it
 at the end. \`test/docs/conformance.test.ts\` compares this page with what the suites register: a case without a citation
 fails the build, and so does a citation without a case.
 
@@ -58,7 +58,7 @@ ${table(["What", "Kubernetes", "Here"], OPAQUE_DIFFERENCES)}
 ## Subjects
 
 ${table(["Subject", "Cases"], subjects.map(subjectRow))}
-Each case has its title in the suites, and is reported below its group.
+Each case is listed under its title in the suites, below its group.
 
 ${subjects.map(subjectSection).join("\n")}
 ## Documents

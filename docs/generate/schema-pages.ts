@@ -28,7 +28,7 @@ without patches. You can give \`--config\` several times: maps are merged, and f
 ${fields}
 ## Patch
 
-One entry of a \`patches\` list. It is either an expression patch (\`expression\`, \`reverseExpression\`, or both) or a reference patch
+One entry of a \`patches\` list. An entry is either an expression patch (\`expression\`, \`reverseExpression\`, or both) or a reference patch
 (\`reference\`). [Expressions, paths and patches](expressions.md) describes what you can write in them.
 
 ${schemaTable(PATCH)}`;

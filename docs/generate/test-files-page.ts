@@ -29,7 +29,7 @@ export function testFilesPage(): string {
   return `${GENERATED}
 # Test files
 
-A patch test file ends in \`.patch-test.yaml\`. \`endpoint-sync test\` finds and runs them; [test your patches](../guides/test-your-patches.md) shows how,
+A patch test file ends in \`.patch-test.yaml\`. \`endpoint-sync test\` finds and runs these files; [test your patches](../guides/test-your-patches.md) shows how,
 and [test sequences](../guides/test-sequences.md) describes sequences. \`endpoint-sync schema test\` prints the JSON schema, for editors.
 
 ## File
