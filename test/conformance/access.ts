@@ -297,7 +297,7 @@ export function accessCases(setting: () => RawSetting): void {
     test.each([
       ["nothing", {}],
       ["a resource and a path at once", { resourceAttributes: { verb: "get", resource: "pods" }, nonResourceAttributes: { path: "/", verb: "get" } }], // prettier-ignore
-    ])("that ask about %s are 422", async (_why, spec) => {
+    ])("reviews that ask about %s are 422", async (_why, spec) => {
       expect((await ask(setting().raw.send, self, spec)).code).toBe(422);
     });
 

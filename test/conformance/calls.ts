@@ -107,7 +107,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, keyOf(created))).toEqual(newer);
     });
 
-    test("of many writers that start from one state, exactly one succeeds", async () => {
+    test("exactly one of many writers that start from one state succeeds", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("contested"));
       const writes = [1, 2, 3, 4, 5].map((n) => codeOf(client.update(CONFIG_MAPS, { ...created, data: { n: String(n) } })));

@@ -329,7 +329,10 @@ function serviceCases(setting: () => Setting): void {
       { why: "source ranges without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerSourceRanges: ["10.0.0.0/8"] } },
       { why: "invalid source ranges", spec: { type: "LoadBalancer", ports: [{ port: 80 }], loadBalancerSourceRanges: ["ten"] } },
       { why: "a load balancer class without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerClass: "example.com/a" } },
-      { why: "node ports of a load balancer without one", spec: { ports: [{ port: 80 }], allocateLoadBalancerNodePorts: true } },
+      {
+        why: "a setting for node ports of load balancers on a Service of a different type",
+        spec: { ports: [{ port: 80 }], allocateLoadBalancerNodePorts: true },
+      },
       { why: "an external traffic policy without external traffic", spec: { ports: [{ port: 80 }], externalTrafficPolicy: "Local" } },
       { why: "a health check port without a check", spec: { type: "NodePort", ports: [{ port: 80 }], healthCheckNodePort: 30_007 } },
       { why: "an unknown internal traffic policy", spec: { ports: [{ port: 80 }], internalTrafficPolicy: "Near" } },

@@ -81,7 +81,7 @@ export function watchCases(setting: () => Setting): void {
       expect(events).toEqual([]);
     });
 
-    test("a signal that was aborted before opens no watch", async () => {
+    test("a watch with an already aborted signal is not opened", async () => {
       const { client, namespace } = setting();
       let opened = false;
       const options = { namespace, resourceVersion: "1", signal: AbortSignal.abort(), onOpen: () => void (opened = true) };

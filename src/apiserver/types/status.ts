@@ -88,7 +88,7 @@ export function noSuchPath(): EngineError {
   return failure({ code: 404, reason: "NotFound", message: "the server could not find the requested resource", details: {} });
 }
 
-/** 405: the path exists, the method does not. */
+/** 405: the path exists but does not support the method. */
 export function methodNotAllowed(): EngineError {
   const message = "the server does not allow this method on the requested resource";
   return failure({ code: 405, reason: "MethodNotAllowed", message, details: {} });

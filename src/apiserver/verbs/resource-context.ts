@@ -111,7 +111,7 @@ export async function readStored(
   return stored;
 }
 
-/** Prefix of the keys in the store under which a resource has its objects, in one namespace if one is given; it ends in a slash. */
+/** The prefix, with a slash at its end, of a resource's keys in the store; of one namespace only, if `namespace` is given. */
 export function storePrefix(type: ResourceType, namespace = ""): string {
   const collection = `/${groupOf(type) || "core"}/${type.plural}/`;
   return type.namespaced && namespace !== "" ? `${collection}${namespace}/` : collection;

@@ -30,7 +30,7 @@ export interface StartedFlags {
   readonly adoptCluster?: string;
 }
 
-/** With a Deployment, variables, contexts and defaults are ignored: only it and the command line are used. */
+/** With `--from-deployment`, removes values from variables, contexts and defaults: only the Deployment and the command line apply. */
 export function dropUnsaid(command: Command): void {
   if (command.getOptionValue("fromDeployment") === undefined) return;
   const kept = ["fromDeployment", "hostKubeconfig", "hostContext"];

@@ -17,7 +17,7 @@ export const pods: ResourceDefinition = opaqueKind({
   singular: "pod",
   shortNames: ["po"],
   categories: ["all"],
-  description: "Containers that run together. Here, nothing runs them; Endpoints can refer to them.",
+  description: "Containers that run together. This cluster does not run them, but Endpoints can refer to them.",
   spec: "Containers, and how they run.",
   status: "Observed state.",
   selectableFields: {

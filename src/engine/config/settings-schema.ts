@@ -46,7 +46,7 @@ const ADDRESS_POLICY = {
       items: CIDR,
       default: [],
       description:
-        "CIDRs. When not empty, every other address is refused. Addresses are checked after the patches: list the networks of the tenant's pods, or those that patches move them to.",
+        "CIDRs. When not empty, every other address is refused. Addresses are checked after the patches: list the networks of the tenant's pods, or the networks into which patches translate their addresses.",
     },
     deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, even where allow contains them." },
     action: {

@@ -66,7 +66,7 @@ export function faultsAgainst(manifest: Manifest, found: FoundBackup): readonly 
   return [
     ...strangers.map((key) => strangerFault(key, found.backups.get(key))),
     ...names.flatMap((name) => partFault(name, { wanted: manifest.parts[name], found: parts[name] })),
-    ...(found.revision === manifest.at ? [] : [`its last write is ${found.revision}, and that of its manifest was ${manifest.at}`]),
+    ...(found.revision === manifest.at ? [] : [`its last write is ${found.revision}, but its manifest records ${manifest.at}`]),
     ...serverFault(manifest.serverFile, fileDigest(found.serverFile)),
   ];
 }
@@ -77,7 +77,7 @@ function partOf(key: string): string {
 }
 
 function strangerFault(key: string, id: string | undefined): string {
-  return `${JSON.stringify(key)}: it is a row of ${id === undefined ? "data that is not a backup" : `another backup, ${id}`}`;
+  return `${JSON.stringify(key)}: the row belongs to ${id === undefined ? "data that is not a backup" : `another backup, ${id}`}`;
 }
 
 const NONE: ManifestPart = { count: 0, digest: "" };

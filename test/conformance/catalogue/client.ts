@@ -52,7 +52,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "an update replaces the object and increases its resourceVersion": updates,
       "an object that has changed is API_CONFLICT and stays as it is": consistency,
-      "of many writers that start from one state, exactly one succeeds": consistency,
+      "exactly one of many writers that start from one state succeeds": consistency,
       "an object that is gone is API_NOT_FOUND and does not come back": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
       "Endpoints that are gone, which a PUT could create, do not come back either": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
       "an object that was recreated under the name is API_CONFLICT": ["API conventions", "Metadata, uid"],
@@ -146,7 +146,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     group: "watch",
     cases: {
       "the signal ends a watch without an error": ["this client", "watch"],
-      "a signal that was aborted before opens no watch": ["this client", "watch"],
+      "a watch with an already aborted signal is not opened": ["this client", "watch"],
       "leaving the loop early ends the watch": ["this client", "watch"],
     },
   },

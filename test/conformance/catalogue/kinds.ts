@@ -65,7 +65,10 @@ export const KIND_SECTIONS: readonly CatalogueSection[] = [
       "source ranges without a load balancer is API_INVALID": ["Service v1", "spec.loadBalancerSourceRanges"],
       "invalid source ranges is API_INVALID": ["Service v1", "spec.loadBalancerSourceRanges"],
       "a load balancer class without a load balancer is API_INVALID": ["Service v1", "spec.loadBalancerClass"],
-      "node ports of a load balancer without one is API_INVALID": ["Service v1", "spec.allocateLoadBalancerNodePorts"],
+      "a setting for node ports of load balancers on a Service of a different type is API_INVALID": [
+        "Service v1",
+        "spec.allocateLoadBalancerNodePorts",
+      ],
       "an external traffic policy without external traffic is API_INVALID": ["Service v1", "spec.externalTrafficPolicy"],
       "a health check port without a check is API_INVALID": ["Service v1", "spec.healthCheckNodePort"],
       "an unknown internal traffic policy is API_INVALID": ["Service v1", "spec.internalTrafficPolicy"],

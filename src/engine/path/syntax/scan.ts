@@ -34,7 +34,7 @@ export function accept(scanner: Scanner, expected: string): boolean {
   return true;
 }
 
-/** Reads the match of a sticky pattern from here, "" when it matches nothing. */
+/** Reads the match of a sticky pattern at the current position; "" if there is none. */
 export function take(scanner: Scanner, sticky: RegExp): string {
   sticky.lastIndex = scanner.at;
   const found = sticky.exec(scanner.text)?.[0] ?? "";

@@ -52,8 +52,8 @@ export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =
 );
 
 /**
- * The same functions, which reuse the result that either of them has just computed: the same tenant object under the same rules and
- * name, and also the same host object if an expression can read it, or if a patch failed and may keep the current value.
+ * The same functions with a memory for results: each reuses what either has just computed from the same tenant object, rules and name, and
+ * from the same host object if an expression can read that object or a failed patch may keep its current value.
  */
 export function rememberPatched({ patch, patchInPieces }: PatchWays): PatchWays {
   const memoryOf = remembered((_rules: Rules): Memory => new Map());

@@ -186,7 +186,8 @@ export const PATCH_TEST = {
     context: { ...CONTEXT, description: "Members of context in expressions; a test's own context takes precedence, member by member." },
     objects: {
       type: "map",
-      description: "Objects by name: a file, or the object. Those that reference patches can name count as objects of the tenant cluster.",
+      description:
+        "Objects by name: a file, or the object. Objects to which reference patches can refer count as objects of the tenant cluster.",
       values: { ...OBJECT, description: "A file with one object, or the object." },
     },
     defaults: {

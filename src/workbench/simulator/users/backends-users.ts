@@ -65,7 +65,7 @@ const MISSED_MS = 3_500;
 export const BACKENDS_USERS: readonly Act[] = [
   { ...{ name: "tenant serves", kind: "user", weight: 60 }, perform: serve },
   {
-    ...{ name: "host's mirror misses its time", kind: "user", weight: 20 },
+    ...{ name: "host's mirror is slower than the syncer allows", kind: "user", weight: 20 },
     perform(world) {
       world.mirroring = false;
       world.now += MISSED_MS;

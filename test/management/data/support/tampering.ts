@@ -175,7 +175,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "a row of the data is put in",
-    reason: /it is a row of data that is not a backup/,
+    reason: /the row belongs to data that is not a backup/,
     act: (folder, { data }, random) => put(folder, random.pick(objectsOf(data))),
   },
   {

@@ -65,5 +65,5 @@ async function certificatesIn(
   if (caData !== "") return pinnedCertificates("caData", Buffer.from(caData, "base64"));
   if (ca !== "") return pinnedCertificates("ca", Buffer.from(await readFile(ca), "latin1"));
   if (insecureSkipSignatureValidation) return undefined;
-  throw unavailable("there is neither ca nor caData");
+  throw unavailable("neither ca nor caData is set");
 }
