@@ -71,7 +71,7 @@ const DIFFERENCES: string[][] = [
   ["endpoints", "Keeps 1,000 addresses, and annotates Endpoints that had more", "Keeps all of them"],
   ["endpoints", "Annotates when the change behind a write happened", "Does not"],
   ["endpoint slices", "Makes slices from Pods", "Makes them from Endpoints, so it needs the endpoints controller"],
-  ["endpoint slices", "Has slices of each family of a dual-stack Service", "Has those of the family that is in the Endpoints"],
+  ["endpoint slices", "Has slices of each family of a dual-stack Service", "Has slices only of the family that the Endpoints contain"],
   [
     "endpoint slices",
     "Keeps Pods that are being deleted, as terminating",

@@ -126,7 +126,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "login-token",
-    summary: "print the key of a sign-in for kubectl; contexts created by login --exec run it",
+    summary: "print the key of a sign-in for kubectl; contexts created by login --exec run this command",
     load: async () => (await import("./commands/login-token.ts")).defineLoginToken,
   },
   { name: "version", summary: "print the version", load: async () => (await import("./commands/version.ts")).defineVersion },

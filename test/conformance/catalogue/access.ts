@@ -29,7 +29,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
       "a kind that is not served is forbidden before it is unknown": ["upstream", "`WithAuthorization` before routing"],
       "a path that is not a resource is forbidden, but discovery is not": ["RBAC", "API discovery roles"],
       "a role allows its verbs on its resources in its namespace, and no more": ["RBAC", "Role and ClusterRole"],
-      "a role ends with its binding": ["RBAC", "RoleBinding and ClusterRoleBinding"],
+      "a role no longer applies once its binding is deleted": ["RBAC", "RoleBinding and ClusterRoleBinding"],
       "names narrow a role, including for lists that select them": ["RBAC", "Referring to resources"],
       "patching is a separate verb, and applying an absent object is creating it": ["API concepts", "Updates to existing resources"],
       "users cannot write rules that they do not have, unless they may escalate": ["RBAC", "Restrictions on role creation or update"],

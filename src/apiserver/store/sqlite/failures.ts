@@ -100,11 +100,13 @@ export function openFailure(path: string, error: unknown): EngineError {
   return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and its device" }, error);
 }
 
-/** A file of an open database is no longer where it was, or not as this process left it; `what` describes the change. */
+/** The error for a file of an open database that was moved, or changed by a different process; `what` describes the change. */
 export function lostFile(path: string, { file, what }: { readonly file: string; readonly what: string }): EngineError {
   const reason = "a file of the database was removed, moved, replaced or changed";
   const hint = "Stop the program. Put back the database and its log (-wal) as they were, or restore a backup, and start again";
-  const { status } = unavailable(`the server cannot store anything: ${reason}. The administrator must put the file back and restart`).details;
+  const { status } = unavailable(
+    `the server cannot store anything: ${reason}. The administrator must put the file back and restart`,
+  ).details;
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": "${file}" ${what} while it was open`, {
     details: { hint, reason, status },
   });

@@ -163,7 +163,7 @@ function oneWay(rules: Rules, input: ToHostInput, unit: Unit): RefusedEdit[] {
   if (unit.id === "body") {
     if (!rules.kind.bodyFlows) return refuse(`the body of ${rules.kind.resource.plural} is synced only from the tenant`);
     if (input.tenantService?.spec?.selector !== undefined)
-      return refuse("the tenant Service has a selector, and its own controller writes the addresses");
+      return refuse("the tenant Service has a selector, so the tenant cluster's own controller writes the addresses");
   }
   const patch = rules.patches.find((candidate) => isOneWay(candidate) && touches(candidate, unit.id));
   return patch === undefined ? [] : refuse(`the patch of ${patch.path.canonical} has no reverseExpression`);

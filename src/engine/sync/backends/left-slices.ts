@@ -10,8 +10,8 @@ import type { Translator } from "../../translate/translator.ts";
 import { SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../kinds/slice-labels.ts";
 
 /**
- * The commands with which a host administrator removes what was made from copies of Endpoints, where the syncer may not: the
- * slices in these namespaces, and the label that marks them.
+ * The commands with which a host administrator removes slices that were made from copies of Endpoints, and the label that marks these
+ * copies, if the syncer lacks the permission.
  *
  * @example
  * removalOfSlices(translator, ["vc-blue"]); // "kubectl delete endpointslices -n vc-blue -l … && kubectl label endpoints -n vc-blue -l … …-"
