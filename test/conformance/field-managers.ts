@@ -33,7 +33,7 @@ export function applyCases(setting: () => RawSetting): void {
       expect(again.json).toEqual(changed.json);
     });
 
-    test("removes fields that the applier no longer sets, and leaves fields of other owners", async () => {
+    test("an apply removes fields that the applier no longer sets, and leaves fields of other owners", async () => {
       const apply = applying(setting, "shared");
       await apply("one", { a: "1", b: "1" });
       await apply("two", { c: "1" });

@@ -252,7 +252,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
         "API concepts",
         "Updates to existing resources",
       ],
-      "removes fields that the applier no longer sets, and leaves fields of other owners": ["Server-side apply", "Merge strategy"],
+      "an apply removes fields that the applier no longer sets, and leaves fields of other owners": ["Server-side apply", "Merge strategy"],
       "an apply conflicts with every manager that owns a different value, unless it is forced": ["Server-side apply", "Conflicts"],
       "an apply may be written in YAML": ["Server-side apply", "Serialization"],
       "an apply keeps values that the server chose, without a change": ["Server-side apply", "Field management"],
