@@ -224,7 +224,8 @@ export const CODES = {
   TOO_MANY_KEYS: {
     meaning:
       "The object has more labels and annotations than its copy can track. Those beyond the limit are not synced in either direction; addresses are. With more than 10,000 labels and annotations, the copy is no longer updated.",
-    remedy: "Remove some labels or annotations: about 1,500 fit, fewer with long keys, and at most 256 KiB of annotations, including the copy's own.",
+    remedy:
+      "Remove some labels or annotations: about 1,500 fit, fewer with long keys, and at most 256 KiB of annotations, including the copy's own.",
   },
   ADDRESS_REFUSED: {
     meaning: "The address policy refused an address, so the copy leaves it out.",

@@ -46,7 +46,10 @@ export async function demandServable(
 ): Promise<void> {
   const copy = await readCopyState(store);
   if (copy?.state === "backup" || isBackup) {
-    throw unservable("it is a backup", "Restore the backup into a different place with endpoint-sync platform-data restore, and start the server there");
+    throw unservable(
+      "it is a backup",
+      "Restore the backup into a different place with endpoint-sync platform-data restore, and start the server there",
+    );
   }
   if (copy !== undefined) {
     throw unservable("a copy into it was not finished", "Run the same endpoint-sync platform-data command again: it starts over");

@@ -75,7 +75,8 @@ export const PATCH = {
 /** A `patches` list. */
 export const PATCHES = {
   type: "list",
-  description: "Override what is synced by default. Patches are applied in order from tenant to host, and in reverse order from host to tenant.",
+  description:
+    "Override what is synced by default. Patches are applied in order from tenant to host, and in reverse order from host to tenant.",
   items: PATCH,
   maxItems: 1_000,
 } as const satisfies ListSchema;
