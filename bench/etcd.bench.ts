@@ -143,7 +143,7 @@ export async function groups(): Promise<Group[]> {
       (store) => store.list({ prefix: PREFIX }),
       () => ask("range", bareRange),
     ),
-    compare(`one object created, then deleted, before ${WATCHERS} watchers`, watched, (store) => writeTwice(store, "db")),
+    compare(`one object created, then deleted, with ${WATCHERS} watchers`, watched, (store) => writeTwice(store, "db")),
   ];
 }
 

@@ -23,7 +23,7 @@ import { isDeepStrictEqual } from "node:util";
 export const question = "What do patches of Endpoints cost: a label, an annotation, the addresses and a reference?";
 
 const OURS = "this package";
-const HAND = "structuredClone and code by hand";
+const HAND = "structuredClone and hand-written code";
 const SIZES = [3, 250, 1000];
 const SECRET = "example.com/tls";
 

@@ -45,10 +45,10 @@ function findGroup(): Group {
   const standard = compileStandard("$.subsets[*].addresses[*].ip");
   return {
     title: "750 matches with concrete paths",
-    baseline: "loop by hand",
+    baseline: "hand-written loop",
     ours: "find",
     cases: [
-      { name: "loop by hand", run: () => ipsByHand(next()) },
+      { name: "hand-written loop", run: () => ipsByHand(next()) },
       { name: "find", run: () => path.find(next()) },
       { name: "json-p3, compiled", run: () => matchesOf(standard, next()) },
       {
@@ -57,7 +57,7 @@ function findGroup(): Group {
       },
     ],
     goals: [
-      { of: "find", against: "loop by hand", atMost: 2.5 },
+      { of: "find", against: "hand-written loop", atMost: 2.5 },
       { of: "find", against: "jsonpath-plus", atLeast: 50 },
     ],
   };
@@ -131,16 +131,16 @@ function annotationGroup({ addresses, metadata }: { addresses: number; metadata:
   };
   return {
     title: `one annotation changed, with ${addresses} addresses, each object with ${metadata === "own" ? "its own" : "the same"} metadata`,
-    baseline: "copy-on-write by hand",
+    baseline: "hand-written copy-on-write",
     ours: "update",
     cases: [
-      { name: "copy-on-write by hand", run: () => set(next(), "green") },
+      { name: "hand-written copy-on-write", run: () => set(next(), "green") },
       { name: "update", run: () => path.update(next(), () => "green") },
       { name: "update without a change", run: () => path.update(next(), (value) => value) },
       ...(lodash === undefined ? [] : [{ name: "lodash/fp set", run: () => lodash.set(ANNOTATION, "green", next()) }]),
       { name: "structuredClone and set", run: () => cloneAndSet(next()) },
     ],
-    goals: [{ of: "update", against: "copy-on-write by hand", atMost: 3 }],
+    goals: [{ of: "update", against: "hand-written copy-on-write", atMost: 3 }],
   };
 }
 
@@ -161,11 +161,11 @@ function addressesGroup(): Group {
   };
   return {
     title: "250 addresses changed",
-    baseline: "copy-on-write by hand",
+    baseline: "hand-written copy-on-write",
     ours: "update",
     cases: [
-      { name: "copy-on-write by hand, no paths", run: () => byHand(next()) },
-      { name: "copy-on-write by hand", run: () => [ipsByHand(next()), byHand(next())] },
+      { name: "hand-written copy-on-write, no paths", run: () => byHand(next()) },
+      { name: "hand-written copy-on-write", run: () => [ipsByHand(next()), byHand(next())] },
       { name: "update", run: () => path.update(next(), (value) => `${String(value)}0`) },
       { name: "structuredClone and set", run: () => cloneAndSet(next()) },
     ],

@@ -12,7 +12,7 @@ import { type BatchPeer, ISOLATE, ISOLATE_BATCH, isolatedVm, NAIVE, naiveQuickJs
 import type { Case, Goal, Group } from "./measure.ts";
 import { endpoints, inTurn } from "./objects.ts";
 
-export const question = "What does one evaluation cost compared with other engines, safe and unsafe ones?";
+export const question = "What does one evaluation cost compared with other engines, including unsafe ones?";
 
 const OURS = "this package";
 const ELEMENTS = 1000;
@@ -126,7 +126,7 @@ function elementsGroup({ peers, isolate }: Engines): Group {
 }
 
 /** Whether the size of what an expression does not read matters, for one object and for another one every time. */
-function sizeGroup({ sandbox }: Engines, objects: "one object" | "another object every time"): Group {
+function sizeGroup({ sandbox }: Engines, objects: "one object" | "a different object each time"): Group {
   const expression = sandbox.compile(LABEL);
   const cases = CONTEXTS.map(({ size, addresses }): Case => {
     const contexts = contextsOf(addresses);
@@ -151,6 +151,6 @@ export async function groups(): Promise<Group[]> {
     ...EXPRESSIONS.map((expression) => expressionGroup(expression, engines)),
     elementsGroup(engines),
     sizeGroup(engines, "one object"),
-    sizeGroup(engines, "another object every time"),
+    sizeGroup(engines, "a different object each time"),
   ];
 }

@@ -105,7 +105,7 @@ async function watchGroup(): Promise<Group> {
     }
   }
   return {
-    title: `one object created, then deleted, before ${WATCHERS} watchers`,
+    title: `one object created, then deleted, with ${WATCHERS} watchers`,
     baseline: "SQLite, no watcher",
     cases: [
       { name: "memory", run: () => writeTwice(memory, "db") },

@@ -55,7 +55,7 @@ test("the map names the drawers of a room that has some as they are", () => {
 });
 
 test("every folder beside the source is told", () => {
-  const section = TEXT.split("## Beside the source\n")[1]!.split("\n## ")[0]!;
+  const section = TEXT.split("## Outside the source\n")[1]!.split("\n## ")[0]!;
   const told = [...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!);
   const there = readdirSync(ROOT, { withFileTypes: true }).filter(
     (entry) => entry.isDirectory() && !/^\.|^(src|node_modules)$/.test(entry.name),

@@ -112,7 +112,7 @@ export function tablesOf(measured: Measured): string {
     ["host: kB sent a second", ({ hostKbPerSecond }) => hostKbPerSecond],
     ["host: etcd's file, GB", ({ etcdGb }) => etcdGb],
     ["an API server of this package with as many watches: memory, GB", ({ serverGb }) => serverGb],
-    ["the same: CPU of one event that all of them receive, ms", ({ fanOutMs }) => fanOutMs],
+    ["an API server of this package: CPU of one event that every watch receives, ms", ({ fanOutMs }) => fanOutMs],
   ];
   const costHead = `| virtual clusters | ${costs.map(({ clusters }) => clusters.toLocaleString("en")).join(" | ")} |\n| --- | ---: | ---: | ---: |`;
   const costRows = lines.map(([name, of]) => `| ${name} | ${costs.map((cost) => figure(of(cost))).join(" | ")} |`);

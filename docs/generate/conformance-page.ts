@@ -22,7 +22,7 @@ An embedded cluster takes the place of a Kubernetes API server, so it must behav
 ${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, each with the place where Kubernetes defines it:
 
 ${table(["Suite", "Checks", "Run against an embedded cluster by"], suiteRows())}
-Neither suite depends on the cluster behind the address. Each creates its own namespace with a random name, stays within it, and deletes it
+Neither suite depends on the cluster behind the address. Each suite creates its own namespace with a random name, stays within it, and deletes it
 at the end. \`test/docs/conformance.test.ts\` compares this page with what the suites register: a case without a citation
 fails the build, and so does a citation without a case.
 
@@ -42,7 +42,7 @@ file. Reports use the titles on this page. Its requirements and limits:
   no way to do the first two, and the third depends on its administrator.
 - Messages and defaults are those of Kubernetes ${VERSION}; the wording of messages can differ in other versions.
 - Endpoints are stored as in Kubernetes 1.36. Earlier versions regroup subsets on every write, and fail the three cases that cite its
-  \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` behaves like them.
+  \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` behaves like an earlier version.
 
 ## What its controllers do otherwise
 
@@ -58,7 +58,7 @@ ${table(["What", "Kubernetes", "Here"], OPAQUE_DIFFERENCES)}
 ## Subjects
 
 ${table(["Subject", "Cases"], subjects.map(subjectRow))}
-Each case has its title in the suites, and is reported below its group.
+Each case is listed under its title in the suites, below its group.
 
 ${subjects.map(subjectSection).join("\n")}
 ## Documents
@@ -71,7 +71,7 @@ const DIFFERENCES: string[][] = [
   ["endpoints", "Keeps 1,000 addresses, and annotates Endpoints that had more", "Keeps all of them"],
   ["endpoints", "Annotates when the change behind a write happened", "Does not"],
   ["endpoint slices", "Makes slices from Pods", "Makes them from Endpoints, so it needs the endpoints controller"],
-  ["endpoint slices", "Has slices of each family of a dual-stack Service", "Has those of the family that is in the Endpoints"],
+  ["endpoint slices", "Has slices of each family of a dual-stack Service", "Has slices only of the family that the Endpoints contain"],
   [
     "endpoint slices",
     "Keeps Pods that are being deleted, as terminating",

@@ -7,26 +7,26 @@ const LOCK = new URL("../../package-lock.json", import.meta.url);
 
 /** What a direct dependency is for, and where its name leads in the source. */
 const PURPOSES: Readonly<Record<string, string>> = {
-  "@jitl/quickjs-wasmfile-release-sync": "QuickJS as WebAssembly: the engine that expressions run in",
-  "@kubernetes/client-node": "reading kubeconfigs, and the sign-in that they name",
-  "@xmldom/xmldom": "where in a document an XML signature is",
-  acorn: "the syntax of expressions",
+  "@jitl/quickjs-wasmfile-release-sync": "QuickJS as WebAssembly: the engine in which expressions run",
+  "@kubernetes/client-node": "reading kubeconfigs and their sign-in methods",
+  "@xmldom/xmldom": "finding XML signatures in documents",
+  acorn: "parsing expressions",
   commander: "the command line",
   jose: "tokens and the keys that sign them",
   "js-yaml": "YAML",
-  "jsonpath-plus": "paths that are written as JSONPath",
-  mysql2: "audit lines in MySQL and MariaDB",
+  "jsonpath-plus": "JSONPath paths",
+  mysql2: "storing audit lines in MySQL and MariaDB",
   "openid-client": "single sign-on",
-  undici: "HTTP to API servers and to etcd",
-  "xml-crypto": "the signatures of SAML answers",
+  undici: "HTTP requests to API servers and etcd",
+  "xml-crypto": "verifying the signatures of SAML answers",
 };
 
 /** Licences that a package may have, each with what it asks for. A package with another one fails the test. */
 export const ALLOWED: Readonly<Record<string, string>> = {
-  "Apache-2.0": "the licence and notices stay with copies",
-  ISC: "the notice stays with copies",
-  MIT: "the notice stays with copies",
-  "PSF-2.0": "the notice stays with copies, and changes are summarised",
+  "Apache-2.0": "copies include the licence and notices",
+  ISC: "copies include the notice",
+  MIT: "copies include the notice",
+  "PSF-2.0": "copies include the notice, and changes are summarised",
   Unlicense: "nothing",
 };
 

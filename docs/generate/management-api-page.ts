@@ -58,7 +58,7 @@ Objects have \`kind\`, \`apiVersion\`, \`metadata\`, \`spec\` and \`status\`, li
 namespace, or within a kind that has no namespaces; a \`generateName\` that is too long is cut. A body for POST with a
 \`metadata.resourceVersion\` is refused with 400, as in Kubernetes; other fields that only the server sets are ignored.
 
-The server sets \`status\`. You can also read it at \`…/status\` below the object's path, and write it only there, by a PUT or
+The server sets \`status\`. You can also read the status at \`…/status\` below the object's path, and write it only there, by a PUT or
 PATCH that does not change \`spec\`. Administrators may do this, and users with an access rule that has \`status\` among its \`subresources\`. Unknown fields of a
 status are dropped with a warning, and writers cannot set when a key was last used.
 

@@ -71,8 +71,7 @@ auth:
 
 ## What acts
 
-Every setting is validated and shown. Settings with "yes" also change what the service does; for the others, the table lists what they
-would need. If the file sets one of the others, a warning reports its position, and the condition \`FullyInEffect\` of the object \`config\`
+Every setting is validated and shown. Settings with "yes" also change what the service does; for other settings, the table lists what they would need. If the file sets such a setting, a warning reports its position, and the condition \`FullyInEffect\` of the object \`config\`
 names it to administrators. Settings of a connector's provider have the same effect as in \`auth\`.
 
 ${effectsTable()}
@@ -86,9 +85,9 @@ ${effectsTable()}
 - A name in \`customHttpHeaders\` may occur only once, regardless of case. Headers that the server sets itself, such as \`Content-Length\`,
   are left out, with a warning.
 - \`audit.path\` is required when \`audit.enabled\` is true; \`audit.level\` and \`audit.policy\` cannot be combined.
-- Amounts are Kubernetes quantities. A request cannot exceed its limit, and defaults to it.
+- Amounts are Kubernetes quantities. A request cannot exceed its limit, and defaults to the limit.
 - \`storageClass\`: null means the default of the cluster; an empty string or \`-\` means no dynamic provisioning. \`status\` leaves out null.
-- \`vault.address\` is the variable \`${VAULT_ADDRESS_VARIABLE}\` of the service when it is left out.
+- If \`vault.address\` is left out, the variable \`${VAULT_ADDRESS_VARIABLE}\` of the service applies.
 - Addresses, paths, hosts, domains, email addresses, colours, times and amounts must have a certain form, which the tables below
   describe. Images and links of \`uiSettings\` and \`apps\` must be addresses or paths, so that none of them can be a script.
 - \`vault.syncInterval\` is from ${SYNC_INTERVAL_MIN_MS / 1_000}s to ${SYNC_INTERVAL_MAX_MS / 3_600_000}h.
@@ -97,7 +96,7 @@ ${effectsTable()}
 ## Secrets
 
 Administrators see the whole configuration. Others who may read it see \`${REDACTED}\` in place of these settings, and of user and
-password in any address. Problems do not quote them.
+password in any address. Problems do not quote secret settings.
 
 ${secrets.join("")}
 ## Fields

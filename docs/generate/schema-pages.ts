@@ -16,11 +16,11 @@ export function configurationPage(): string {
 # Configuration
 
 \`--config vcluster.yaml\` is the virtual cluster's own file. The engine reads its section \`sync.toHost\` and ignores the rest. An
-unknown field in a section that it acts on is an error with a suggestion, elsewhere a warning at most. An empty file is valid: Endpoints and Services are synced
+unknown field in a section that the engine uses is an error with a suggestion; elsewhere, it is at most a warning. An empty file is valid: Endpoints and Services are synced
 without patches. You can give \`--config\` several times: maps are merged, and for everything else, the last file takes precedence.
 
 \`endpoint-sync validate --config vcluster.yaml\` reports every problem at once, with line and column.
-\`endpoint-sync schema config\` prints the JSON schema, for editors. What this engine adds is configured in a separate file, the
+\`endpoint-sync schema config\` prints the JSON schema, for editors. Settings of the engine itself are configured in a separate file, the
 [settings](settings.md).
 
 ## Fields
@@ -28,7 +28,7 @@ without patches. You can give \`--config\` several times: maps are merged, and f
 ${fields}
 ## Patch
 
-One entry of a \`patches\` list. It is either an expression patch (\`expression\`, \`reverseExpression\`, or both) or a reference patch
+One entry of a \`patches\` list. An entry is either an expression patch (\`expression\`, \`reverseExpression\`, or both) or a reference patch
 (\`reference\`). [Expressions, paths and patches](expressions.md) describes what you can write in them.
 
 ${schemaTable(PATCH)}`;

@@ -29,7 +29,7 @@ export function testFilesPage(): string {
   return `${GENERATED}
 # Test files
 
-A patch test file ends in \`.patch-test.yaml\`. \`endpoint-sync test\` finds and runs them; [test your patches](../guides/test-your-patches.md) shows how,
+A patch test file ends in \`.patch-test.yaml\`. \`endpoint-sync test\` finds and runs these files; [test your patches](../guides/test-your-patches.md) shows how,
 and [test sequences](../guides/test-sequences.md) describes sequences. \`endpoint-sync schema test\` prints the JSON schema, for editors.
 
 ## File
@@ -49,7 +49,7 @@ ${own(outcome)}
 ## Assert
 
 One entry of \`asserts\`, in tests and in the expectations of sequences: one of these fields, with \`not: true\` next to it for the opposite. With \`[*]\` in \`path\`,
-it must hold for every match, and there must be at least one.
+the statement must hold for every match, and there must be at least one match.
 
 ${own(ASSERT)}
 ## Law

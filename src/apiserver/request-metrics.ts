@@ -1,6 +1,6 @@
 /**
- * Counts requests as kube-apiserver does, by its names. Every label is one of a closed set: a path counts by its kind only if the
- * server has that kind. Label sets are made once, so that a request costs a few look-ups and no memory.
+ * Counts requests as kube-apiserver does, under the same names. Every label has a closed set of values: a path counts under its kind only
+ * if the server has that kind. Label sets are created once, so that a request costs a few look-ups and no memory.
  *
  * @module
  */

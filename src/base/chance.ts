@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 
-/** Chance as an argument, so that tests and the simulator decide it. */
+/** Randomness as an argument, so that tests and the simulator control it. */
 export interface Chance {
   /** A number in [0, 1). */
   fraction(): number;
   /** A random UUID (version 4). */
   uuid(): string;
-  /** `length` random bytes, fit for keys. */
+  /** `length` random bytes, suitable for keys. */
   bytes(length: number): Uint8Array;
 }
 

@@ -1,14 +1,14 @@
 /** A running timer. */
 export interface Timer {
-  /** Stops the timer; does nothing when it has fired already. */
+  /** Stops the timer; does nothing if it has already fired. */
   cancel(): void;
 }
 
 /**
- * Time as an argument. Everything that waits or stamps takes a clock, so that tests and the simulator own time.
+ * Time as an argument. Everything that waits or stamps takes a clock, so that tests and the simulator control time.
  */
 export interface Clock {
-  /** Wall time in milliseconds since 1970, for stamps. May jump. */
+  /** Wall time in milliseconds since 1970, for timestamps. May jump. */
   now(): number;
   /** Milliseconds from an arbitrary start that never go back, for durations. */
   monotonic(): number;
@@ -16,7 +16,7 @@ export interface Clock {
   schedule(delayMs: number, callback: () => void, options?: { readonly keepAlive?: boolean }): Timer;
 }
 
-/** The longest delay that the platform's timers keep, 24.8 days; with a longer one they fire at once. */
+/** The longest delay that the platform's timers keep, 24.8 days; with a longer one, they fire immediately. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** The system's time. The only place that uses timers. */

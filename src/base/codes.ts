@@ -92,11 +92,11 @@ export const CODES = {
   },
   PATCH_MODE: {
     meaning: "A patch has no mode, or more than one.",
-    remedy: "Give it either expression (with or without reverseExpression) or reference.",
+    remedy: "Give the patch either expression (with or without reverseExpression) or reference.",
   },
   PATCH_DUPLICATE_PATH: {
     meaning: "Two patches of one list have the same path.",
-    remedy: "Merge them into one patch.",
+    remedy: "Merge these patches into one.",
   },
   PATCH_PROTECTED_PATH: {
     meaning: "A patch targets a field that the engine owns.",
@@ -104,7 +104,7 @@ export const CODES = {
   },
   PATH_SYNTAX: {
     meaning: "A path does not parse.",
-    remedy: 'Correct it at the column that the message names; join fields with dots, and put other keys in ["…"].',
+    remedy: 'Correct the path at the column that the message names; join fields with dots, and put other keys in ["…"].',
   },
   PATH_UNSUPPORTED: {
     meaning: "A path uses an operator of another path language.",
@@ -112,7 +112,7 @@ export const CODES = {
   },
   EXPRESSION_SYNTAX: {
     meaning: "An expression does not parse, is not exactly one expression, or uses an unsupported feature.",
-    remedy: "Rewrite it as one expression; the message shows the place and, if possible, the rewrite.",
+    remedy: "Rewrite the text as one expression; the message shows the place and, if possible, the rewrite.",
   },
   EXPRESSION_ERROR: {
     meaning: "An expression threw an error.",
@@ -124,7 +124,7 @@ export const CODES = {
   },
   EXPRESSION_FUEL: {
     meaning: "An expression used up its fuel.",
-    remedy: "Simplify it, or raise the limit in the settings.",
+    remedy: "Simplify the expression, or raise the limit in the settings.",
   },
   EXPRESSION_MEMORY: {
     meaning: "An expression used up its memory.",
@@ -144,7 +144,7 @@ export const CODES = {
   },
   REFERENCE_VALUE: {
     meaning: "A reference patch matched a value that does not name an object: it has the wrong type, or is not a valid name.",
-    remedy: "Point path, or namePath below it, at the name of the object; for a reference by labels, at a label selector.",
+    remedy: "Point path, or namePath relative to path, at the name of the object; for a reference by labels, at a label selector.",
   },
   REFERENCE_UNMAPPED: {
     meaning: "A host name in a reference belongs to no known tenant object, so it has no tenant name.",
@@ -153,7 +153,7 @@ export const CODES = {
   REFERENCE_MISSING: {
     meaning: "An object that a reference names does not exist in the source cluster.",
     remedy:
-      "Create it there. To copy a Secret from the tenant to the host, set sync.toHost.secrets.enabled: true; for a ConfigMap, configMaps.",
+      "Create the object there. To copy a Secret from the tenant to the host, set sync.toHost.secrets.enabled: true; for a ConfigMap, configMaps.",
   },
   REFERENCE_FOREIGN: {
     meaning: "A referenced object is not copied, because an object that the syncer does not manage has the name of the copy.",
@@ -187,7 +187,7 @@ export const CODES = {
   },
   NAME_COLLISION: {
     meaning: "Two tenant objects translate to the same host name.",
-    remedy: "Rename the object that the message names first. The other one keeps its copy unchanged.",
+    remedy: "Rename the object that the message names first. The other object keeps its copy unchanged.",
   },
   NAME_NOT_MAPPED: {
     meaning: "The namespace of the object is not mapped, and only mapped namespaces are synced.",
@@ -195,11 +195,11 @@ export const CODES = {
   },
   HOST_NAMESPACE_MISSING: {
     meaning: "The host namespace of the copy does not exist.",
-    remedy: "Create it; the syncer never creates namespaces.",
+    remedy: "Create the namespace; the syncer never creates namespaces.",
   },
   HOST_SERVICE_MISSING: {
     meaning: "The host Service does not exist yet, and another syncer is responsible for it.",
-    remedy: "Check why the other syncer did not create it, or start this one with --services managed.",
+    remedy: "Check why the other syncer did not create the Service, or start this syncer with --services managed.",
   },
   HOST_SERVICE_SELECTOR: {
     meaning: "The host Service has a selector, so the host's own endpoints controller writes its Endpoints.",
@@ -224,8 +224,9 @@ export const CODES = {
   },
   TOO_MANY_KEYS: {
     meaning:
-      "The object has more labels and annotations than its copy can track. The rest is not synced in either direction; addresses are. With more than 10,000, the copy no longer changes.",
-    remedy: "Remove some: about 1,500 fit, fewer with long keys, and at most 256 KiB of annotations, including the copy's own.",
+      "The object has more labels and annotations than its copy can track. Those beyond the limit are not synced in either direction; addresses are. With more than 10,000 labels and annotations, the copy is no longer updated.",
+    remedy:
+      "Remove some labels or annotations: about 1,500 fit, fewer with long keys, and at most 256 KiB of annotations, including the copy's own.",
   },
   ADDRESS_REFUSED: {
     meaning: "The address policy refused an address, so the copy leaves it out.",
@@ -233,25 +234,25 @@ export const CODES = {
   },
   FIELD_LEFT_OUT: {
     meaning: "A copy leaves out a field or annotation, because the host's API server rejects it on a Service of the copy's type.",
-    remedy: "Nothing to do. If a patch wrote it, make the patch write spec.type too.",
+    remedy: "Nothing to do. If a patch wrote the field, let the patch write spec.type too.",
   },
   SLICE_EDIT_UNDONE: {
     meaning:
-      "An EndpointSlice on the host that the syncer makes from a copy of Endpoints was changed or deleted there; it is written again.",
+      "On the host, an EndpointSlice that the syncer makes from a copy of Endpoints was changed or deleted. The syncer writes the slice again.",
     remedy:
       "Change the Endpoints in the tenant cluster. If a controller of the host changes such slices, make it ignore those whose label endpointslice.kubernetes.io/managed-by begins with endpoint-sync.",
   },
   SLICES_LEFT: {
     meaning:
-      "Slices on the host that the syncer made from a copy of Endpoints are not kept up to date: backends: auto no longer applies, and no other slices show all of their backends, or the syncer may not remove them. A mirror never shows more than 1,000 addresses of a subset.",
+      "EndpointSlices that the syncer made from a copy of Endpoints are no longer kept up to date on the host: backends: auto no longer applies. They remain because no other slices contain all of their backends, or because the syncer lacks the permission to remove them. A mirror never contains more than 1,000 addresses of a subset.",
     remedy:
-      "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove what is left with the command that 'endpoint-sync audit' prints for each slice; readers then lose the addresses that no other slice contains.",
+      "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove the remaining slices with the command that 'endpoint-sync audit' prints for each slice; readers then lose the addresses that no other slice contains.",
   },
   BACKENDS_INVISIBLE: {
     meaning:
       "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and nothing makes slices from the copied Endpoints, or the tenant has only slices and these are not synced, or the host refuses or loses the copies.",
     remedy:
-      "Set backends: auto in the settings, which makes the slices that are missing, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. If the message says that the copy is missing, follow the code in it. The guide 'Backends' explains what each cluster needs.",
+      "Set backends: auto in the settings, so that the syncer makes the missing slices, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. If the message says that the copy is missing, follow the code in it. The guide 'Backends' explains what each cluster needs.",
   },
   EXCLUDED: {
     meaning:
@@ -259,13 +260,13 @@ export const CODES = {
     remedy: "Nothing to do.",
   },
   DELETE_BRAKE: {
-    meaning: "The tenant object is missing, but so many are missing at once that the syncer keeps its copy.",
+    meaning: "The tenant object is missing, but so many objects are missing at once that the syncer keeps the copy.",
     remedy:
-      "Check that the tenant cluster is the right one, and that it is complete. If the objects are really gone, start with --confirm-deletes and the number that the log names.",
+      "Check that the tenant cluster is correct and complete. If the objects are really gone, start with --confirm-deletes and the number that the log names.",
   },
   SYNC_DISABLED: {
     meaning: "The configuration disables syncing of this kind.",
-    remedy: "To sync it, set enabled: true for the kind below sync.toHost.",
+    remedy: "To sync the object, set enabled: true for the kind below sync.toHost.",
   },
   LOOP_STOPPED: {
     meaning:
@@ -274,7 +275,7 @@ export const CODES = {
   },
   WRITES_SLOWED: {
     meaning:
-      "An object is repeatedly written although it does not change in its own cluster: two syncers disagree about it, an expression keeps changing its own result, or a webhook changes each write. The syncer writes it less and less often until that stops.",
+      "An object is repeatedly written although it does not change in its own cluster: two syncers disagree about it, an expression keeps changing its own result, or a webhook changes each write. Until this stops, the syncer writes the object less and less often.",
     remedy:
       "Look for a second syncer of the same virtual cluster, for expressions that read context.hostObject, and for webhooks; metadata.managedFields of both objects names the writers.",
   },
@@ -288,12 +289,12 @@ export const CODES = {
     meaning:
       "The store of a cluster cannot be used: its disk is full or failing, etcd refuses writes or contains unreadable data, or the store is closed.",
     remedy:
-      "Follow the message: free space on the disk, or check it and start again. No part of this write was stored; earlier acknowledged writes are safe.",
+      "Follow the message: free space on the disk, or check the disk and start again. No part of this write was stored; earlier acknowledged writes are safe.",
   },
   LEADERSHIP_LOST: {
-    meaning: "Another process may be the leader by now, so this one has stopped writing.",
+    meaning: "Another process may be the leader by now, so this process has stopped writing.",
     remedy:
-      "Nothing to do: the process becomes the leader again when the lease is free. If it exited with this code, let its supervisor restart it.",
+      "Nothing to do: the process becomes the leader again when the lease is free. If the process exited with this code, let its supervisor restart it.",
   },
   USAGE: {
     meaning: "The command line is not valid, or a function of the library was called with wrong arguments.",
@@ -301,7 +302,7 @@ export const CODES = {
   },
   INTERNAL: {
     meaning: "An invariant is broken. This is a bug.",
-    remedy: "Report it with the message and the stack.",
+    remedy: "Report the bug with the message and the stack.",
   },
 } as const satisfies Record<string, CodeText>;
 

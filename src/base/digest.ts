@@ -1,5 +1,5 @@
 /**
- * What translating, patching and validation need of the platform: a synchronous SHA-256, and the size of a text. A browser build
+ * The platform functions that translation, patching and validation need: a synchronous SHA-256, and the size of a text. A browser build
  * replaces this file.
  *
  * @module

@@ -1,10 +1,10 @@
 import { isEngineError, messageOf } from "./errors.ts";
 import { escapeControls } from "./escape-controls.ts";
 
-/** Named values beside a constant message. Never secrets. */
+/** Named values in addition to a constant message. Never secrets. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Severity, from chatty to alarming. */
+/** Severity, from least to most severe. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 /** One of {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -17,7 +17,7 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
 }
 
-/** Says nothing; the default of library functions. */
+/** Logs nothing; the default of library functions. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**

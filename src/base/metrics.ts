@@ -13,7 +13,7 @@ export interface Metrics {
   beforeRead(set: () => void): void;
 }
 
-/** Forgets everything; the default of library functions. */
+/** Records nothing; the default of library functions. */
 export const noMetrics: Metrics = { count() {}, gauge() {}, observe() {}, beforeRead() {} };
 
 /** Upper bounds of the buckets of every histogram, in seconds: from half a millisecond to five minutes. */

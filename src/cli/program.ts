@@ -126,7 +126,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "login-token",
-    summary: "print the key of a sign-in for kubectl; contexts created by login --exec run it",
+    summary: "print the key of a sign-in for kubectl; contexts created by login --exec run this command",
     load: async () => (await import("./commands/login-token.ts")).defineLoginToken,
   },
   { name: "version", summary: "print the version", load: async () => (await import("./commands/version.ts")).defineVersion },
@@ -161,7 +161,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, kinds?
  */
 export async function createProgram(context: CommandContext, { named }: { named?: readonly string[] } = {}): Promise<Command> {
   const program = withOutput(new Command("endpoint-sync"), context.terminal)
-    .description("Endpoints of a virtual Kubernetes cluster on its host: translated, patched, and back again")
+    .description("Syncs Endpoints from a virtual Kubernetes cluster to its host: translates names, applies patches, syncs host edits back")
     .version(readVersion(), "-V, --version", "the version")
     .helpOption("-h, --help", "this help")
     .helpCommand("help [command]", "help of a command")

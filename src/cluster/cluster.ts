@@ -38,14 +38,14 @@ import type { IssuedToken, TokenSubject } from "./kinds/token-for.ts";
 export interface EmbeddedClusterOptions {
   readonly clock?: Clock;
   readonly chance?: Chance;
-  /** Default: says nothing. */
+  /** Default: logs nothing. */
   readonly logger?: Logger;
   /** Events kept for watches that start in the past. Default 10,000. */
   readonly history?: number;
-  /** Where objects are kept; the cluster closes it. Default: a new memory store with `history`. */
+  /** The store of the objects, which the cluster closes. Default: a new memory store with `history`. */
   readonly store?: Store;
   /**
-   * Controllers that run, as kube-controller-manager's `--controllers` names them: `*` is all of them, a name after `-` is left out.
+   * Controllers that run, as kube-controller-manager's `--controllers` names them: `*` means all of them, and a name after `-` is excluded.
    * Default `["*"]`. Without the garbage collector, objects that are deleted in the foreground or leaving orphans wait for another one.
    *
    * @example
@@ -53,8 +53,8 @@ export interface EmbeddedClusterOptions {
    */
   readonly controllers?: readonly string[];
   /**
-   * The API server regroups subsets of Endpoints on every write, as before Kubernetes 1.36: one for each set of addresses, in an order of
-   * its own. Default false: they are stored as they are written.
+   * The API server regroups subsets of Endpoints on every write, as before Kubernetes 1.36: one for each set of addresses, in an
+   * unpredictable order. Default false: subsets are stored as written.
    */
   readonly regroupsEndpoints?: boolean;
   /** A platform whose tokens the cluster accepts. Default: only its own. */
@@ -65,26 +65,26 @@ export interface EmbeddedClusterOptions {
 export interface EmbeddedCluster {
   readonly registry: Registry;
   readonly client: InProcessClient;
-  /** Authentication and authorization; the client in process may do everything. */
+  /** Authentication and authorization; the in-process client may do everything. */
   readonly access: Access;
   /** Stops and starts the cluster's controllers while it runs. */
   readonly controllers: Controllers;
-  /** Forgets the history: a watch or page that starts before this moment is answered 410. */
+  /** Drops the history: a watch or page that starts before this moment is answered with 410. */
   compact(): Promise<void>;
   /** Resolves when the cluster's own controllers have caught up. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** An embedded cluster and how it is reached. */
+/** Options of an embedded cluster with a network address. */
 export interface ClusterOptions extends EmbeddedClusterOptions {
   /** Name of the kubeconfig's context. */
   readonly name: string;
-  /** Default 0, any free one. */
+  /** TCP port. Default 0: any free port. */
   readonly port?: number;
   /** False serves plain HTTP, on loopback and without credentials. Default true. */
   readonly tls?: boolean;
-  /** Certificates and tokens of the cluster and its clients. Default: recreated, so that no kubeconfig from before works. */
+  /** Certificates and tokens of the cluster and its clients. Default: new ones, so that earlier kubeconfigs do not work. */
   readonly credentials?: ClusterCredentials;
   readonly limits?: ServerLimits;
 }

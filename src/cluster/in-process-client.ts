@@ -16,7 +16,7 @@ import type { KubeObject } from "../kube/object/types.ts";
 import type { Registry } from "../apiserver/verbs/registry.ts";
 import type { WatchQueue } from "../apiserver/verbs/watch/watch-queue.ts";
 
-/** A client without a wire between it and the server. */
+/** A client that is connected to the server without a network. */
 export interface InProcessClient extends ClusterClient {
   /** Breaks every open watch, as a lost connection would: each throws API_UNAVAILABLE. */
   disconnect(): void;

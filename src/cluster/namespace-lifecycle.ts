@@ -8,8 +8,8 @@ import type { Store } from "../apiserver/store/store.ts";
 const IMMORTAL = new Set(["default", "kube-system", "kube-public"]);
 
 /**
- * Admission by namespace: nothing is written into a namespace that does not exist, nothing is created in one that is being deleted,
- * and the initial ones stay. Source: the NamespaceLifecycle admission plug-in.
+ * Admission by namespace: nothing is written into a namespace that does not exist, nothing is created in a namespace that is being
+ * deleted, and the initial namespaces cannot be deleted. Source: the NamespaceLifecycle admission plug-in.
  */
 export function createNamespaceLifecycle(store: Store): Admit {
   return async ({ verb, type, key }) => {

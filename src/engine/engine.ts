@@ -1,5 +1,5 @@
 /**
- * Joins the rooms: a configuration, settings and a sandbox become the rules that plans are made by.
+ * Combines a configuration, settings and a sandbox into the rules for plans.
  *
  * @module
  */
@@ -54,16 +54,16 @@ export interface EngineOptions {
   readonly instrument?: (engine: PatchEngine) => PatchEngine;
 }
 
-/** The rules of one configuration, with the sandbox that its expressions live in. */
+/** The rules of one configuration, with the sandbox of its expressions. */
 export interface Engine {
   /** One entry per kind that is read: Services first, then EndpointSlices, then Endpoints, then all others. */
   readonly rules: readonly Rules[];
   readonly translator: Translator;
   readonly settings: Settings;
-  /** What the setting `backends` and the sections mean together. */
+  /** The mode that results from the setting `backends` and the sections. */
   readonly backends: BackendsMode;
   readonly vcluster: VCluster;
-  /** How objects that reference patches name are brought across; undefined when none are. */
+  /** The rules for copying objects that reference patches name; undefined when none are copied. */
   readonly references: ReferenceRules | undefined;
   /** Frees the sandbox; the rules cannot be used afterwards. */
   dispose(): void;

@@ -19,9 +19,9 @@ export interface Patched {
   readonly references: readonly FoundReference[];
   /** Addresses that the policy left out. */
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
-  /** Places of fields and annotations that the host's API server would refuse, and that were left out therefore. */
+  /** Places of fields and annotations that the host's API server would refuse, and that were therefore left out. */
   readonly leftOut: readonly string[];
-  /** Why the syncer would not write the object at all. The tenant's view then has the tenant's own body. */
+  /** The reason why the syncer would not write the object at all. The tenant's view then has the tenant's own body. */
   readonly rejected?: string;
 }
 
@@ -35,9 +35,9 @@ export interface Patcher {
   /** The host object of a tenant object, without markers. `host` is what expressions see as `context.hostObject`. */
   toHost(tenant: KubeObject, context?: { host?: KubeObject }): Patched;
   /**
-   * The tenant's view of a host object. `tenant` is what expressions see as `context.virtualObject`, and gives the name. Parts that did
-   * not arrive on the host, since a patch failed, an address was refused or an annotation was left out, stay as the tenant has them;
-   * without `tenant` they are unknown.
+   * The tenant's view of a host object. `tenant` is what expressions see as `context.virtualObject`, and provides the name. Parts that did
+   * not reach the host, because a patch failed, an address was refused or an annotation was left out, keep the tenant's values; without
+   * `tenant`, these values are unknown.
    */
   toTenant(host: KubeObject, context?: { tenant?: KubeObject }): Patched;
   /** Frees the sandbox. Later calls throw USAGE. */

@@ -40,16 +40,16 @@ import { createSyncLoop } from "./sync/syncer.ts";
 import type { SyncLoop } from "./sync/syncer.ts";
 import type { SyncHooks } from "./sync/run/reconcile.ts";
 
-/** Options of a syncer. Time, chance, logs and metrics have defaults. */
+/** Options of a syncer. Clock, randomness, logs and metrics have defaults. */
 export interface SyncerOptions extends EngineOptions {
   /** Caches of and writes to the tenant cluster. The caller starts and stops its caches. */
   readonly tenant: ClusterAccess;
   /** The same for the host cluster. */
   readonly host: ClusterAccess;
   readonly hooks?: SyncHooks;
-  /** How many deletes the delete brake lets pass, once; see the setting `deleteBrake`. Default 0. */
+  /** Number of deletes that the delete brake allows, once; see the setting `deleteBrake`. Default 0. */
   readonly confirmDeletes?: number;
-  /** Called right before each write; while it returns false, none begins. Default: always true. */
+  /** Called right before each write; while it returns false, no write begins. Default: always true. */
   readonly mayWrite?: () => boolean;
   readonly clock?: Clock;
   readonly chance?: Chance;
@@ -57,23 +57,23 @@ export interface SyncerOptions extends EngineOptions {
   readonly metrics?: Metrics;
 }
 
-/** A syncer's state in short. */
+/** A summary of a syncer's state. */
 export interface SyncerStatus {
-  /** Every cache was complete once: it works, or can begin to at any moment. */
+  /** True once every cache has been complete: the syncer works, or can begin at any moment. */
   readonly prepared: boolean;
   /** The workers run. */
   readonly running: boolean;
-  /** Objects that wait to be reconciled, without those that are being. */
+  /** Number of objects that wait to be reconciled, excluding those in progress. */
   readonly waiting: number;
   readonly objects: readonly SyncRecord[];
-  /** Ids of objects of which a cluster has said otherwise than its lists for about 20 s: their copies are not up to date. */
+  /** Ids of objects for which a cluster has contradicted its lists for about 20 s: their copies are not up to date. */
   readonly contradicted: readonly string[];
 }
 
 /** Keeps a host cluster's copies current until it is stopped. */
 export interface Syncer {
   /**
-   * Waits for the caches and collects what there is to do, but does nothing of it: a warm standby.
+   * Waits for the caches and collects pending work without doing it, as a warm standby.
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
    * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
@@ -82,17 +82,17 @@ export interface Syncer {
    */
   prepare(): Promise<void>;
   /**
-   * Works until `lost` aborts; then finishes the writes that are under way, stands by again and resolves. What changed last is
-   * worked off first. Needs a {@link Syncer.prepare} before it, and can be called again.
+   * Works until `lost` aborts, then finishes the writes in progress, stands by again and resolves. The latest changes are processed first.
+   * Requires an earlier {@link Syncer.prepare}, and can be called again.
    */
   lead(lost: AbortSignal): Promise<void>;
   /**
-   * Prepares and works, until it is stopped.
+   * Prepares and works until it is stopped.
    *
    * @throws as {@link Syncer.prepare}.
    */
   start(): Promise<void>;
-  /** Finishes the writes that are under way and ends. */
+  /** Finishes the writes in progress and ends. */
   stop(): Promise<void>;
   /**
    * Continues with another configuration, once the objects under way are done with the old one: every object sees one of the two.
@@ -106,11 +106,11 @@ export interface Syncer {
   reload(changed: ConfigurationChange): Promise<"changed" | "unchanged">;
   status(): SyncerStatus;
   /**
-   * What the setting `backends` and the sections mean with the permissions: `auto` is `endpoints` if some on slices are missing, and until
-   * {@link Syncer.prepare} has asked for them.
+   * The mode that results from the setting `backends`, the sections and the permissions: `auto` is `endpoints` if some on slices are
+   * missing, and until {@link Syncer.prepare} has checked them.
    */
   readonly backends: BackendsMode;
-  /** Permissions that the present configuration needs on both clusters. */
+  /** Permissions that the current configuration needs on both clusters. */
   permissions(): readonly Permission[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Schemas in few words, for objects of clusters: those that are synced, and those that the API server stores.
+ * Short functions that declare schemas of objects in clusters: those that are synced, and those that the API server stores.
  *
  * @module
  */
@@ -107,7 +107,7 @@ export function mandatory<S extends Schema>(schema: S): S {
   return { ...always(schema), required: true };
 }
 
-/** A field for which no sample values are tried, nor for any field inside it. */
+/** A field for which no sample values are tried, including all fields inside it. */
 export function untried<S extends Schema>(schema: S): S {
   return { ...schema, untried: true };
 }
@@ -116,7 +116,7 @@ export function untried<S extends Schema>(schema: S): S {
 export type Entry = Schema | readonly [Schema, string] | readonly [number, Schema, string?];
 
 /**
- * Named fields, in this order. A name that ends in `!` is one that the API server never leaves out, `?` marks one that every sample
+ * Named fields, in this order. A `!` at the end of a name marks a field that the API server never leaves out; a `?` marks a field that every sample
  * value has, although objects can lack it. A field is left out when it is empty, an object only when it is null, unless {@link always} or
  * {@link optional} says otherwise. Source of the numbers: the `generated.proto` files of the API.
  *

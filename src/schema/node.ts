@@ -1,6 +1,6 @@
 /**
- * Data with the places where it was written. A node may have several parents (a YAML alias shares what it names), so it
- * knows its own place and not its path. Nodes are never changed.
+ * Data with its positions in the source. A node may have several parents (a YAML alias shares the node that it names), so it has a
+ * position but no path. Nodes are never changed.
  *
  * @module
  */

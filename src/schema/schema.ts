@@ -1,11 +1,11 @@
 /**
- * The one description of a shape, as plain data, for what people write and for what API servers store.
+ * The single description of shapes, as plain data, for files that users write and for objects that API servers store.
  *
- * Readers of the first: the decoder (`decode.ts`), the JSON schema (`json-schema.ts`) and, by {@link Infer}, the TypeScript type. An optional
- * value that is null counts as absent, and an absent value takes its default. Readers of the second: the API server's decoder, which keeps the
- * distinctions that Go's encoding makes, OpenAPI, `kubectl explain`, appliers and the binary form. They read `presence`, `number`, `merge` and
- * the other fields that say "API server", and know no defaults, limits or patterns: what a value must be, a kind checks itself. Lints of patches
- * and values that laws try come from schemas of the second sort.
+ * Schemas of files are used by the decoder (`decode.ts`), the JSON schema (`json-schema.ts`) and, through {@link Infer}, the TypeScript
+ * type. An optional value that is null counts as absent, and an absent value takes its default. Schemas of objects are used by the API
+ * server's decoder, which keeps the distinctions that Go's encoding makes, by OpenAPI, `kubectl explain`, appliers and the binary form.
+ * These use `presence`, `number`, `merge` and the other fields that are marked "API server", and ignore defaults, limits and patterns: each
+ * kind validates its values itself. Lints of patches and values that laws try come from schemas of objects.
  *
  * @module
  */

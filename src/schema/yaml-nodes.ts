@@ -96,7 +96,7 @@ function readNode(reader: Reader, fallback: number): Node {
     case EVENT_ID.DOCUMENT:
     case EVENT_ID.POP:
     case undefined:
-      assert(false, "what an event opens, other events fill and close");
+      assert(false, "only an event that opens a node precedes the events that fill and close it");
   }
 }
 

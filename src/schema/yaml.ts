@@ -1,8 +1,8 @@
 /**
- * YAML text → nodes with places. YAML 1.2 core values (`yes` and `on` are strings), merge keys as in YAML 1.1, one
+ * Parses YAML text into nodes with positions. YAML 1.2 core values (`yes` and `on` are strings), merge keys as in YAML 1.1, one
  * document, JSON data only, limits on everything (`limits.ts`).
  *
- * js-yaml parses; the nodes are built here from its events, because its own constructor forgets where things stood.
+ * js-yaml parses; the nodes are built here from its events, because its own constructor does not keep positions.
  *
  * @module
  */

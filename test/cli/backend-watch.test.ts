@@ -263,7 +263,9 @@ describe("slices that were made before, and are not kept current,", () => {
         /^warn Slices on the host are not kept up to date .*"code":"SLICES_LEFT".*set backends: auto again.*kubectl delete endpointslice/,
       ),
     ]);
-    expect(events).toEqual([expect.stringMatching(/^SlicesLeft: Readers on the host get backends from 1 slice .*set it again/)]);
+    expect(events).toEqual([
+      expect.stringMatching(/^SlicesLeft: Readers on the host get backends from 1 slice .*Set backends: auto again/),
+    ]);
     expect(events[0]).not.toContain(OF_HOST);
     await clock.advance(10 * LOOK_MS);
     expect([lines.length, events.length]).toEqual([1, 1]);

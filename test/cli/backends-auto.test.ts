@@ -150,6 +150,6 @@ test("audit finds what was made and is not kept current any more, with the comma
   const name = slice!.metadata.name!;
   expect(JSON.parse(back.stdout)).toContainEqual({
     ...{ finding: "leftover", kind: "EndpointSlice", host: `vc-blue/${name}`, tenant: "shop/db" },
-    message: expect.stringContaining(`\`kubectl delete endpointslice -n vc-blue ${name}\` removes it`) as string,
+    message: expect.stringContaining(`remove it with \`kubectl delete endpointslice -n vc-blue ${name}\``) as string,
   });
 });

@@ -268,6 +268,6 @@ describe("beside a sidecar", () => {
       { runtime: { clock, logger }, ready: () => true },
     );
     await untilDone({ clock });
-    expect(lines).toEqual([expect.stringMatching(/ debug The laws of the patches could not be checked error=/)]);
+    expect(lines).toEqual([expect.stringMatching(/ debug The patches could not be checked for oscillation error=/)]);
   });
 });

@@ -132,7 +132,7 @@ describe("a server that was killed", () => {
     const wrong = newPath("keys");
     writeFileSync(wrong, `${Buffer.alloc(32, 2).toString("base64")}\n`);
     const argv = ["management", "--data", third!, "--encryption-key-file", wrong, "--kubeconfig", newPath("kubeconfig")];
-    expect((await run(argv)).stderr).toContain("encrypted with another key");
+    expect((await run(argv)).stderr).toContain("encrypted with a different key");
     await begin(third!, "--port", "0");
   });
 

@@ -126,7 +126,7 @@ describe("a folder", () => {
     await first.stop();
     const wrong = await refused("--data", data, "--encryption-key-file", newFile("encryption", keys[1]!));
     expect([wrong.code, wrong.stdout]).toEqual([2, ""]);
-    expect(wrong.stderr).toMatch(/encrypted with another key/);
+    expect(wrong.stderr).toMatch(/encrypted with a different key/);
     expect((await refused("--data", data, "--encryption-key-file", newFile("encryption", "short"))).stderr).toContain("CONFIG_VALUE");
     const rotated = await begin(["--data", data, "--encryption-key-file", newFile("encryption", `${keys[1]}\n${keys[0]}\n`)]);
     expect(await (await clientOf({ text })).get(TEAMS, { namespace: "", name: "shop" })).toBeDefined();

@@ -121,7 +121,7 @@ describe("tellFailure", () => {
     const terminal = createTestTerminal();
     expect(tellFailure(terminal, new TypeError("x is not a function"))).toBe(3);
     expect(terminal.stderr).toMatch(
-      /^error INTERNAL: TypeError: x is not a function\n +at [^]*Report it with the message and the stack\.\n$/,
+      /^error INTERNAL: TypeError: x is not a function\n +at [^]*Report the bug with the message and the stack\.\n$/,
     );
   });
 

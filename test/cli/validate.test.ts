@@ -82,7 +82,7 @@ testCommand("validate", [
     why: "tells a directory",
     argv: ["validate", "--config", import.meta.dirname],
     code: 2,
-    err: /: error CONFIG_FILE: It is a directory\. Name a file in it\n/,
+    err: /: error CONFIG_FILE: It is a directory\. Specify a file in the directory\n/,
   },
   {
     why: "tells a binary file",

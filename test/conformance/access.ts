@@ -112,7 +112,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect((await send("POST", path("configmaps"), { body: { metadata: { name: "b" } } })).code).toBe(403);
     });
 
-    test("a role ends with its binding", async () => {
+    test("a role no longer applies once its binding is deleted", async () => {
       const { raw, path } = setting();
       const { send } = await give("briefly", [rule("list", "configmaps")]);
       await raw.send("DELETE", `${inNamespace("rolebindings")}/briefly`);
@@ -297,7 +297,7 @@ export function accessCases(setting: () => RawSetting): void {
     test.each([
       ["nothing", {}],
       ["a resource and a path at once", { resourceAttributes: { verb: "get", resource: "pods" }, nonResourceAttributes: { path: "/", verb: "get" } }], // prettier-ignore
-    ])("that ask about %s are 422", async (_why, spec) => {
+    ])("reviews that ask about %s are 422", async (_why, spec) => {
       expect((await ask(setting().raw.send, self, spec)).code).toBe(422);
     });
 

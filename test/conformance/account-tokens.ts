@@ -52,13 +52,13 @@ export function accountTokenCases(setting: () => RawSetting): void {
     test.each([
       ["a time below ten minutes", { expirationSeconds: 599 }, "spec.expirationSeconds"],
       ["a time above 2^32 seconds", { expirationSeconds: 2 ** 32 + 1 }, "spec.expirationSeconds"],
-    ])("with %s are 422", async (_why, spec, field) => {
+    ])("tokens with %s are 422", async (_why, spec, field) => {
       await account("strict");
       const { code, json } = await ask("strict", spec);
       expect([code, json["details"]!["causes"]![0]!["field"]]).toEqual([422, field]);
     });
 
-    test("of an absent account are 404, with a name other than the path's 422", async () => {
+    test("tokens of an absent account are 404, and tokens with a name other than the path's are 422", async () => {
       await account("strict");
       expect((await ask("nobody", {})).code).toBe(404);
       expect((await ask("strict", {}, { metadata: { name: "other" } } as object)).code).toBe(422);
@@ -88,7 +88,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       await expect.poll(async () => (await review(token))["authenticated"] ?? false).toBe(false);
     });
 
-    test("for another audience are refused by the API and accepted by that audience", async () => {
+    test("tokens for a different audience are refused by the API and accepted by that audience", async () => {
       await account("vault");
       const token = String((await ask("vault", { audiences: ["vault", "other"] })).json["status"]!["token"]);
       expect((await review(token))["authenticated"] ?? false).toBe(false);
@@ -96,7 +96,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       expect((await review(token, ["third"]))["authenticated"] ?? false).toBe(false);
     });
 
-    test("are a subresource of accounts that can only be created", async () => {
+    test("tokens are a subresource of accounts that can only be created", async () => {
       const { raw, path } = setting();
       expect((await raw.send("GET", `${path("serviceaccounts", "default")}/token`)).code).toBe(405);
       const { json } = await raw.send("GET", "/api/v1");
@@ -118,7 +118,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       setting().raw.send("POST", roles, { body: { metadata: { name, ...metadata }, ...more } });
     const aggregating = (label: string) => ({ aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label]: "true" } }] } });
 
-    test("have the rules of the roles that they select, and follow changes of these", async () => {
+    test("roles made of others have the rules of the roles that they select, and follow changes of these", async () => {
       const { raw, namespace } = setting();
       const label = `example.com/${namespace}`;
       const part = (name: string) => `${namespace}-${name}`;
@@ -187,8 +187,8 @@ export function accountTokenCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      ["of an unknown type", [{ ...entry, fieldsType: "" }]],
-      ["that are empty", [{}]],
+      ["managers of an unknown type", [{ ...entry, fieldsType: "" }]],
+      ["managers that are empty", [{}]],
     ])("%s are ignored", async (why, managedFields) => {
       const { code, json } = await create(`came-${why.replaceAll(" ", "-")}`, managedFields);
       const names = (json["metadata"]!["managedFields"] ?? []).map(({ manager }) => String(manager));

@@ -66,7 +66,7 @@ export function getAndCreateCases(setting: () => Setting): void {
     });
 
     test.each([
-      { why: "a name in capitals", metadata: { name: "Capital" } },
+      { why: "a name in upper case", metadata: { name: "Capital" } },
       { why: "a name of 254 characters", metadata: { name: "a".repeat(254) } },
       { why: "a label value with a space", metadata: { labels: { app: "a b" } } },
       { why: "an annotation key without a name", metadata: { annotations: { "example.com/": "x" } } },
@@ -82,7 +82,7 @@ export function getAndCreateCases(setting: () => Setting): void {
 
 export function updateCases(setting: () => Setting): void {
   describe("update", () => {
-    test("it replaces the object and increases its resourceVersion", async () => {
+    test("an update replaces the object and increases its resourceVersion", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("replaced", { a: "1", b: "2" }));
       const updated = await client.update(CONFIG_MAPS, { ...created, data: { c: "3" } });
@@ -107,7 +107,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, keyOf(created))).toEqual(newer);
     });
 
-    test("of many writers that start from one state, exactly one succeeds", async () => {
+    test("exactly one of many writers that start from one state succeeds", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("contested"));
       const writes = [1, 2, 3, 4, 5].map((n) => codeOf(client.update(CONFIG_MAPS, { ...created, data: { n: String(n) } })));
@@ -162,7 +162,7 @@ export function updateCases(setting: () => Setting): void {
 
 export function deleteCases(setting: () => Setting): void {
   describe("delete", () => {
-    test("it answers deleted once and absent from then on", async () => {
+    test("a deletion reports deleted once, and absent from then on", async () => {
       const { client, objects } = setting();
       const key = keyOf(await client.create(CONFIG_MAPS, objects.configMap("brief")));
       expect(await client.delete(CONFIG_MAPS, key)).toBe("deleted");

@@ -75,7 +75,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     accessCases(setting);
     accountTokenCases(setting);
 
-    test.runIf(authenticates)("without credentials everything but health and version is 401", async () => {
+    test.runIf(authenticates)("every request without credentials, except for health and version, is 401", async () => {
       const { url, caPem } = shared.cluster;
       const stranger = createRawClient({ url, ...(caPem !== undefined && { caPem }) });
       const wrong = createRawClient({ url, token: "wrong", ...(caPem !== undefined && { caPem }) });

@@ -59,7 +59,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect((await get(path)).json).toMatchObject({ kind: "APIResourceList", groupVersion: path.slice("/apis/".length) });
     });
 
-    test("all of it is available in one document", async () => {
+    test("all groups and versions are available in one document", async () => {
       const { json, headers } = await get("/apis", { accept: `${AGGREGATED},application/json` });
       expect(headers["content-type"]).toBe(AGGREGATED);
       expect(json).toMatchObject({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" });

@@ -23,7 +23,7 @@ function applying(setting: () => RawSetting, name: string) {
 /** The cases of server-side apply. */
 export function applyCases(setting: () => RawSetting): void {
   describe("server-side apply", () => {
-    test("creates what is absent, changes what exists, and writes nothing without a change", async () => {
+    test("creates absent objects, changes existing ones, and writes nothing without a change", async () => {
       const apply = applying(setting, "applied");
       const created = await apply("deployer", { a: "1", b: "1" });
       expect([created.code, created.json["data"], managersOf(created)]).toEqual([201, { a: "1", b: "1" }, ["deployer Apply"]]);
@@ -33,14 +33,14 @@ export function applyCases(setting: () => RawSetting): void {
       expect(again.json).toEqual(changed.json);
     });
 
-    test("removes what the applier no longer sets, and leaves what others own", async () => {
+    test("an apply removes fields that the applier no longer sets, and leaves fields of other owners", async () => {
       const apply = applying(setting, "shared");
       await apply("one", { a: "1", b: "1" });
       await apply("two", { c: "1" });
       expect((await apply("one", { a: "1" })).json["data"]).toEqual({ a: "1", c: "1" });
     });
 
-    test("is a conflict with anyone who owns another value, unless it is forced", async () => {
+    test("an apply conflicts with every manager that owns a different value, unless it is forced", async () => {
       const apply = applying(setting, "contested");
       await apply("one", { a: "1" });
       const refused = await apply("two", { a: "2" });
@@ -56,14 +56,14 @@ export function applyCases(setting: () => RawSetting): void {
       expect([forced.code, forced.json["data"], managersOf(forced)]).toEqual([200, { a: "2" }, ["two Apply"]]);
     });
 
-    test("may be written in YAML", async () => {
+    test("an apply may be written in YAML", async () => {
       const { raw, path } = setting();
       const body = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: in-yaml\ndata:\n  a: one\n";
       const { code, json } = await raw.send("PATCH", `${path("configmaps", "in-yaml")}?fieldManager=x`, { body, headers: APPLY });
       expect([code, json["data"]]).toEqual([201, { a: "one" }]);
     });
 
-    test("keeps what the server chose, without a change", async () => {
+    test("an apply keeps values that the server chose, without a change", async () => {
       const { raw, path } = setting();
       const body = { apiVersion: "v1", kind: "Service", metadata: { name: "chosen" }, spec: { ports: [{ port: 80 }] } };
       const apply = () => raw.send("PATCH", `${path("services", "chosen")}?fieldManager=x`, { body, headers: APPLY });
@@ -72,24 +72,36 @@ export function applyCases(setting: () => RawSetting): void {
       expect(second.json).toEqual(first.json);
     });
 
-    test("as a dry run returns the result, and stores nothing", async () => {
+    test("an apply as a dry run returns the result, and stores nothing", async () => {
       const { raw, path } = setting();
       expect((await applying(setting, "dry-applied")("x", { a: "1" }, "&dryRun=All")).code).toBe(201);
       expect((await raw.send("GET", path("configmaps", "dry-applied"))).code).toBe(404);
     });
 
     test.each([
-      { why: "without a manager", query: "", body: {}, code: 422, message: /fieldManager: Required value/ },
-      { why: "of another version", query: "?fieldManager=x", body: { apiVersion: "v2" }, code: 400, message: /Incorrect version/ },
-      { why: "to another name", query: "?fieldManager=x", body: { metadata: { name: "other" } }, code: 400, message: /does not match/ },
+      { why: "an apply without a manager is 422", query: "", body: {}, code: 422, message: /fieldManager: Required value/ },
       {
-        why: "of an unknown field, if requested,",
+        why: "an apply of a different version is 400",
+        query: "?fieldManager=x",
+        body: { apiVersion: "v2" },
+        code: 400,
+        message: /Incorrect version/,
+      },
+      {
+        why: "an apply to a different name is 400",
+        query: "?fieldManager=x",
+        body: { metadata: { name: "other" } },
+        code: 400,
+        message: /does not match/,
+      },
+      {
+        why: "an apply of an unknown field is 400 if field validation is requested",
         query: "?fieldManager=x&fieldValidation=Strict",
         body: { bogus: 1 },
         code: 400,
         message: /unknown field "bogus"/,
       },
-    ])("$why is $code", async ({ query, body, code, message }) => {
+    ])("$why", async ({ query, body, code, message }) => {
       const { raw, path } = setting();
       const config = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "refused" }, ...body };
       const answer = await raw.send("PATCH", `${path("configmaps", "refused")}${query}`, { body: config, headers: APPLY });

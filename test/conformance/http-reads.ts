@@ -80,7 +80,7 @@ export function watchCases(setting: () => RawSetting): void {
     };
     const base = (query = "") => `${setting().path("configmaps")}?watch=true&timeoutSeconds=90&labelSelector=watch%3Dyes${query}`;
 
-    test("without a start, it first shows the existing objects", async () => {
+    test("a watch without a start first shows the existing objects", async () => {
       await make("w-a");
       await make("w-b");
       expect(names(await setting().raw.watch(base(), 2))).toEqual(["ADDED w-a", "ADDED w-b"]);
@@ -120,7 +120,7 @@ export function watchCases(setting: () => RawSetting): void {
       expect(line!["object"]).toEqual(json);
     });
 
-    test("it ends without an error after timeoutSeconds", async () => {
+    test("a watch ends without an error after timeoutSeconds", async () => {
       const { raw, path } = setting();
       expect(await raw.watch(`${path("events")}?watch=1&timeoutSeconds=1&labelSelector=none%3Dsuch`, 1)).toEqual([]);
     });

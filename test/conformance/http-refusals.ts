@@ -73,7 +73,7 @@ export function refusalCases(setting: () => RawSetting): void {
       expect([code, json["message"]]).toEqual([404, 'namespaces "nope" not found']);
     });
 
-    test("another state is 409 Conflict in Kubernetes' words", async () => {
+    test("an outdated state is 409 Conflict with the message of Kubernetes", async () => {
       const { raw, path } = setting();
       const { json: created } = await raw.send("POST", path("configmaps"), { body: { metadata: { name: "moved" } } });
       await raw.send("PUT", path("configmaps", "moved"), { body: { ...created, data: { a: "1" } } });

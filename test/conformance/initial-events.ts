@@ -29,7 +29,7 @@ export function initialEventCases(setting: () => RawSetting): void {
       expect([code, json["reason"], json["message"]]).toEqual([422, "Invalid", expect.stringMatching(want)]);
     });
 
-    test("are not part of lists", async () => {
+    test("initial events are not part of lists", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send(
         "GET",
@@ -38,7 +38,7 @@ export function initialEventCases(setting: () => RawSetting): void {
       expect([code, json["message"]]).toEqual([422, expect.stringMatching(/sendInitialEvents is forbidden for list/)]);
     });
 
-    test("without objects end immediately, at the state of a list", async () => {
+    test("initial events without objects end immediately, at the state of a list", async () => {
       const { raw, path } = setting();
       const before = Number((await raw.send("GET", path("configmaps"))).json["metadata"]!["resourceVersion"]);
       const [line] = await raw.watch(watchOf(`${whole}&labelSelector=none%3Dsuch`), 1);
@@ -46,7 +46,7 @@ export function initialEventCases(setting: () => RawSetting): void {
       expect(Number(line!["object"]!["metadata"]!["resourceVersion"])).toBeGreaterThanOrEqual(before);
     });
 
-    test("are at least as new as the given state; a future one is 504", async () => {
+    test("initial events are at least as new as the given state; a future state is 504", async () => {
       const { raw, path } = setting();
       const { json } = await raw.send("POST", path("configmaps"), { body: { metadata: { name: "newest", labels: { initial: "yes" } } } });
       const query = `${whole}&labelSelector=initial%3Dyes&resourceVersion=`;

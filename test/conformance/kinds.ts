@@ -34,7 +34,7 @@ export function kindCases(setting: () => Setting): void {
       expect(updated.metadata.generation).toBe(2);
     });
 
-    test("the addressType stays", async () => {
+    test("the addressType cannot change", async () => {
       const { client } = setting();
       const created = await client.create(ENDPOINT_SLICES, slice("typed"));
       const call = client.update(ENDPOINT_SLICES, { ...created, addressType: "IPv6", endpoints: [{ addresses: ["2001:db8::1"] }] });
@@ -46,7 +46,7 @@ export function kindCases(setting: () => Setting): void {
       { why: "an address of another family", rest: { endpoints: [{ addresses: ["2001:db8::1"] }] } },
       { why: "an endpoint without address", rest: { endpoints: [{ addresses: [] }] } },
       { why: "a loopback address", rest: { endpoints: [{ addresses: ["127.0.0.1"] }] } },
-      { why: "two ports of one name", rest: { ports: [{ name: "a", port: 1 }, { name: "a", port: 2 }] } }, // prettier-ignore
+      { why: "two ports with the same name", rest: { ports: [{ name: "a", port: 1 }, { name: "a", port: 2 }] } }, // prettier-ignore
     ])("$why is API_INVALID", async ({ rest }) => {
       expect(await codeOf(setting().client.create(ENDPOINT_SLICES, slice("refused", rest)))).toBe("API_INVALID");
     });
@@ -65,7 +65,7 @@ export function kindCases(setting: () => Setting): void {
       expect(await codeOf(call)).toBe("API_BAD_REQUEST");
     });
 
-    test("the type stays, and so does what is immutable", async () => {
+    test("neither the type nor immutable data can change", async () => {
       const { client } = setting();
       const created = await client.create(SECRETS, object(SECRETS, "fixed", { data: { a: "YQ==" }, immutable: true }));
       expect(await codeOf(client.update(SECRETS, { ...created, type: "example.com/other" }))).toBe("API_INVALID");
@@ -223,10 +223,10 @@ function endpointsCases(setting: () => Setting): void {
       { why: "a link-local multicast address", subset: { addresses: [{ ip: "224.0.0.1" }] } },
       { why: "a port of 0", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 0 }] } },
       { why: "two ports, one without a name", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80 }, { name: "b", port: 81 }] } },
-      { why: "a port name in capitals", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "HTTP", port: 80 }] } },
+      { why: "a port name in upper case", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "HTTP", port: 80 }] } },
       { why: "an unknown protocol", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80, protocol: "ICMP" }] } },
       { why: "a hostname that is not a label", subset: { addresses: [{ ip: "10.1.0.1", hostname: "a.b" }] } },
-      { why: "a node name in capitals", subset: { addresses: [{ ip: "10.1.0.1", nodeName: "Node" }] } },
+      { why: "a node name in upper case", subset: { addresses: [{ ip: "10.1.0.1", nodeName: "Node" }] } },
     ])("$why is API_INVALID", async ({ subset }) => {
       expect(await codeOf(create("refused", [subset]))).toBe("API_INVALID");
     });
@@ -257,7 +257,7 @@ function serviceCases(setting: () => Setting): void {
       expect(spec!["clusterIPs"]).toEqual([spec!.clusterIP]);
     });
 
-    test("the address stays: an update without it keeps it, one with another is API_INVALID", async () => {
+    test("the address cannot change: an update without it keeps the address, an update with a different one is API_INVALID", async () => {
       const { client } = setting();
       const created = await create("kept");
       const { clusterIP: _ip, clusterIPs: _ips, ...rest } = created.spec as Record<string, unknown>;
@@ -318,7 +318,7 @@ function serviceCases(setting: () => Setting): void {
     test.each([
       { why: "no ports", spec: { ports: [] } },
       { why: "two ports, one without a name", spec: { ports: [{ port: 80 }, { name: "b", port: 81 }] } },
-      { why: "two ports of one name", spec: { ports: [{ name: "a", port: 80 }, { name: "a", port: 81 }] } }, // prettier-ignore
+      { why: "two ports with the same name", spec: { ports: [{ name: "a", port: 80 }, { name: "a", port: 81 }] } }, // prettier-ignore
       { why: "one port twice", spec: { ports: [{ name: "a", port: 80 }, { name: "b", port: 80 }] } }, // prettier-ignore
       { why: "a port out of range", spec: { ports: [{ port: 65_536 }] } },
       { why: "an unknown type", spec: { type: "Magic", ports: [{ port: 80 }] } },
@@ -329,7 +329,10 @@ function serviceCases(setting: () => Setting): void {
       { why: "source ranges without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerSourceRanges: ["10.0.0.0/8"] } },
       { why: "invalid source ranges", spec: { type: "LoadBalancer", ports: [{ port: 80 }], loadBalancerSourceRanges: ["ten"] } },
       { why: "a load balancer class without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerClass: "example.com/a" } },
-      { why: "node ports of a load balancer without one", spec: { ports: [{ port: 80 }], allocateLoadBalancerNodePorts: true } },
+      {
+        why: "a setting for node ports of load balancers on a Service of a different type",
+        spec: { ports: [{ port: 80 }], allocateLoadBalancerNodePorts: true },
+      },
       { why: "an external traffic policy without external traffic", spec: { ports: [{ port: 80 }], externalTrafficPolicy: "Local" } },
       { why: "a health check port without a check", spec: { type: "NodePort", ports: [{ port: 80 }], healthCheckNodePort: 30_007 } },
       { why: "an unknown internal traffic policy", spec: { ports: [{ port: 80 }], internalTrafficPolicy: "Near" } },

@@ -19,11 +19,11 @@ export function patchCases(setting: () => Setting): void {
     test.each([
       { why: "add sets and replaces", body: [{ op: "add", path: "/data/a", value: "2" }], want: { a: "2", b: "x" } },
       { why: "remove deletes a member", body: [{ op: "remove", path: "/data/a" }], want: { b: "x" } },
-      { why: "replace changes what is there", body: [{ op: "replace", path: "/data/a", value: "3" }], want: { a: "3", b: "x" } },
+      { why: "replace changes an existing value", body: [{ op: "replace", path: "/data/a", value: "3" }], want: { a: "3", b: "x" } },
       { why: "move renames", body: [{ op: "move", from: "/data/a", path: "/data/c" }], want: { b: "x", c: "1" } },
       { why: "copy duplicates a member", body: [{ op: "copy", from: "/data/a", path: "/data/c" }], want: { a: "1", b: "x", c: "1" } },
       {
-        why: "a test that holds lets the others apply",
+        why: "the other operations apply if a test holds",
         body: [
           { op: "test", path: "/data/a", value: "1" },
           { op: "add", path: "/data/c", value: "" },
@@ -41,10 +41,10 @@ export function patchCases(setting: () => Setting): void {
     test.each([
       { why: "a test that fails", body: [{ op: "add", path: "/data/b", value: "2" }, { op: "test", path: "/data/a", value: "no" }], code: "API_INVALID" }, // prettier-ignore
       { why: "a parent that is missing", body: [{ op: "add", path: "/metadata/annotations/note", value: "x" }], code: "API_INVALID" },
-      { why: "a replacement of nothing", body: [{ op: "replace", path: "/data/none", value: "x" }], code: "API_INVALID" },
+      { why: "a replacement of a missing value", body: [{ op: "replace", path: "/data/none", value: "x" }], code: "API_INVALID" },
       { why: "a label that is not a string", body: [{ op: "add", path: "/metadata/labels/n", value: 5 }], code: "API_BAD_REQUEST" },
       { why: "a patch that is not a list", body: { op: "add", path: "/data/b", value: "2" }, code: "API_BAD_REQUEST" },
-      { why: "another name", body: [{ op: "replace", path: "/metadata/name", value: "other" }], code: "API_BAD_REQUEST" },
+      { why: "a changed name", body: [{ op: "replace", path: "/metadata/name", value: "other" }], code: "API_BAD_REQUEST" },
     ])("JSON patch: $why is $code and changes nothing", async ({ body, code }) => {
       const { client } = setting();
       const created = await create();

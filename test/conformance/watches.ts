@@ -71,7 +71,7 @@ export function watchCases(setting: () => Setting): void {
       await client.delete(CONFIG_MAPS, keyOf(marker));
     });
 
-    test("the signal ends it without an error", async () => {
+    test("the signal ends a watch without an error", async () => {
       const { client, namespace } = setting();
       const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
       const abort = new AbortController();
@@ -81,7 +81,7 @@ export function watchCases(setting: () => Setting): void {
       expect(events).toEqual([]);
     });
 
-    test("a signal that was aborted before opens no watch", async () => {
+    test("a watch with an already aborted signal is not opened", async () => {
       const { client, namespace } = setting();
       let opened = false;
       const options = { namespace, resourceVersion: "1", signal: AbortSignal.abort(), onOpen: () => void (opened = true) };
@@ -89,7 +89,7 @@ export function watchCases(setting: () => Setting): void {
       expect(opened).toBe(false);
     });
 
-    test("timeoutSeconds ends it without an error", async () => {
+    test("timeoutSeconds ends a watch without an error", async () => {
       const { client, namespace } = setting();
       const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
       expect(await collect(client, { namespace, resourceVersion, timeoutSeconds: 1 }, 1)).toEqual([]);

@@ -60,7 +60,7 @@ export function scaleCases(setting: () => RawSetting): void {
   const scaleOf = (name: string, plural = "deployments") => `${path(plural, name)}/scale`;
 
   describe("scale", () => {
-    test.each(["deployments", "statefulsets"])("of %s shows replicas and selector", async (plural) => {
+    test.each(["deployments", "statefulsets"])("the scale of %s shows replicas and selector", async (plural) => {
       const { json } = await create(plural, "s-shown", workload(plural === "statefulsets" ? { serviceName: "web" } : {}));
       const scale = await setting().raw.send("GET", scaleOf("s-shown", plural));
       const metadata = { name: "s-shown", namespace: setting().namespace, uid: json["metadata"]!["uid"] };
@@ -69,7 +69,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect(scale.json["spec"]!["replicas"] ?? 0).toBe(0);
     });
 
-    test("is written by a patch, which is a new generation of the object and owned by the client that scaled", async () => {
+    test("a patch of the scale increases the generation of the object, and the client that scaled owns the field", async () => {
       // No ReplicaSet is made of it, and no Pod.
       await create("deployments", "s-patched", workload({ replicas: 1, paused: true }));
       const { code, json } = await patch(`${scaleOf("s-patched")}?fieldManager=scaler`, { spec: { replicas: 0 } });
@@ -80,7 +80,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect(owners).toMatchObject([{ subresource: "scale", fieldsV1: { "f:spec": { "f:replicas": {} } } }]);
     });
 
-    test("is written by a PUT, unless the object has been replaced", async () => {
+    test("a PUT writes the scale, unless the object has been replaced", async () => {
       await create("statefulsets", "s-put", workload({ serviceName: "web" }));
       const where = scaleOf("s-put", "statefulsets");
       const { json } = await setting().raw.send("GET", where);
@@ -95,7 +95,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect([late.code, late.json["reason"]]).toEqual([409, "Conflict"]);
     });
 
-    test("below 0 is 422 of the Scale, of an absent object 404", async () => {
+    test("a scale below 0 is 422, and the scale of an absent object is 404", async () => {
       await create("deployments", "s-refused", workload());
       const below = await patch(scaleOf("s-refused"), { spec: { replicas: -1 } });
       expect([below.code, causes(below), below.json["details"]!["kind"]]).toEqual([422, ["spec.replicas"], "Scale"]);
@@ -103,7 +103,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect((await setting().raw.send("GET", scaleOf("s-absent"))).code).toBe(404);
     });
 
-    test("is applied by a manager that owns replicas from then on, unless another one owns them", async () => {
+    test("a manager that applies the scale owns replicas from then on, unless a different manager owns them", async () => {
       await create("deployments", "s-applied", workload({ replicas: 2, paused: true }));
       const apply = (manager: string, spec: object, force = false) =>
         patch(
@@ -141,7 +141,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect((await apply("", { replicas: 1 })).code).toBe(422);
     });
 
-    test("is announced as a Scale of its own group", async () => {
+    test("discovery announces the scale as a Scale of its own group", async () => {
       const { json } = await setting().raw.send("GET", "/apis/apps/v1");
       const found = json["resources"]!.filter((entry) => String(entry["name"]).endsWith("/scale"));
       expect(found).toContainEqual({

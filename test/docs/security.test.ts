@@ -61,7 +61,7 @@ describe("the numbers of the management API", () => {
     [`wrong passwords for one name from one address, for one name, from one address, within ${SIGN_IN_LIMITS.failureWindowMs / 60_000} minutes`]:
       [SIGN_IN_LIMITS.failuresPerPair, SIGN_IN_LIMITS.failuresPerUsername, SIGN_IN_LIMITS.failuresPerAddress],
     "bytes of a sign-in request": [of("sign-in/visit.ts", "BODY_BYTES_MAX")],
-    "bytes of the form with the answer of a SAML provider": [SIGN_IN_LIMITS.formBytesMax],
+    "bytes of the form that carries a SAML provider's answer": [SIGN_IN_LIMITS.formBytesMax],
     "parts, depth of such an answer": ["nodes", "depth"].map((name) => of("sign-in/providers/saml/xml.ts", name)),
     "bytes of any other request": [constant("apiserver/http/limits/limits.ts", "BODY_BYTES_MAX")],
     "concurrent reads, writes": ["reads", "writes"].map((name) => constant("apiserver/http/limits/in-flight.ts", name)),
@@ -78,7 +78,7 @@ describe("the numbers of the management API", () => {
     "depth of a body": [constant("apiserver/types/objects/json-data.ts", "JSON_DEPTH_MAX")],
     "list items that one JSON patch may move": [constant("apiserver/patches/json-patch.ts", "MOVED_ITEMS_MAX")],
     "pairs of a verb and a subresource in the access rules that one write adds": [of("access/rights/permits.ts", "PAIRS_MAX")],
-    "names in a comparison of two scopes; beyond that, one does not count as part of the other": [
+    "names in a comparison of two scopes; beyond that, neither scope counts as part of the other": [
       constant("cluster/scope/checks/subset.ts", "STEPS_MAX"),
     ],
     "bytes of the data of a SharedSecret": [of("kinds/shared-secret.ts", "SECRET_BYTES_MAX")],

@@ -181,7 +181,7 @@ describe("a folder of the management API", () => {
     env = { [ENCRYPTION_KEY_VARIABLE]: textOf(2) };
     const { code, message, hint } = await failure(again);
     expect([code, hint]).toEqual(["CONFIG_FILE", hintOf(1)]);
-    expect(message).toContain('its object "/a" cannot be decrypted: it was encrypted with another key, or changed since');
+    expect(message).toContain('its object "/a" cannot be decrypted: it was encrypted with a different key, or has been changed since');
     expect(message).not.toContain(textOf(2));
     expect(await start("k.txt")).toMatchObject({ found: "ops" });
   });

@@ -53,9 +53,7 @@ describe("a reverse expression that slices one character too few", () => {
     expect(formatLawSteps(counterExample!.steps)).toBe(
       'tenant "a" → host "my-prefix-a" → tenant "-a" → host "my-prefix--a" → tenant "--a" → host "my-prefix---a" → tenant "---a"',
     );
-    expect(counterExample!.explanation).toMatch(
-      /gets longer with every round.*this syncer accepts no edit that changes on its way back, and undoes it/,
-    );
+    expect(counterExample!.explanation).toMatch(/gets longer with every round.*this syncer undoes an edit that changes on its way back/);
   });
 
   test("is found by every seed", async () => {

@@ -60,7 +60,7 @@ describe("setting a value", () => {
     ["through a text", { a: "x" }, "a.b", "a is a string"],
     ["by name in a list", { a: [1] }, "a.b", "a is a list"],
     ["with a gap", { a: [1] }, "a[2]", "a has length 1, which leaves a gap before [2]"],
-    ["at matches that are not there", {}, "a[*]", "it matches nothing"],
+    ["at matches that are not there", {}, "a[*]", "the path matches nothing"],
   ])("refuses %s", (_, document, path, message) => {
     expect(() => setValue(document, path, 1)).toThrow(expect.objectContaining({ code: "CONFIG_VALUE" }) as Error);
     expect(() => setValue(document, path, 1)).toThrow(message);

@@ -10,8 +10,8 @@ export type Authenticate = (request: IncomingMessage) => Promise<UserInfo | unde
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?$/;
 
 /**
- * Identifies every client as `user`. For plain HTTP on a loopback address only: the Host header must name one, so
- * that a web page cannot reach the server under its own name.
+ * Identifies every client as `user`. For plain HTTP on a loopback address only: the Host header must name such an address, so that a web
+ * page cannot reach the server under the page's own host name.
  */
 export function createLoopbackAuthentication(user: UserInfo): Authenticate {
   return async (request) => (LOOPBACK_HOST.test(request.headers.host ?? "") ? user : undefined);

@@ -66,7 +66,7 @@ const VERBS: Readonly<Record<string, string>> = {
 const BY_NAME = /(?:^|,)metadata\.name==?([A-Za-z0-9.:_-]+)(?:,|$)/;
 
 /**
- * The attributes of a request that permissions apply to. A namespace counts as inside itself, so a Role in it can permit reading it.
+ * The attributes of a request that permissions apply to. A namespace belongs to itself, so a Role in a namespace can permit reading that namespace.
  * Source: the API server's request info.
  */
 export function attributesOf(exchange: Pick<Exchange, "method" | "path" | "query">, target: ResourceTarget | undefined): Attributes {

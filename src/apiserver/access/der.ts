@@ -1,5 +1,5 @@
 /**
- * As much of ASN.1's DER as a certificate is written in. Every function returns the bytes of one value.
+ * The part of ASN.1's DER that certificates need. Every function returns the bytes of one value.
  *
  * @module
  */
@@ -18,12 +18,12 @@ function length(count: number): Buffer {
   return Buffer.concat([Buffer.from([CONTEXT | bytes.length]), bytes]);
 }
 
-/** Values in order. */
+/** A sequence of values. */
 export function sequence(...members: readonly Uint8Array[]): Buffer {
   return value(0x30, Buffer.concat(members));
 }
 
-/** Values without order; a single one needs no sorting, and more are never needed here. */
+/** A set of one value. Larger sets would have to be sorted, and nothing here needs them. */
 export function setOf(member: Uint8Array): Buffer {
   return value(0x31, member);
 }
@@ -66,7 +66,7 @@ export function octets(content: Uint8Array): Buffer {
   return value(0x04, content);
 }
 
-/** Bits, of which the last `unused` do not count. */
+/** A bit string, whose last `unused` bits do not count. */
 export function bits(content: Uint8Array, unused = 0): Buffer {
   return value(0x03, Buffer.concat([Buffer.from([unused]), content]));
 }
@@ -78,12 +78,12 @@ export function derTime(milliseconds: number): Buffer {
   return Number(digits.slice(0, 4)) < 2050 ? value(0x17, Buffer.from(digits.slice(2))) : value(0x18, Buffer.from(digits));
 }
 
-/** A value at a numbered position, which keeps its own tag. */
+/** A value with an explicit tag in addition to the value's own tag. */
 export function explicit(place: number, member: Uint8Array): Buffer {
   return value(CONTEXT | CONSTRUCTED | place, member);
 }
 
-/** Bytes at a numbered position, with its tag instead of their own. */
+/** Bytes with an implicit tag, which replaces their own tag. */
 export function implicit(place: number, content: Uint8Array): Buffer {
   return value(CONTEXT | place, content);
 }

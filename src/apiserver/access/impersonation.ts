@@ -13,8 +13,8 @@ const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 const GROUPS_MAX = 100;
 
 /**
- * The user on whose behalf a request is answered: the one that `Impersonate-User` and `Impersonate-Group` name, if `user` may
- * impersonate them, or `user` if they name no user. Source: the API server's impersonation filter.
+ * The user on whose behalf a request is answered: the user that the headers `Impersonate-User` and `Impersonate-Group` name, if `user` may
+ * impersonate that user, or `user` without such headers. Source: the API server's impersonation filter.
  *
  * @throws API_FORBIDDEN when `user` may not, API_BAD_REQUEST when the headers name no user.
  */

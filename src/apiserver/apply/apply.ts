@@ -1,6 +1,6 @@
 /**
- * Server-side apply: an applier states which fields shall have which values; these become its own, fields that it stated
- * before and no longer states are removed, and fields that others own with other values are conflicts.
+ * Server-side apply. An applier sends the fields and values that it wants and becomes the owner of these fields. Fields that it no longer
+ * sends are removed, and fields that other managers own with different values are conflicts.
  *
  * @module
  */
@@ -58,9 +58,9 @@ const BEFORE_FIRST_APPLY = "before-first-apply";
  * Applies a configuration. No argument is modified.
  *
  * Guarantees:
- * - Fields that neither the configuration nor the applier's earlier one names keep their value.
+ * - Fields that are in neither the configuration nor the applier's previous configuration keep their value.
  * - The same value from two appliers is not a conflict; both own it.
- * - Applying the same again changes nothing.
+ * - Applying the same configuration again changes nothing.
  *
  * @throws API_BAD_REQUEST when the body is not a configuration of this kind; API_INVALID if items of a list cannot be distinguished.
  * @example
@@ -71,7 +71,7 @@ export function applyPatch(options: ApplyOptions): Applied {
   return finish(applyInPieces(options));
 }
 
-/** The same in steps, so that other work can run in between. */
+/** Like {@link apply}, but in steps, so that other work can run in between. */
 export function* applyInPieces(options: ApplyOptions): Generator<undefined, Applied> {
   const { definition, live: stored, manager, subresource = "" } = options;
   const { shape, type } = definition;

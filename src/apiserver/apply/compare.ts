@@ -23,7 +23,7 @@ export interface Comparison {
   readonly added: FieldSet;
 }
 
-/** The same for one value; a part that is not there has no fields, `{}` is the value itself. */
+/** The changes of one value: an absent part has no fields, `{}` is the value itself. */
 type Difference = { readonly [kind in keyof Comparison]?: FieldSet };
 
 /** Nothing changed. */
@@ -45,13 +45,13 @@ const UNOWNED_IN_METADATA: ReadonlySet<string> = new Set([
 
 const METADATA = fieldStep("metadata");
 
-/** The same, as fields to remove from a set. */
+/** The fields without an owner, as a set to subtract from others. */
 export const UNOWNED: FieldSet = [
   ...[...APART_AT_ROOT].map((name) => fieldAt([fieldStep(name)])),
   ...[...UNOWNED_IN_METADATA].map((name) => fieldAt([METADATA, fieldStep(name)])),
 ].reduce((all, one) => union(all, one), NO_FIELDS);
 
-/** Reports whether no field differs. The order of lists that are merged is not a field. */
+/** Reports whether no field differs. The order of merged lists is ignored. */
 export function hasNoDifference({ removed, modified, added }: Comparison): boolean {
   return isEmptySet(removed) && isEmptySet(modified) && isEmptySet(added);
 }

@@ -19,8 +19,8 @@ export interface ReadConfigOptions {
 }
 
 /**
- * The applied configuration itself: without fields that the kind does not have, without those that this request cannot
- * write, and with strings of a fixed format in canonical spelling. Nothing is filled in, since every field present becomes owned.
+ * The applied configuration, without fields that the kind does not have or that this request cannot write, and with strings of a fixed
+ * format in canonical spelling. Defaults are not filled in, because the applier becomes the owner of every field in the configuration.
  *
  * @throws API_BAD_REQUEST when the body is not a configuration of this kind; API_INVALID if items of a list cannot be distinguished.
  */
@@ -134,7 +134,7 @@ function noIdentity({ merge }: ListSchema, item: unknown, at: string): FieldErro
   const missing = isRecord(item) ? merge.keys.find((name) => (ownMember(item, name) ?? null) === null) : undefined;
   return missing === undefined
     ? invalid(at, item, `items are objects with ${merge.keys.join(" and ")}`)
-    : required(`${at}.${missing}`, "it identifies the items of this list");
+    : required(`${at}.${missing}`, "this field identifies the items of the list");
 }
 
 /** Times and data have many spellings; the stored one is the decoder's. */

@@ -32,7 +32,7 @@ function everyItem(list: ListSchema, items: readonly unknown[]): Members {
 
 /**
  * The fields that the applier of a configuration owns: values, items of lists, entries of maps, and empty values; not the
- * objects in between, to which others may add fields.
+ * objects in between, because other managers may add fields to these.
  *
  * @example
  * appliedFields(kindShape({ data: textMap }), { data: { a: "1" } }); // { "f:data": { "f:a": {} } }
@@ -63,8 +63,8 @@ function appliedItems(list: ListSchema, items: readonly unknown[]): Members {
 }
 
 /**
- * The set with every declared field on the way to one of its fields: an object is removed once nothing in it is owned,
- * although the object itself never has an owner.
+ * The set, extended by every declared field on the path to one of its fields. Objects in between never have owners themselves, and are
+ * removed once nothing in them is owned.
  *
  * @example
  * withDeclared(kindShape({ data: textMap }), { "f:data": { "f:a": {} } }); // { "f:data": { ".": {}, "f:a": {} } }

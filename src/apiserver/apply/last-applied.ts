@@ -1,6 +1,6 @@
 /**
- * The annotation in which `kubectl apply` without `--server-side` keeps what it applied. A user who moves from there to applies on
- * the server must not get conflicts with their own past; one who moves back needs the annotation up to date.
+ * The annotation in which `kubectl apply` without `--server-side` keeps the applied configuration. Users who switch to server-side apply
+ * must not get conflicts with their own earlier applies; users who switch back need an up-to-date annotation.
  * Source: the last-applied manager and updater of the API server, which do this for the manager "kubectl" alone.
  *
  * @module
@@ -20,7 +20,7 @@ import { isEngineError } from "../../base/errors.ts";
 const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 const KUBECTL = "kubectl";
 
-/** Fields that `kubectl` applied by itself and that still have the value it gave them: it may take ownership of them from anyone. */
+/** Fields that a client-side `kubectl apply` wrote and that have not changed since. `kubectl` may take ownership of these fields from any manager. */
 export function appliedByClient(definition: ReadConfigOptions["definition"], live: KubeObject, manager: string): FieldSet {
   const last = manager === KUBECTL ? parse(live.metadata.annotations?.[ANNOTATION]) : undefined;
   if (last === undefined) return NO_FIELDS;

@@ -42,7 +42,7 @@ export type ManagerIdentity = Pick<ManagerEntry, "manager" | "operation" | "apiV
 /** Entries by identity; none of them is empty. */
 export type Managers = ReadonlyMap<string, ManagerEntry>;
 
-/** The identity as a key. An applier has one set of fields, regardless of the version that it applies. */
+/** The identity of a manager as a key. An applier has a single set of fields, regardless of the API version that it applies. */
 export function identityOf({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   return JSON.stringify([operation, manager, subresource, operation === "Apply" ? "" : apiVersion]);
 }
@@ -147,12 +147,12 @@ function entryOf(raw: JsonObject): ManagerEntry {
   };
 }
 
-/** The entry with other fields, and with a new time if one is given. */
+/** A copy of the entry with these fields, and with a new time if one is given. */
 export function withManagedFields({ written: _old, ...entry }: ManagerEntry, fields: FieldSet, time = entry.time): ManagerEntry {
   return { ...entry, fields, ...(time !== undefined && { time }) };
 }
 
-/** The list that an object carries: appliers first, then in order of time; undefined if there are none. */
+/** The managers as the list in an object: appliers first, then updates in order of time; undefined if there are no managers. */
 export function writeManagers(managers: Managers): readonly unknown[] | undefined {
   return managers.size === 0 ? undefined : [...managers.values()].sort(inOrder).map(writeEntry);
 }
@@ -165,7 +165,7 @@ function inOrder(left: ManagerEntry, right: ManagerEntry): number {
   return at < 0 ? 0 : mine[at]! < others[at]! ? -1 : 1;
 }
 
-/** One manager, as the list has it. */
+/** One entry of that list. */
 export function writeEntry({ manager, operation, apiVersion, time, subresource, fields, written }: ManagerEntry): JsonObject {
   return (
     written ?? {

@@ -9,7 +9,7 @@ import type { ListSchema, Schema } from "../../schema/schema.ts";
 import { divide, itemsByStep, itemStep, memberShape } from "../types/fields/structure.ts";
 
 /**
- * The value with the configuration merged in. Neither is modified; the result shares their parts.
+ * The value with the configuration merged in. Neither argument is modified; the result shares parts of both.
  *
  * @example
  * mergeConfig(textMap, { a: "1", b: "2" }, { b: "3" }); // { a: "1", b: "3" }

@@ -36,8 +36,8 @@ export interface TrackedUpdateOptions {
 
 /**
  * The object with `metadata.managedFields` as they are after the write: the writer now owns the fields that it added or
- * changed, and removed fields have no owner. If no owner changes, the list is the stored one itself. A non-empty object
- * whose list was emptied is not tracked until the next apply. The result is frozen.
+ * changed, and removed fields have no owner. If no owner changes, the list is the stored one itself. After a client has emptied the list
+ * of an object with fields, the object is not tracked until the next apply. The result is frozen.
  *
  * @throws API_INVALID when `requested` is not a list of managers.
  * @example
@@ -96,7 +96,7 @@ function writerOf({ definition, manager, subresource = "", now }: TrackedUpdateO
   return { manager, operation: "Update", apiVersion: definition.type.apiVersion, subresource, time: timestamp(now) };
 }
 
-/** The managers after a change that one of them made. */
+/** The managers after one of them has changed the object. */
 export function afterUpdate(managers: Managers, comparison: Comparison, writer: FieldWriter): Managers {
   if (hasNoDifference(comparison)) return managers;
   const { removed, modified, added } = comparison;
@@ -112,7 +112,7 @@ export function afterUpdate(managers: Managers, comparison: Comparison, writer: 
   return withoutExcess(left);
 }
 
-/** The managers without the fields that they lost, except one manager; those without fields are dropped. Times stay. */
+/** Removes `fields` from every manager except one, and drops managers without remaining fields. Times do not change. */
 export function withoutFields(managers: Managers, fields: FieldSet, except: string): Map<string, ManagerEntry> {
   const left = new Map(managers);
   for (const [id, entry] of managers) {
@@ -138,7 +138,7 @@ export function zeroObject(shape: ObjectSchema): KubeObject {
 }
 
 /**
- * The object with the stored managers if they differ only in times: a write that changes only times is not a change.
+ * The object with the stored managers if the new ones differ only in their times: a write that changes only times is not a change.
  *
  * @example
  * withoutIdleTimes(old, object).metadata.managedFields === old.metadata.managedFields; // true when only times differ

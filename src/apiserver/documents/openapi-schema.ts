@@ -1,5 +1,5 @@
 /**
- * Shapes as OpenAPI 3.0 schemas. Clients read more than types from them: how lists are merged, and which kind a schema is.
+ * Shapes as OpenAPI 3.0 schemas. Clients read types from them, and also how lists are merged and which kind a schema describes.
  *
  * @module
  */

@@ -29,7 +29,7 @@ export function openApiDocuments(definitions: readonly ResourceDefinition[]): re
   });
 }
 
-/** `/openapi/v3` below `basePath`: the address of each document, which changes with the document. */
+/** The index at `/openapi/v3` below `basePath`: the address of each document, which changes with the document's content. */
 export function openApiIndex(documents: readonly OpenApiDocument[], basePath = ""): object {
   const entries = documents.map(({ path, hash }) => [path, { serverRelativeURL: `${basePath}/openapi/v3/${path}?hash=${hash}` }] as const);
   return { paths: Object.fromEntries(entries) };

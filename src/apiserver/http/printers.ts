@@ -40,7 +40,7 @@ export interface Printers {
   lines(exchange: Exchange, definition: ResourceDefinition): (record: WatchRecord) => Buffer;
 }
 
-/** Tables show ages, which need the current time. */
+/** Creates the printers. Tables show ages, so the printers need the current time. */
 export function createPrinters({ answering, clock }: { readonly answering: Answering; readonly clock: Clock }): Printers {
   return {
     check: ({ request }) => void negotiate(request.headers.accept, ALL_OFFERS),

@@ -97,7 +97,7 @@ export function readWriteParameters(query: URLSearchParams, kind: string): Write
 
 const USUAL_WRITE: WriteParameters = { dryRun: false, fieldValidation: "Warn" };
 
-/** The same for a patch. */
+/** Reads the parameters of a patch. */
 export function readPatchParameters(query: URLSearchParams): WriteParameters & { readonly force?: boolean } {
   const force = readFlag(query, "force");
   return { ...readWriteParameters(query, "PatchOptions"), ...(force !== undefined && { force }) };

@@ -59,7 +59,7 @@ function readTarget(path: string): ResourceTarget | undefined {
   return { apiVersion, plural, namespace, name, ...(subresource !== undefined && { subresource }), watch };
 }
 
-/** The same, with the error as a value, because only authenticated callers may see what is wrong with a path. */
+/** Parses a path, and returns an error instead of throwing it, because only authenticated callers may see what is wrong with a path. */
 export function targetOrFault(path: string): ResourceTarget | EngineError | undefined {
   try {
     return parseTarget(path);

@@ -6,7 +6,7 @@ const WARNING_LENGTH_MAX = 256;
 
 /**
  * The warnings of one answer, without duplicates, and truncated if they do not all fit. Any number can be added; those
- * that do not fit are dropped. Each gets a header of its text, quoted and without control characters.
+ * that do not fit are dropped. Each warning becomes a header with its text, quoted and without control characters.
  *
  * @example
  * const warnings = new Warnings(response);

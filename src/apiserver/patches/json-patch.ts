@@ -1,5 +1,5 @@
 /**
- * JSON patch (RFC 6902). All or nothing: the document is copied along the way and never modified.
+ * JSON patch (RFC 6902). A patch applies as a whole or not at all: changed parts are copied, and the document itself is never modified.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Strategic merge patch: a merge patch that knows which lists are merged by item, with directives for what that cannot say.
+ * Strategic merge patch: a merge patch in which some lists are merged by item, with directives for everything else.
  * Source: the API machinery's `strategicpatch`, and Kubernetes' page on it for the directives.
  *
  * @module

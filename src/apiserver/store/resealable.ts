@@ -1,33 +1,33 @@
 /**
- * Stores that seal their values with keys that can be replaced. A new key seals later writes; values that older keys have
- * sealed are resealed step by step while the store is in use.
+ * Stores that encrypt their values with replaceable keys. A new key encrypts later writes; values that older keys have encrypted are
+ * re-encrypted step by step while the store is in use.
  *
  * Consistency, each a case of `test/conformance/resealable.ts`:
- * - A step changes no object, and neither loses nor repeats a write that happens at the same time. Where revisions are not the store's
- *   own, a value that is sealed again takes the next one, as if its author had written it again.
+ * - A step changes no object, and neither loses nor repeats a write that happens at the same time. In a store that does not assign
+ * revisions itself, a re-encrypted value gets the next revision, as if its author had written it again.
  * - The result of a step survives the end of the process: the next one continues from there.
- * - When a step says that it was the last one, the store opens without the older keys.
+ * - When a step reports that it was the last one, the store can be opened without the older keys.
  *
  * @module
  */
 
 /** Result of one step. */
 export interface ResealStep {
-  /** Values that are sealed with the first key since this step. */
+  /** Values that this step has re-encrypted with the first key. */
   readonly resealed: number;
-  /** Nothing that the store can reach is sealed with another key than the first one. */
+  /** No value that the store can reach is encrypted with a key other than the first one. */
   readonly done: boolean;
 }
 
-/** Seals values again. */
+/** Re-encrypts values. */
 export interface Resealable {
   /**
-   * How many values each key seals, by its id: those of a history that the store needs when it opens count too, keys that seal nothing
-   * are there with 0.
+   * The number of values that each key encrypts, by its id. Values in the history that the store needs when it opens count too; keys that
+   * encrypt nothing have 0.
    */
   sealedBy(): Promise<ReadonlyMap<string, number>>;
   /**
-   * Examines the next values, and reseals those that an older key has sealed.
+   * Examines the next values, and re-encrypts those that an older key has encrypted.
    *
    * @param most Number of values to examine; a step with long values ends earlier.
    * @throws STORE_FAILED when nothing can be written; API_UNAVAILABLE while a store behind a network cannot be reached.

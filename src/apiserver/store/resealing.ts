@@ -3,26 +3,26 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Resealable } from "./resealable.ts";
 
-/** What to reseal, and how fast. */
+/** The store to re-encrypt, and the pace. */
 export interface ResealingOptions {
   readonly store: Resealable;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Values that one step looks at. Default 64. */
+  /** Values that one step examines. Default 64. */
   readonly most?: number;
-  /** Between two steps, in milliseconds. Default 10. */
+  /** Pause between two steps, in milliseconds. Default 10. */
   readonly pauseMs?: number;
-  /** Until a step that failed is tried again, in milliseconds. Default 60,000. */
+  /** Pause before a failed step is tried again, in milliseconds. Default 60,000. */
   readonly retryMs?: number;
-  /** Until it is looked again when nothing was left, since others write to the store too, in milliseconds. Default: never. */
+  /** Pause before the next look when nothing was left, because others write to the store too, in milliseconds. Default: never. */
   readonly againMs?: number;
 }
 
-/** Values that are being sealed again. */
+/** Re-encryption in progress. */
 export interface Resealing {
-  /** Nothing was left to do at the last look; it stays false when stopped before. */
+  /** True if nothing was left to do at the last look; remains false if it is stopped earlier. */
   readonly done: boolean;
-  /** Ends after the current step. The rest is done after the next start. */
+  /** Ends after the current step. The remaining work is done after the next start. */
   stop(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ class StepByStep implements Resealing {
   async #tell(): Promise<void> {
     const seals = [...(await this.#options.store.sealedBy())];
     const keys = (needed: boolean) => seals.filter(([, count]) => count > 0 === needed).map(([id]) => id);
-    this.#options.logger.info("Every value is encrypted with the first key; earlier backups still need the others", {
+    this.#options.logger.info("Every value is encrypted with the first key; earlier backups still need the other keys", {
       resealed: this.#resealed,
       key: keys(true).join(" "),
       others: keys(false).join(" "),

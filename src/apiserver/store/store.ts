@@ -1,5 +1,5 @@
 /**
- * Where an API server keeps its objects: an ordered map with one revision counter, a window of history and watches.
+ * The storage of an API server: an ordered map with one revision counter, a window of history, and watches.
  *
  * Consistency, each a case of `test/conformance/store.ts`:
  * - Every write takes the next revision, and no two take the same. Revisions are positive integers, shared by all keys.
@@ -28,7 +28,7 @@ export interface StoreEvent {
   readonly key: string;
   readonly revision: number;
   readonly object: KubeObject;
-  /** The state before; absent for a creation. */
+  /** The previous state; absent for a creation. */
   readonly previous?: KubeObject;
 }
 
@@ -36,11 +36,11 @@ export interface StoreEvent {
 export interface StoreRange {
   /** Keys that start with this text; it ends in a slash. */
   readonly prefix: string;
-  /** First key that counts; the first of the prefix when omitted. */
+  /** The first key to read; the first of the prefix when omitted. */
   readonly start?: string;
   /** Maximum number of objects. Default: all. */
   readonly limit?: number;
-  /** The state to read; the present one when omitted. */
+  /** The state to read; the current one when omitted. */
   readonly revision?: number;
 }
 
@@ -49,7 +49,7 @@ export interface StorePage {
   readonly objects: readonly StoredObject[];
   /** The state that was read. */
   readonly revision: number;
-  /** Objects of the range behind this page. */
+  /** Number of objects of the range after this page. */
   readonly remaining: number;
 }
 
@@ -75,11 +75,11 @@ export interface StoreWatchOptions {
   readonly onForget?: (oldest: number) => void;
 }
 
-/** On what terms a write happens. */
+/** Conditions of a write. */
 export interface WriteTerms {
   /** Called at the moment of the write, and again for each retry; if it throws, the write does not happen. */
   readonly demand?: () => void;
-  /** This write may revoke a permission: other writes are judged after it, or happen before it. Default false. */
+  /** This write may revoke a permission: other writes are authorized after it, or happen before it. Default false. */
   readonly revokes?: boolean;
 }
 
@@ -90,7 +90,7 @@ export interface StoreWatch {
   stop(): void;
 }
 
-/** Keeps objects. See the module text for its guarantees. */
+/** Stores objects, with the guarantees of the module comment. */
 export interface Store {
   /** The revision of the last write. */
   revision(): Promise<number>;
@@ -110,7 +110,7 @@ export interface Store {
   /** Approximate memory of the present objects, in bytes. */
   heldBytes(): number;
   /**
-   * Goes the way that writes go, where that can fail, and changes nothing.
+   * Performs the steps of a write that can fail, without a change.
    *
    * @throws API_UNAVAILABLE or STORE_FAILED when a write would fail for the sake of the store; `details.reason` says why, in words for
    *   strangers, where that is known.
@@ -118,7 +118,7 @@ export interface Store {
   demandWritable(): Promise<void>;
   /** False if only a restart of the process helps. Default: true. */
   readonly recovers?: boolean;
-  /** Forgets the history up to the present state. Running watches continue. */
+  /** Drops the history up to the current state. Running watches continue. */
   compact(): Promise<void>;
   /** Ends every watch. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * Makes every answer of the API server that is not an object. The texts are Kubernetes' own: clients and people compare them.
+ * Creates every answer of the API server that is not an object. The texts are those of Kubernetes, because clients and users compare them.
  *
  * @module
  */
@@ -88,7 +88,7 @@ export function noSuchPath(): EngineError {
   return failure({ code: 404, reason: "NotFound", message: "the server could not find the requested resource", details: {} });
 }
 
-/** 405: the path exists, the method does not. */
+/** 405: the path exists but does not support the method. */
 export function methodNotAllowed(): EngineError {
   const message = "the server does not allow this method on the requested resource";
   return failure({ code: 405, reason: "MethodNotAllowed", message, details: {} });
@@ -155,7 +155,7 @@ export function invalidObject(type: Pick<ResourceType, "apiVersion" | "kind">, n
   return failure({ code: 422, reason: "Invalid", message, details });
 }
 
-/** 422: a patch that can be read but does not apply; `why` is in the causes, and the message is that of Kubernetes. */
+/** 422: a patch that can be read but does not apply. The causes contain `why`; the message is that of Kubernetes. */
 export function patchRefused(why: string): EngineError {
   const message = "the server rejected our request due to an error in our request";
   return failure({

@@ -15,7 +15,7 @@ export interface AskRequest {
 }
 
 /**
- * Serves a subresource of an object that answers a request.
+ * Serves a subresource that answers a question about an object.
  *
  * @throws API_NOT_FOUND if there is no such object or subresource, API_BAD_REQUEST, API_INVALID, or the error of the answer.
  */

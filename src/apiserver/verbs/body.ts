@@ -65,7 +65,7 @@ const FAULTS_TOLD_MAX = 100;
 /**
  * Reports unknown and duplicate fields of a body, as `fieldValidation` requires: not at all, as warnings, or as an error.
  *
- * @throws API_BAD_REQUEST under `fieldValidation=Strict`, when there is anything.
+ * @throws API_BAD_REQUEST under `fieldValidation=Strict`, when there are such fields.
  */
 export function reportFaults(definition: ResourceDefinition, texts: readonly string[], options: BodyOptions): void {
   const { fieldValidation = "Warn", warn, strictError = badRequest } = options;
@@ -88,10 +88,10 @@ export function checkObjectName({ metadata }: KubeObject, key: ObjectKey): void 
 }
 
 /**
- * Requires that an object's namespace, if it names one, is that of the request. Cluster-scoped objects may name any, because templates
- * often do; it is dropped. Source: the API server's write handlers.
+ * Requires that an object's namespace, if it names one, is that of the request. Cluster-scoped objects may name any namespace, because
+ * templates often do; that namespace is dropped. Source: the API server's write handlers.
  *
- * @throws API_BAD_REQUEST when it is another.
+ * @throws API_BAD_REQUEST when the namespaces differ.
  */
 export function checkNamespace(given: string, requested: string): void {
   if (given === "" || given === requested || requested === "") return;

@@ -95,8 +95,9 @@ export function termsOf(
 }
 
 /**
- * Reads the object of a request. The caller is checked again at that moment: the object may have appeared after the request, or the permissions may
- * have ended, and answers that write nothing, such as those to reads, dry runs and conflicts, reveal the object too.
+ * Reads the object of a request. The caller's permissions are checked again at that moment: since the request arrived, the object may have
+ * appeared, or the permissions may have been revoked. Answers that write nothing, such as those to reads, dry runs and conflicts, reveal
+ * the object too.
  *
  * @throws what `judge` throws.
  */
@@ -110,13 +111,13 @@ export async function readStored(
   return stored;
 }
 
-/** The place of a resource's objects in the store; it ends in a slash. A namespace narrows it. */
+/** The prefix, with a slash at its end, of a resource's keys in the store; of one namespace only, if `namespace` is given. */
 export function storePrefix(type: ResourceType, namespace = ""): string {
   const collection = `/${groupOf(type) || "core"}/${type.plural}/`;
   return type.namespaced && namespace !== "" ? `${collection}${namespace}/` : collection;
 }
 
-/** The place of one object in the store. */
+/** Key of one object in the store. */
 export function storeKey(type: ResourceType, { namespace, name }: ObjectKey): string {
   return `${storePrefix(type, namespace)}${name}`;
 }

@@ -27,9 +27,10 @@ export interface Unfinished {
 
 /**
  * The steps of every write from a decoded object to the stored one: prepare, allocate, validate, canonicalize. The caller
- * ends the allocation: with `commit` once the object is stored, otherwise with `rollback`. There is nothing to wait for unless allocating takes time.
+ * ends the allocation: with `commit` once the object is stored, otherwise with `rollback`. The result is a promise only if the kind
+ * allocates asynchronously.
  *
- * @throws API_INVALID when the object breaks a rule of its kind; nothing is held then.
+ * @throws API_INVALID when the object breaks a rule of its kind; nothing stays allocated then.
  */
 export function finishWrite(
   definition: ResourceDefinition,
@@ -80,7 +81,7 @@ export function answered(definition: ResourceDefinition, claim: Claim, stored: K
 
 const untold = new WeakMap<KubeObject, KubeObject>();
 
-/** The stored object behind the answer to the author of a write, which others may see. */
+/** The stored object behind the answer to the author of a write. Other clients may see this object. */
 export function withoutAnswer(object: KubeObject): KubeObject {
   return untold.get(object) ?? object;
 }
@@ -104,7 +105,10 @@ function validationErrors({ type, strategy }: ResourceDefinition, object: KubeOb
   ];
 }
 
-/** Converts an object to the kind's canonical form, in which equal objects have equal JSON text. `decoded` is the object that it was made from, if that has this form. */
+/**
+ * Converts an object to the kind's canonical form, in which equal objects have equal JSON text. `decoded` is the object from which `object`
+ * was made, if it already has this form.
+ */
 export function seal({ shape, type }: ResourceDefinition, object: KubeObject, decoded?: KubeObject): KubeObject {
   const sealed = decodeObject(shape, object, {
     root: type.kind,

@@ -22,7 +22,7 @@ export interface UntrackedWrite {
 
 /**
  * The object with `metadata.managedFields` as they are after the write. Unnamed writers, which run in this process,
- * leave untracked objects untracked, which keeps them small.
+ * do not start to track an untracked object; this keeps such objects small.
  *
  * @throws API_INVALID if the author wrote an invalid list of managers.
  */

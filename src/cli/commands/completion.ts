@@ -6,7 +6,7 @@ import { COMPLETION_SCRIPTS, wordsOfProgram } from "../output/completion-scripts
 
 type Shell = keyof typeof COMPLETION_SCRIPTS;
 
-/** `completion`: a script for a shell. `program` creates the whole command line, which only this command needs. */
+/** `completion`: prints a completion script for a shell. `program` creates the whole command line; only this command needs it. */
 export function defineCompletion(command: Command, { terminal }: CommandContext, program: () => Promise<Command>): void {
   command
     .addArgument(new Argument("<shell>", "which shell").choices(Object.keys(COMPLETION_SCRIPTS)))

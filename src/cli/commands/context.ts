@@ -18,7 +18,7 @@ export function defineContext(command: Command, context: CommandContext): void {
     .helpCommand(false)
     .addHelpText(
       "after",
-      "\nCommands use the current context for flags and ENDPOINT_SYNC_* variables that are left out. ENDPOINT_SYNC_CONTEXT names another one, or none when it is empty.",
+      "\nCommands use the current context for flags and ENDPOINT_SYNC_* variables that are left out. ENDPOINT_SYNC_CONTEXT selects a different context, or none if the variable is empty.",
     )
     .addHelpText(
       "after",

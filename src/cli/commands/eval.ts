@@ -30,9 +30,9 @@ type Answer = { readonly result: unknown; readonly fuel: number } | { readonly e
 export function defineEval(command: Command, context: CommandContext): void {
   const withFiles = command
     .argument("<expression>", "the expression")
-    .option("--value <json>", "what value is in the expression, as JSON; - reads it from standard input")
+    .option("--value <json>", "the variable value of the expression, as JSON; - reads standard input")
     .option("--object <file>", "the tenant object, for context.virtualObject and, with --path, for value")
-    .option("--path <path>", "where in the object the value is; the expression runs once per match")
+    .option("--path <path>", "path of the value in the object; the expression runs once per match")
     .option("--host-object <file>", "the host object, for context.hostObject")
     .addOption(configOption("for context.vcluster.config"))
     .addOption(settingsOption());

@@ -32,7 +32,7 @@ export function defineValidate(command: Command, context: CommandContext): void 
   )
     .addOption(outputOption())
     .option("--strict", "treat warnings as errors, except about settings when no --settings is given")
-    .option("--laws", "also try the patches on many values, and report which come back from the host, drift, or oscillate")
+    .option("--laws", "also try the patches on many values, and report which patches are lossless, drift, or oscillate")
     .option("-f, --filename <file>", "objects to try the patches on; - is standard input")
     .option("--seed <number>", "with --laws: random seed (default 1)", parseCount)
     .addHelpText(

@@ -31,7 +31,7 @@ export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<
 /**
  * Writes a new file and then replaces the old one with it, readable only by its owner: a crash leaves either the old or the new file.
  *
- * @param draft The file that is written first. Processes that may write at the same time need one each. Default: the path with `.new`.
+ * @param draft The file that is written first. Processes that may write at the same time each need a different one. Default: the path with `.new`.
  * @throws CONFIG_FILE when it cannot be written.
  */
 export async function writeKeptFile(path: string, text: string, draft = `${path}.new`): Promise<void> {

@@ -26,7 +26,7 @@ export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promi
 }
 
 /**
- * Writes it so that only its owner can read it: it contains the credentials of an administrator.
+ * Writes the kubeconfig so that only its owner can read the file, because it contains the credentials of an administrator.
  *
  * @throws CONFIG_FILE when it cannot be written.
  */

@@ -34,13 +34,16 @@ export function addClusterFlags(command: Command): Command {
   return command;
 }
 
-/** The same for commands that can take missing flags from a Deployment. These commands check for missing flags themselves. */
+/**
+ * The same options, none of them required, for commands that can take missing flags from a Deployment. These commands check for missing
+ * flags themselves.
+ */
 export function addOptionalClusterFlags(command: Command): Command {
   for (const option of [...clusterOptions(), deploymentOption()]) command.addOption(option);
   return command;
 }
 
-/** The same for values of a context that have no variable. */
+/** The same options for `context set`, which takes no values from environment variables. */
 export function addContextFlags(command: Command): Command {
   for (const option of [...clusterOptions(), deploymentOption()]) {
     delete option.envVar;

@@ -30,7 +30,7 @@ export interface StartedFlags {
   readonly adoptCluster?: string;
 }
 
-/** With a Deployment, variables, contexts and defaults are ignored: only it and the command line are used. */
+/** With `--from-deployment`, removes values from variables, contexts and defaults: only the Deployment and the command line apply. */
 export function dropUnsaid(command: Command): void {
   if (command.getOptionValue("fromDeployment") === undefined) return;
   const kept = ["fromDeployment", "hostKubeconfig", "hostContext"];
@@ -39,7 +39,7 @@ export function dropUnsaid(command: Command): void {
 }
 
 /**
- * The flags with what `--from-deployment` finds for those that are left out. The host is the cluster that the Deployment is in, reached
+ * The given flags, completed by those that `--from-deployment` finds. The host is the cluster that the Deployment is in, reached
  * by --host-kubeconfig, `KUBECONFIG` or ~/.kube/config, unless the Deployment names another one.
  *
  * @throws USAGE when a flag is missing, and for a Deployment that does not run this program; errors of the cluster.

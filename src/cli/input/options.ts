@@ -24,7 +24,7 @@ export function addVclusterOptions(command: Command): Command {
   return command.addOption(nameOption(`; ${name} when omitted`)).addOption(namespaceOption(`; ${namespace} when omitted`));
 }
 
-/** The same for commands that work on clusters, where a name must not be guessed. */
+/** `--name` and `--namespace` of commands that work on clusters, which never use placeholders. */
 export function vclusterOptions(): readonly Option[] {
   return [nameOption(), namespaceOption()];
 }
@@ -39,7 +39,7 @@ function namespaceOption(otherwise = ""): Option {
     .argParser(parseLabel);
 }
 
-/** A DNS label, as names of virtual clusters and namespaces are. @throws InvalidArgumentError for any other value. */
+/** A DNS label, the form of the names of virtual clusters and namespaces. @throws InvalidArgumentError for any other value. */
 export function parseLabel(text: string): string {
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
   throw new InvalidArgumentError("Expected lower-case letters, digits and -, at most 63 of them.");

@@ -33,7 +33,7 @@ export function describeExplanation(explanation: ObjectExplanation): string {
 /** A copy that is not there yet, as right after the start of a syncer, is told apart from one that is in sync. */
 function stateText({ state, writes }: Pick<ObjectExplanation, "state" | "writes">): string {
   const isPending = state === "copied" && writes.length > 0;
-  return `${state}: ${isPending ? "a write is pending; a syncer that has just started makes it once it has read both clusters" : STATES[state]}`;
+  return `${state}: ${isPending ? "a write is pending; a syncer that has just started writes once it has read both clusters" : STATES[state]}`;
 }
 
 function facts({ tenant, hostKey, host, orphans, decision, state, writes, settles }: ObjectExplanation): string[][] {

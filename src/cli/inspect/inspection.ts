@@ -1,5 +1,5 @@
 /**
- * Both clusters as listed, with everything needed to derive what a syncer would do. Never writes.
+ * The listed state of both clusters, with everything needed to derive the actions of a syncer. Never writes.
  *
  * @module
  */

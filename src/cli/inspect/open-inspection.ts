@@ -1,5 +1,5 @@
 /**
- * Shared parts of the commands that inspect two clusters: their options, and the way from these to an {@link Inspection}.
+ * Shared parts of the commands that inspect two clusters: their options, and the function that turns these into an {@link Inspection}.
  *
  * @module
  */

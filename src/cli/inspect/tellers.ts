@@ -1,5 +1,5 @@
 /**
- * Who tells readers of slices on the host of each Service, for people.
+ * Reports, for each Service, from which slices readers on the host get its backends.
  *
  * @module
  */
@@ -46,7 +46,7 @@ export function describeReaders(services: readonly ToldService[]): string {
   return rows.length === 0 ? "" : section([["SOURCE", "SERVICES", "READY", "NAMES"], ...rows]);
 }
 
-/** The same in one sentence, with a space before it. */
+/** A summary of that table in one sentence, with a space before it. */
 export function summariseReaders(services: readonly ToldService[]): string {
   const parts = [...groupsOf(services)].map(
     ([

@@ -104,7 +104,10 @@ async function demandLog(folder: string): Promise<void> {
   if (kept?.open === true && timesOf(path)?.hasLog === false) throw lostLog(`${path}-wal`);
 }
 
-/** Opens data that may have a log next to it. Closing it merges the log into it and removes the log, so a missing log is not an error after that. */
+/**
+ * Opens data that may have a log next to it. Closing the database merges the log into the database and removes the log; from then on, a
+ * missing log is not an error.
+ */
 export async function openRecovering<S extends Store>(folder: string, open: () => S): Promise<S> {
   const store = open();
   try {

@@ -43,7 +43,7 @@ export async function readCipher({ file, folder, terminal }: EncryptionKeyOption
 }
 
 /**
- * The same, but creates a key next to new data.
+ * Like {@link readCipher}, but creates a key next to new data.
  *
  * @throws as {@link readCipher}.
  */
@@ -62,7 +62,7 @@ function noKey(folder: string | undefined): EngineError {
   const give = `Provide it with --encryption-key-file or ${ENCRYPTION_KEY_VARIABLE}`;
   if (folder === undefined) return new EngineError("CONFIG_FILE", "There is no encryption key", { details: { hint: give } });
   const message = `Cannot read "${join(folder, DATABASE_FILE)}": its encryption key is not available`;
-  return new EngineError("CONFIG_FILE", message, { details: { hint: `${give}, or put it back as "${join(folder, KEY_FILE)}"` } });
+  return new EngineError("CONFIG_FILE", message, { details: { hint: `${give}, or restore it as "${join(folder, KEY_FILE)}"` } });
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 /**
- * Record that a server on etcd leaves where it runs: the etcd it served, and the revision reached. An etcd that was emptied, or replaced by
- * another one, does not show that; without the record the next server would start an empty platform there. One that was restored while no
- * server ran counts from below what clients have seen; the record shows that to the next server.
+ * The record that a server on etcd leaves on its machine: the etcd that it served, and the revision reached. An etcd that was emptied or
+ * replaced does not show this itself; without the record, the next server would start an empty platform there. An etcd that was restored
+ * while no server ran continues from a revision below those that clients have seen; the next server notices this from the record.
  *
  * @module
  */
@@ -38,7 +38,8 @@ function pathBeside(kubeconfig: string): string {
 }
 
 /**
- * The sign next to a kubeconfig, for any etcd: a different spelling may mean the same etcd. Undefined when no server has run there.
+ * Reads the sign next to a kubeconfig. Its addresses are not compared with those in use, because different addresses may lead to the same
+ * etcd. Undefined when there is no sign.
  *
  * @throws CONFIG_FILE when the file cannot be read.
  */

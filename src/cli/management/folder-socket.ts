@@ -1,5 +1,5 @@
 /**
- * How a command reaches the server that has a folder open: a socket in the folder, for its owner alone. What goes through it is sealed
+ * Lets a command reach the server that has a folder open, through a socket in the folder that only its owner can use. Data on the socket is encrypted
  * as it is on the disk.
  *
  * A request is one line, `contents` or `keys`. The answer to `contents` is a line with revision, digest and number of objects, and then a

@@ -45,7 +45,8 @@ export function parseCompaction(text: string): number {
 }
 
 /**
- * Opens the etcd that the options name, as a store that several servers share. Its encryption keys must be given, because they cannot be stored next to it.
+ * Opens the etcd that the options name, as a store that several servers share. The encryption keys must be given, because they cannot be
+ * stored next to the data.
  *
  * @throws CONFIG_FILE when there is no key; errors of etcd and the files; STORE_FAILED for an incomplete copy, or
  *   missing data.

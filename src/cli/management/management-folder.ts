@@ -55,7 +55,7 @@ const DAYS_LEFT_MIN = 30;
 
 /**
  * Opens a folder, which is created if it does not exist: `management.db` with everything that is stored, `server.json` with
- * certificate and port, and `encryption.key` when no key is given. No other process can open it in the meantime.
+ * certificate and port, and `encryption.key` when no key is given. No other process can open the folder until it is closed.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used, such as data that was written with another key, or with no
  *   key next to it; CONFIG_VALUE for a value that is not a key; STORE_FAILED for a backup, an incomplete copy, or missing data.

@@ -1,5 +1,5 @@
 /**
- * The management API as a process: its files, its first key, its configuration, its end.
+ * The management API as a process: files, first key, configuration, and shutdown.
  *
  * @module
  */

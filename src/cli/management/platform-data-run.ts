@@ -1,5 +1,5 @@
 /**
- * Backup, restoration and check of what the management API keeps. Each ends with a check of the result.
+ * Backup, restoration and check of the data of the management API. Each ends with a check of the result.
  *
  * @module
  */
@@ -127,7 +127,7 @@ function demandProven({ terminal }: CommandContext, source: DataSource, { withou
 
 const NO_BACKUP = "it is not a backup, so its expected content is unknown";
 const RESTORE_HINT =
-  "Restore another backup; if this is a server's data, back it up with this version. If there is nothing else, --without-manifest restores what is there";
+  "Restore another backup; if this is a server's data, back it up with this version. If there is no other backup, --without-manifest restores the data as it is";
 
 function inShort(faults: readonly string[]): string {
   const more = faults.length - TOLD_MAX;
@@ -176,7 +176,7 @@ async function write(
 
 /** Etcd's revisions cannot be chosen, and nothing tells one that clients have seen before from one that is to come. */
 function beginAgain(revision: number, copied: number): string {
-  const source = revision < copied ? `, below the ${copied} of what was copied` : "";
+  const source = revision < copied ? `, below revision ${copied} of the copied data` : "";
   return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; those with a lower one recover automatically`;
 }
 

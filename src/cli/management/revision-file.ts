@@ -1,10 +1,10 @@
 /**
- * How far a server has come, beside its data: the revision of the last write that it has answered. A database that is behind it was put back,
- * or has lost its log or a part of it. SQLite takes a log that was emptied, cut or damaged for the end of a crash, and nothing in it tells the
- * one from the other.
+ * The progress of a server, in a file next to its data: the revision of the last write that it has acknowledged. A database with an
+ * earlier revision was replaced by an older one, or has lost all or part of its log. SQLite cannot distinguish a log that was emptied,
+ * truncated or damaged from one that ends in a crash.
  *
- * The file is written after each write and not synced: whatever becomes of the process, it is exact. After the machine has failed it may be
- * some seconds behind, but never ahead, since the write is on the disk before.
+ * The file is written after each write, without syncing. It is exact regardless of how the process ends. After a failure of the machine,
+ * it may be some seconds behind, but never ahead, because the write itself reaches the disk first.
  *
  * @module
  */
@@ -49,7 +49,7 @@ export function demandProgress(folder: string): Progress {
 
 /**
  * Records the revision that a server reaches. With `acceptDataLoss` a database that is behind is accepted, and continues far above any
- * revision clients may have seen. If the file cannot be written, it falls behind, which never causes complete data to be refused.
+ * revision clients may have seen. If the file cannot be written, the recorded revision falls behind; complete data is never refused because of this.
  */
 export function keepProgress(folder: string, acceptDataLoss: boolean): Progress {
   const path = join(folder, REVISION_FILE);

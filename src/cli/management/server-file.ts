@@ -1,6 +1,6 @@
 /**
- * State that a server keeps beside its data: certificate and port. Its presence means that a server has run on the folder, `open` that one
- * runs, or was killed: then the database has a log beside it, which holds what was written last.
+ * State that a server keeps next to its data: certificate and port. The file exists if a server has used the folder. Its member `open`
+ * means that a server is running or was killed; the database then has a log next to it with the latest writes.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Scripts that complete the command line in shells. They hold every command and flag, so that completing starts no process.
+ * Scripts that complete the command line in shells. They contain every command and flag, so that completion starts no process.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Starts a process that runs for months with little memory. Both settings have to be there before a process begins, so that it
- * replaces itself once, under its own number, before anything else is loaded.
+ * Starts a process that runs for months with little memory. Both settings must be in effect when a process begins, so the process replaces
+ * itself once, under the same process id, before anything else is loaded.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Meaning of each metric, for the lines `# HELP` of a scrape. `test/docs/metrics.test.ts` holds it against the reference.
+ * Meaning of each metric, for the lines `# HELP` of a scrape. `test/docs/metrics.test.ts` compares them with the reference.
  *
  * @module
  */
@@ -12,18 +12,18 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_notes_total: "Reasons why objects are left alone, waiting, or changed during the sync, by code",
   endpoint_sync_refused_addresses_total: "Addresses left out by the address policy, counted at each reconcile of an object",
   endpoint_sync_fuel_total: "Steps that expressions used",
-  endpoint_sync_patch_outcomes_total: "Outcomes of patches, once per patch and plan; see outcomes",
+  endpoint_sync_patch_outcomes_total: "Outcomes of patches, counted once per patch and plan",
   endpoint_sync_contradictions_total:
     "Reconciles in which a cache contradicted its cluster for a third of a second; the lists are then read again, at most once a minute",
   endpoint_sync_braked_objects: "Objects whose writes are slowed because no change of their source causes them",
-  endpoint_sync_braked_writes_total: "Writes delayed because of this",
+  endpoint_sync_braked_writes_total: "Delayed writes of objects that are written too often",
   endpoint_sync_events_dropped_total: "Events that were not written, because their namespace had used up its share",
   endpoint_sync_long_pieces_total: "Pieces of work that took more than 50 ms and blocked all others; the log names the objects",
   endpoint_sync_delete_brake_engaged: "1 while the delete brake holds deletes",
   endpoint_sync_invisible_services:
     "Services whose readers on the host do not see all backends; see BACKENDS_INVISIBLE. Checked 30 s after a copy is written",
   endpoint_sync_cluster_is_another: "1 while another cluster answers in place of the right one",
-  endpoint_sync_config_reload_failures_total: "Configurations that could not be loaded; the old one stays in effect",
+  endpoint_sync_config_reload_failures_total: "Configurations that could not be loaded; the previous one stays in effect",
   endpoint_sync_missing_permissions: "Permissions that are needed and missing; /readyz names them",
   informer_objects: "Objects in the local copy",
   informer_current: "1 while the local copy follows its cluster",
@@ -74,7 +74,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
     "Time when the first administrator's key expires, in seconds since 1970; +Inf if it does not expire",
   management_etcd_reloads_total:
     "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would show whether a backup was restored), missed (an event was missed, or data was written without the servers)",
-  management_config_reload_failures_total: "Configurations that could not be loaded; the old one stays in effect",
+  management_config_reload_failures_total: "Configurations that could not be loaded; the previous one stays in effect",
   process_cpu_seconds_total: "Processor time used",
   process_resident_memory_bytes: "Resident memory",
   endpoint_sync_build_info: "Always 1; the labels contain the versions of this program and of Node",

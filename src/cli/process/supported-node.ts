@@ -2,7 +2,7 @@
 const OLDEST = { major: 22, minor: 19 };
 
 /**
- * Message for users whose Node is too old, or undefined if it is not. Without it they would get a syntax error, or a
+ * The message for users whose Node is too old; undefined if Node is new enough. Without this message, users would see a syntax error, or a
  * failure at an arbitrary point.
  *
  * @example

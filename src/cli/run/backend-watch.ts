@@ -1,5 +1,5 @@
 /**
- * Watches, beside a running sidecar, whether readers on the host see the backends. It reads the existing caches and lists EndpointSlices
+ * Checks, while the sidecar runs, whether readers on the host see the backends. It reads the existing caches and lists EndpointSlices
  * some time after a copy was written: at rest it sends no requests.
  *
  * @module

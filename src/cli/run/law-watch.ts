@@ -1,5 +1,5 @@
 /**
- * The laws of patches beside a sidecar at work: a warning for a pair that would never rest, at no one's expense.
+ * Checks the patches of a running sidecar in the background, and warns about pairs that would never settle. Syncing does not wait for the check.
  *
  * @module
  */
@@ -88,7 +88,7 @@ async function watchUntil(loaded: LoadedConfiguration, options: Watching): Promi
   try {
     await checkSlowly(loaded, options);
   } catch (error) {
-    logger.debug("The laws of the patches could not be checked", { error: messageOf(error) });
+    logger.debug("The patches could not be checked for oscillation", { error: messageOf(error) });
   }
 }
 

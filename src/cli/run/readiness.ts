@@ -1,5 +1,5 @@
 /**
- * Readiness of the sidecar, and the obstacles to it.
+ * Readiness of the sidecar, and the reasons why it is not ready.
  *
  * @module
  */

@@ -26,7 +26,7 @@ export interface ReloadOptions {
 
 /**
  * Reads the configuration again when the text of a file has changed and then stayed the same for a whole interval, and immediately at SIGHUP. Errors are logged
- * and counted, once per text, and the old one stays in effect. Returns a function that stops it.
+ * and counted, once per text, and the previous configuration stays in effect. Returns a function that stops it.
  */
 export function watchConfiguration(options: ReloadOptions): () => Promise<void> {
   const watch = new ConfigurationWatch(options);

@@ -1,6 +1,6 @@
 /**
- * Reachability of both clusters from here: since when one cannot be reached or followed, for `/readyz`, and whether another process
- * should lead that sees more, for the election.
+ * Reachability of both clusters from this process: for `/readyz`, since when a cluster cannot be reached or followed; for the election,
+ * whether another process with better reachability should lead.
  *
  * @module
  */

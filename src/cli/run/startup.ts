@@ -1,6 +1,6 @@
 /**
- * Checks before a syncer starts. A cluster that does not answer is waited for, since sidecars often start before the
- * API server beside them; errors that waiting does not fix end the start.
+ * Checks before a syncer starts. The checks wait for a cluster that does not answer, because sidecars often start before the API server
+ * next to them; errors that waiting cannot fix end the start.
  *
  * @module
  */

@@ -78,7 +78,7 @@ export function idleAcceptanceProblems(
 /** One line per patch with its verdict, and further notes below. */
 export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   const lines = pairs.flatMap((pair) => [
-    `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${evidenceOf(pair)}${pair.cutShort ? " (as far as the fuel lasted)" : ""}`,
+    `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${evidenceOf(pair)}${pair.cutShort ? " (until the fuel ran out)" : ""}`,
     ...(pair.accepted === undefined ? [] : [`  accepted: ${pair.accepted}`]),
     ...pair.laws.flatMap(({ law, counterExample }) => {
       if (counterExample === undefined) return [];
@@ -90,7 +90,7 @@ export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   ]);
   const ofLists = lists.map(({ list, verdict, together, cutShort }) => {
     const why = together.length === 0 ? "the patches are independent" : `${nameTogether(together)} tried on the same objects`;
-    return `${list}.patches combined: ${verdict}; ${why}${cutShort ? " (as far as the fuel lasted)" : ""}`;
+    return `${list}.patches combined: ${verdict}; ${why}${cutShort ? " (until the fuel ran out)" : ""}`;
   });
   const tried = [...pairs.flatMap(({ laws }) => laws), ...lists].reduce((sum, { runs }) => sum + runs, 0);
   const total = `${pairs.length} ${pairs.length === 1 ? "patch" : "patches"}, ${tried.toLocaleString("en")} checks, seed ${seed}`;

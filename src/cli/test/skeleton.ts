@@ -40,8 +40,8 @@ interface SkeletonTest {
 const PLACES_MAX = 5;
 
 /**
- * A test for every patch, and the objects that it uses: the current result of the patch for these objects is what the test
- * expects. A test that needs another value is skipped, and states the reason.
+ * A test for every patch, with the objects that it uses. Each test expects the current result of its patch for these objects. A test for
+ * which no suitable value is known is skipped, and states the reason.
  */
 export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile[]> {
   const { loaded, file } = options;

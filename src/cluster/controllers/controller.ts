@@ -17,7 +17,7 @@ export interface ClusterControllerOptions {
   readonly logger: Logger;
 }
 
-/** The controller whose watches feed a worker. It stops them before the worker, which then gets no more keys. */
+/** Combines a worker and the watches that feed it into a controller. The watches are stopped first, so that the worker gets no more keys. */
 export function createClusterController(worker: KeyWorker, watches: readonly StoreWatch[]): ClusterController {
   return {
     settled: worker.settled,

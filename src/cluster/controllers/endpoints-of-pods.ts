@@ -7,8 +7,8 @@ import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
 
 /**
  * The subsets of a Service with a selector, before the API server groups them: one per Pod and port, ready or not.
- * A Pod without an address of the Service's first family, one that has ended, and a port that the Pod does not name are left out; so
- * is a Pod that is being deleted, unless the Service publishes addresses that are not ready. Source: `ShouldPodBeInEndpoints`,
+ * Pods without an address of the Service's first family, Pods that have ended, and ports that a Pod does not name are left out. Pods that
+ * are being deleted are left out too, unless the Service publishes addresses that are not ready. Source: `ShouldPodBeInEndpoints`,
  * `podToEndpointAddressForService`, `FindPort`.
  *
  * Nothing validates Pods: values that Endpoints could not hold are ignored, so that one Pod cannot prevent the others of a Service from being

@@ -1,6 +1,6 @@
 /**
- * The controllers of an embedded cluster on the controller runtime that the syncer has, without its timers: a key is tried again at once
- * or with its next event, which makes them fit for simulated time.
+ * Runs the controllers of an embedded cluster on the syncer's controller runtime, but without timers: a key is retried immediately or with
+ * its next event, so that the controllers also work in simulated time.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a status says in conditions: one entry for each type, so that every writer keeps to its own.
+ * Conditions of a status: one entry for each type, so that each writer changes only its own entry.
  *
  * @module
  */

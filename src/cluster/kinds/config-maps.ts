@@ -56,7 +56,7 @@ export function sizeErrors(lengths: readonly number[], field: string): FieldErro
   return [{ reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${DATA_BYTES_MAX} bytes` }];
 }
 
-/** The errors for changes of what `immutable: true` protects, including `immutable` itself. */
+/** The errors for changes of fields that `immutable: true` protects, including `immutable` itself. */
 export function immutableErrors(object: KubeObject, old: KubeObject | undefined, fields: readonly string[]): FieldError[] {
   if (old?.["immutable"] !== true) return [];
   const why = "field is immutable when `immutable` is set";

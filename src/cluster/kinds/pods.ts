@@ -17,7 +17,7 @@ export const pods: ResourceDefinition = opaqueKind({
   singular: "pod",
   shortNames: ["po"],
   categories: ["all"],
-  description: "Containers that run together. Here, nothing runs them; Endpoints can refer to them.",
+  description: "Containers that run together. This cluster does not run them, but Endpoints can refer to them.",
   spec: "Containers, and how they run.",
   status: "Observed state.",
   selectableFields: {
@@ -39,7 +39,7 @@ export const pods: ResourceDefinition = opaqueKind({
   },
 });
 
-/** The ServiceAccount of a Pod, also if it is set in the older field; the default one of the namespace for Pods that name none. */
+/** The ServiceAccount of a Pod, from the current or the older field; the namespace's default ServiceAccount for Pods that name none. */
 export function accountOfPod(pod: KubeObject): string {
   return textAt(pod, "spec", "serviceAccountName") ?? textAt(pod, "spec", "serviceAccount") ?? "default";
 }

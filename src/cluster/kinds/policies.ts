@@ -1,5 +1,5 @@
 /**
- * What is said about Pods: with whom they talk, and how many have to stay.
+ * Policies for Pods: their network traffic, and how many of them must stay available.
  *
  * @module
  */

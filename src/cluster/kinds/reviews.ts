@@ -1,5 +1,5 @@
 /**
- * Questions about users: who they are, and what they may do. They are answered, not stored.
+ * Reviews of identities and permissions of users. They are answered, but not stored.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a Service may say. Source: `ValidateService` and `ValidateServiceUpdate`.
+ * The validation rules of Services. Source: `ValidateService` and `ValidateServiceUpdate`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a Service may say only beside a certain type. Source: `ValidateService`, `validateLoadBalancerClassField`,
+ * The validation rules of Services that depend on the type. Source: `ValidateService`, `validateLoadBalancerClassField`,
  * `validateServiceExternalTrafficPolicy`, `validateServiceInternalTrafficFieldsValue`, `validateServiceTrafficDistribution`.
  *
  * @module

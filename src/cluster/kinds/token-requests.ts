@@ -1,5 +1,5 @@
 /**
- * Tokens of ServiceAccounts for a time, as `kubectl create token` asks for them. Source: the token storage of ServiceAccounts in
+ * Time-limited tokens of ServiceAccounts, which `kubectl create token` requests. Source: the token storage of ServiceAccounts in
  * the API server, and `ValidateTokenRequest`.
  *
  * @module
@@ -37,7 +37,7 @@ const BOUND_OBJECT = named("BoundObjectReference", "The object that a token is b
 const SPEC = named("TokenRequestSpec", "Properties of a requested token.", {
   audiences: [1, mandatory(listOf(text)), "Audiences of the token; the API server when omitted."],
   expirationSeconds: [4, optional(int64), "Lifetime of the token in seconds, at least 600; 3600 when omitted."],
-  boundObjectRef: [3, BOUND_OBJECT, "An object that the token is bound to: the token becomes invalid with it."],
+  boundObjectRef: [3, BOUND_OBJECT, "An object that the token is bound to: the token is valid only while this object exists."],
 });
 const STATUS = named("TokenRequestStatus", "The token.", {
   token: [1, mandatory(text), "The token. Secret."],

@@ -1,5 +1,5 @@
 /**
- * What makes Pods in a Kubernetes cluster, as far as it is stored and scaled.
+ * The kinds that create Pods in a Kubernetes cluster. Here, their objects can only be stored and scaled.
  *
  * @module
  */
@@ -31,7 +31,7 @@ function replicasErrors(workload: KubeObject): FieldError[] {
 
 const SCALED = { prepare: withoutStatus, validate: replicasErrors };
 
-/** `apps/v1` Deployments. A change of annotations counts as a new generation too. Source: their strategy. */
+/** `apps/v1` Deployments. A change of annotations also increments the generation. Source: the strategy of Deployments. */
 export const deployments: ResourceDefinition = opaqueKind({
   type: DEPLOYMENTS,
   singular: "deployment",

@@ -1,6 +1,6 @@
 /**
- * Claims of a token for a cluster: written by the platform that signs it, read by the clusters that accept it. Both keep to
- * this module, and neither needs the other to run.
+ * Claims of a token for a cluster: written by the platform that signs it, read by the clusters that accept it. Both use this module, and
+ * each runs without the other.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * A scope as the sets of requests that its entries allow. It is what both the decision on a request and the comparison of two
- * scopes work on, so that they cannot disagree.
+ * The entries of a scope as sets of allowed requests. Decisions on requests and comparisons of scopes both use these sets, so that they
+ * cannot disagree.
  *
  * @module
  */

@@ -5,8 +5,8 @@ import type { AccessScope } from "./types.ts";
 class NoScope extends Error {}
 
 /**
- * Reads a scope from its JSON text; undefined if it is invalid. An unknown field makes it invalid, because it could be a
- * restriction that would be lost.
+ * Reads a scope from its JSON text; undefined if it is invalid. An unknown field makes the scope invalid, because ignoring the field could
+ * lift a restriction.
  *
  * @example
  * parseScope('{"clusters":[{"cluster":"c1"}]}'); // { clusters: [{ cluster: "c1" }] }

@@ -1,5 +1,5 @@
 /**
- * Rules of a user within their scopes, for users who ask what they may do. Whether a request is allowed is decided
+ * The rules of a user within the user's scopes, for reviews of the user's own permissions. Whether a request is allowed is decided
  * elsewhere, by the scopes themselves.
  *
  * @module

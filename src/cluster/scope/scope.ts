@@ -67,8 +67,7 @@ function isIn(box: Box, point: readonly string[]): boolean {
 const CACHE = new TextCache<CompiledScope>({ entries: 1000, characters: 4_000_000 });
 
 /**
- * The scopes that limit a user, in order; none if the user is unlimited. An invalid scope allows nothing, because a scope that is not understood
- * must not allow anything.
+ * The scopes that limit a user, in order; none if the user is unlimited. An invalid scope allows nothing, because its restrictions are unknown.
  */
 export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly CompiledScope[] {
   const texts = user.extra?.[SCOPE_EXTRA] ?? [];

@@ -1,5 +1,5 @@
 /**
- * Scope of an access key or a token. Absent, it limits nothing; present, one of its entries has to allow a request.
+ * The scope of an access key or a token. Without a scope, nothing is limited; with one, at least one of its entries must allow a request.
  *
  * @module
  */

@@ -60,9 +60,9 @@ function optionsOf({ projectNamespacePrefix }: Pick<ScopedTrust, "projectNamespa
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the token does not allow it" };
 
 /**
- * An authorizer that allows bearers of scoped tokens no more than their scopes do here. Requests that lead outside a scope are refused regardless of
- * what the scope allows: limited users cannot impersonate, and users limited within this cluster cannot write roles or
- * bindings or create tokens of ServiceAccounts, whose bearers would not be limited.
+ * An authorizer that allows bearers of scoped tokens no more than their scopes allow in this cluster. Requests that lead outside a scope
+ * are refused regardless of what the scope allows: limited users cannot impersonate, and users limited within this cluster cannot write
+ * roles or bindings or create tokens of ServiceAccounts, whose bearers would not be limited.
  */
 export function withinScopes(authorizer: Authorizer, trust: ScopedTrust): Authorizer {
   const { target, isNamespaced } = trust;

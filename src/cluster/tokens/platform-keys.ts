@@ -128,11 +128,11 @@ export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
   const found = new Map<string, PublicKey>();
   for (const jwk of listed as unknown[]) {
     if (!isRecord(jwk)) continue;
-    if (Object.hasOwn(jwk, "d")) throw unusable("one of them is a private key, which only the platform may have");
+    if (Object.hasOwn(jwk, "d")) throw unusable("one of the keys is a private key, which only the platform may have");
     const key = readKey(jwk);
     if (key === undefined) continue;
     const kid = jwk["kid"] as string;
-    if (found.has(kid)) throw unusable(`two have the id ${JSON.stringify(kid)}`);
+    if (found.has(kid)) throw unusable(`two keys have the id ${JSON.stringify(kid)}`);
     found.set(kid, key);
   }
   if (found.size === 0) throw unusable("there is no key for ES256 or RS256 with an id");

@@ -1,5 +1,5 @@
 /**
- * Verifies tokens that a platform has signed, and maps them to users of this cluster. The platform is not asked: its published
+ * Verifies tokens that a platform has signed, and maps them to users of this cluster. The platform need not be reachable: its published
  * keys are enough.
  *
  * @module

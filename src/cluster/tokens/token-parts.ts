@@ -1,5 +1,5 @@
 /**
- * A signed token as text: its parts, read so that no two readers can take them for different things. Source: RFC 7515, and the
+ * Reads the parts of a signed token so strictly that no two readers can interpret them differently. Source: RFC 7515, and the
  * advice of RFC 8725.
  *
  * @module

@@ -3,10 +3,10 @@ import type { Settings } from "./settings.ts";
 /** Kind of object on the host that carries the backends of a Service. */
 export type BackendsMode = NonNullable<Settings["backends"]>;
 
-/** The sections that the mode depends on, as far as it does. */
+/** The parts of the sections on which the mode depends. */
 export interface BackendsSections {
   readonly endpoints: { readonly enabled: boolean };
-  /** Whether the section is written, whatever it says. */
+  /** Whether the section is present, regardless of its contents. */
   readonly endpointSlices: { readonly configured: boolean };
 }
 

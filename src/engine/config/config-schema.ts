@@ -1,6 +1,6 @@
 /**
  * The shape of `vcluster.yaml`, as far as the engine reads it. The rest of the file belongs to the virtual cluster and
- * passes through untouched, and the parts that it reads here stay valid.
+ * is not changed; the sections that only the virtual cluster reads are accepted here.
  *
  * @module
  */
@@ -47,7 +47,7 @@ const NAMESPACES = {
           description:
             "Tenant namespace: host namespace. Both exact, or both with a * at the end. ${name} is the name of the virtual cluster. Exact entries take precedence over patterns.",
           default: {},
-          values: { type: "string", description: "A host namespace, or a prefix of one and *." },
+          values: { type: "string", description: "A host namespace, or a prefix of one followed by *." },
           jsonSchema: { examples: [{ frontend: "customer-frontend", "team-*": "${name}-team-*" }] },
         },
       },

@@ -49,7 +49,7 @@ export interface NamespaceSync {
   readonly mappingsOnly: boolean;
 }
 
-/** A valid configuration. Each kind that it was read for has a property with the name of its section; see {@link syncOf}. */
+/** A valid configuration. Each kind for which it was read has a property with the name of its section; see {@link syncOf}. */
 export interface Config {
   readonly endpoints: ResourceSync;
   readonly services: ResourceSync;
@@ -72,7 +72,7 @@ export interface ConfigText {
   readonly file: string;
 }
 
-/** Input of the checks beside the file. */
+/** Input of the checks in addition to the file. */
 export interface ConfigOptions {
   /** Name of the file for positions, when one text is given. Default "vcluster.yaml", and "<object>" for objects. */
   readonly file?: string;
@@ -80,7 +80,7 @@ export interface ConfigOptions {
   readonly settings?: Settings;
   /** Fills in `${name}` of namespace mappings, and keeps them from the virtual cluster's own host namespace. */
   readonly vcluster?: VclusterIdentity;
-  /** The kinds that have a section: {@link SYNCED_KINDS}, which is the default, and others beside them. */
+  /** The kinds that have a section: {@link SYNCED_KINDS}, the default, and possibly others. */
   readonly kinds?: readonly SyncedKind[];
 }
 
@@ -96,7 +96,7 @@ export function syncOf(config: Config, { section }: Pick<SyncedKind, "section">)
   return (config as unknown as Readonly<Record<string, ResourceSync | undefined>>)[section] ?? NOT_SYNCED;
 }
 
-/** The configuration with other values for these kinds. */
+/** A copy of the configuration with new values for these kinds. */
 export function withSync(config: Config, kinds: readonly SyncedKind[], change: (sync: ResourceSync) => ResourceSync): Config {
   return { ...config, ...Object.fromEntries(kinds.map((kind) => [kind.section, change(syncOf(config, kind))])) };
 }
@@ -216,7 +216,7 @@ function configOf(merged: Merged, { root, kinds, vcluster }: Given): Config {
   };
 }
 
-/** labels beside reference means the same as inside. */
+/** labels next to reference has the same meaning as inside it. */
 function definitionOf({ labels, ...patch }: Infer<typeof PATCH>): PatchDefinition {
   if (labels === undefined || patch.reference === undefined) return patch;
   return { ...patch, reference: { ...patch.reference, labels: {} } };

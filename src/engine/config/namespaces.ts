@@ -1,6 +1,6 @@
 /**
- * The rules of `sync.toHost.namespaces.mappings.byName`: `tenant: host`, both exact, or both a beginning and one `*` that
- * stands for the same text. They are those of the virtual cluster, so that one file fits both.
+ * The rules of `sync.toHost.namespaces.mappings.byName`: `tenant: host`, both exact, or both a prefix followed by one `*` that stands for
+ * the same text. The virtual cluster has the same rules, so that one file fits both.
  *
  * @module
  */
@@ -96,7 +96,7 @@ function checkPair([tenant, host]: [Side, Side | undefined], { report, vcluster 
   }
   if (host === undefined) return;
   if (isPattern(tenant) !== isPattern(host)) {
-    return refuse(report, host, "Expected both sides to end in *, or neither", "A pattern maps to a pattern, a name to a name");
+    return refuse(report, host, "Expected both sides to end in *, or neither", "Map a pattern to a pattern, or a name to a name");
   }
   if (host.text === "*")
     return refuse(

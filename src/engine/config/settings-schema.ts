@@ -46,7 +46,7 @@ const ADDRESS_POLICY = {
       items: CIDR,
       default: [],
       description:
-        "CIDRs. When not empty, every other address is refused. Addresses are checked after the patches: list the networks of the tenant's pods, or those that patches move them to.",
+        "CIDRs. When not empty, every other address is refused. Addresses are checked after the patches: list the networks of the tenant's pods, or the networks into which patches translate their addresses.",
     },
     deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, even where allow contains them." },
     action: {
@@ -180,7 +180,7 @@ export const SETTINGS_SCHEMA = {
       type: "literals",
       values: ["endpoints", "slices", "both", "auto"],
       description:
-        "The objects on the host for the backends of a Service. auto: copies of what each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, it is auto, or endpoints if that section is present or sync.toHost.endpoints is disabled.",
+        "The objects on the host for the backends of a Service. auto: copies of the objects that each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, it is auto, or endpoints if that section is present or sync.toHost.endpoints is disabled.",
     },
     selector: SELECTOR,
     requireService: {
@@ -231,7 +231,7 @@ export const SETTINGS_SCHEMA = {
         pattern: "^[^*\\s]+[*]?$",
         patternHint: "a key, with at most one * at its end",
         maxLength: 318,
-        description: "A key, or a prefix of one and *.",
+        description: "A key, or a prefix of one followed by *.",
       },
     },
     setOwner: {
@@ -245,7 +245,7 @@ export const SETTINGS_SCHEMA = {
       description:
         "An object whose fields are repeatedly changed on the host is left alone until its source changes; a repeatedly deleted copy is recreated as often as the limit allows, at even intervals. Other writes that no change of the source causes become less and less frequent.",
       fields: {
-        restorations: count(5, 1, 1_000, "Number of restorations after which it is left alone, or recreated at even intervals."),
+        restorations: count(5, 1, 1_000, "Number of restorations after which the object is left alone, or recreated at even intervals."),
         minutes: count(10, 1, 1_440, "Time within which restorations are counted, in minutes."),
         writes: count(
           10,
@@ -253,7 +253,7 @@ export const SETTINGS_SCHEMA = {
           1_000,
           "Number of writes to one object per minute before further writes are delayed. One write for each change of its source is not counted.",
         ),
-        slowestMinutes: count(5, 1, 60, "Longest delay between two of them, in minutes; the first delay is one second."),
+        slowestMinutes: count(5, 1, 60, "Longest delay between two writes, in minutes; the first delay is one second."),
       },
     },
     deleteBrake: {

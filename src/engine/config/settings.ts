@@ -11,10 +11,10 @@ import { readYaml } from "../../schema/yaml.ts";
 import { cidrProblem } from "./cidr.ts";
 import { SETTINGS_SCHEMA } from "./settings-schema.ts";
 
-/** The engine's own settings, every default filled in. `SETTINGS_SCHEMA` says what each of them means. */
+/** The engine's own settings, every default filled in. `SETTINGS_SCHEMA` describes each of them. */
 export type Settings = Infer<typeof SETTINGS_SCHEMA>;
 
-/** Settings, or everything that is wrong with them. */
+/** Settings, or all of their problems. */
 export type SettingsResult =
   | { readonly ok: true; readonly settings: Settings; readonly warnings: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };

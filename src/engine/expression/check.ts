@@ -1,7 +1,7 @@
 /**
- * Decides, before anything runs, whether a text is one expression, and what of `context` it reads.
+ * Determines, before anything runs, whether a text is one expression, and which parts of `context` it reads.
  *
- * The sandbox does not rely on this for safety; it does rely on `reads` to name everything that the expression can see.
+ * The sandbox does not rely on this check for safety, but relies on `reads` to contain everything that the expression can see.
  *
  * @module
  */

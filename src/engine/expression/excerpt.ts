@@ -1,5 +1,5 @@
 /**
- * How messages show an expression and a place in it.
+ * Formats an expression, and a place in it, for messages.
  *
  * @module
  */

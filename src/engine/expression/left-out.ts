@@ -9,7 +9,7 @@ import { EXPRESSION_DEPTH_MAX } from "./syntax.ts";
 import type { SyntaxStep, SyntaxProblem } from "./syntax.ts";
 
 const NOTHING_OUTSIDE = "An expression reaches nothing outside its scope; use `value`, `context` and the language's own functions";
-const NO_CODE = "Write the code itself: an expression cannot make code from text";
+const NO_CODE = "Write the code as part of the expression: an expression cannot make code from text";
 const NO_WAITING = "There is nothing to await here; write the plain call";
 const PLAIN_MEMBERS = "Use ordinary members, or a class without `extends`";
 const NO_BINARY = "Use a list of numbers or a string";

@@ -1,5 +1,5 @@
 /**
- * Which names an expression declares and which it uses.
+ * The names that an expression declares, and those that it uses.
  *
  * Scopes are not distinguished: a name that is declared anywhere counts as declared everywhere. That is enough for warnings.
  *

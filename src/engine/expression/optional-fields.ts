@@ -1,8 +1,8 @@
 /**
- * Uses of fields that the kind lets be absent, without a guard.
+ * Finds unguarded uses of fields that can be absent in the kind.
  *
  * Only plain chains of members count, from `value`, from `context`'s objects, and from the parameter of a callback over a list of known
- * shape. What a test around the use, or a test anywhere before it in a function with statements, names in any way, counts as guarded.
+ * shape. A field counts as guarded if a condition around its use mentions it in any way, or any earlier condition in a function with statements does.
  *
  * @module
  */
@@ -82,8 +82,8 @@ const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write
 };
 
 /**
- * The first {@link FINDINGS_MAX} warnings for `text`, one expression. If it is absent, its use as the object of another member or call fails, and its use as the result
- * gives no result.
+ * The first {@link FINDINGS_MAX} warnings for `text`, one expression. They concern members that can be absent: accessing or calling a
+ * member of an absent one fails, and returning an absent one gives no result.
  *
  * @example
  * // For an address: value.nodeName.startsWith("a") → `value.nodeName` can be absent. Write value.nodeName?.startsWith("a")

@@ -1,7 +1,7 @@
 /**
- * Which parts of `context` an expression can see, so that only these have to be brought into the sandbox.
+ * Determines the parts of `context` that an expression can see, so that only these are copied into the sandbox.
  *
- * The result may name too much, never too little: whatever is not plainly a chain of named members makes it "all".
+ * The result may contain too much, but never too little: any use that is not clearly a chain of named members makes it "all".
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The border to acorn: text → syntax tree, and constructs that the tree must not contain.
+ * The interface to acorn: parses text into a syntax tree, and finds constructs that the tree must not contain.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What several kinds have in common: ways, and parts of samples.
+ * Shared parts of several kinds: rules, and parts of samples.
  *
  * @module
  */

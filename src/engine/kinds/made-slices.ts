@@ -1,9 +1,8 @@
 /**
- * The EndpointSlices that say what a copy of Endpoints says, for a host on which no one else makes them. They are made of the copy, which
- * is translated, patched and admitted already.
+ * EndpointSlices with the backends of a copy of Endpoints, for a host on which nothing else makes such slices. They are made from the
+ * copy, which is already translated, patched and checked by the address policy.
  *
- * What is there stays where it is: an endpoint that a slice has remains in it, so that few slices change when addresses do, and none
- * changes its name.
+ * Endpoints stay in their slices, so that few slices change when addresses change, and no slice changes its name.
  *
  * @module
  */
@@ -122,9 +121,9 @@ function contentsAsked(copy: Endpoints, present: readonly EndpointSlice[], isTak
 }
 
 /**
- * The copy of Endpoints that {@link slicesOfCopy} made a slice on the host from, regardless of its owner; undefined for every other slice. Slices that
- * the host mirrors inherit the marks of the Endpoints too, but have names and managers of a different form. Edited labels
- * do not change its owner.
+ * The copy of Endpoints from which {@link slicesOfCopy} made a slice on the host, regardless of its owner; undefined for every other slice.
+ * Slices that the host mirrors inherit the marks of the Endpoints too, but have names and managers of a different form. Edited labels do
+ * not change its owner.
  */
 export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | undefined {
   if (controllerOf(slice) !== undefined || !MADE_NAME.test(slice.metadata.name ?? "")) return undefined;

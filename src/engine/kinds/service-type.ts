@@ -1,6 +1,6 @@
 /**
- * What an API server refuses on a Service of another type than it is meant for. A copy is seldom of its source's type, so that a
- * tenant's valid Service would make an invalid one. Source: `ValidateService`.
+ * Fields and annotations that an API server refuses on Services of some types. A copy rarely has the type of its source, so a valid
+ * Service of a tenant could result in an invalid copy. Source: `ValidateService`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Labels by which EndpointSlices belong to Services and to those who write them.
+ * Labels that link EndpointSlices to their Services and their writers.
  *
  * @module
  */

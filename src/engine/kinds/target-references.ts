@@ -1,5 +1,5 @@
 /**
- * References from an address to the Pod behind it, which runs on the host under another name.
+ * References from an address to the Pod behind it, which runs on the host under a different name.
  *
  * @module
  */

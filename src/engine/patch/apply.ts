@@ -3,10 +3,10 @@
  *
  * Guarantees:
  * - Pure: the same object, patches, options and engine give the same result; no input is modified.
- * - Nothing but matched values changes, and nothing is created but inside a matched value. What did not change is shared; if
- *   nothing changed, the very object comes back.
+ * - Only matched values change, and values are created only inside a matched value. Unchanged parts are shared; if nothing has changed,
+ * the result is the same object.
  * - Protected fields and markers are unchanged.
- * - A failing patch is an outcome, never an exception, and touches only its own value or what stands around it.
+ * - A failing patch is an outcome, never an exception, and affects only its own value or the nearest element around it.
  *
  * Assumption: the object is JSON data as an API server returns it.
  *
@@ -103,7 +103,7 @@ export function applyPatches(patches: readonly CompiledPatch[], object: KubeObje
 }
 
 /**
- * The same in steps: it pauses after each value, so that other work can run before the next one.
+ * Like {@link applyPatches}, but pauses after each value, so that other work can run in between.
  *
  * @example
  * const pieces = applyPatchesInPieces(patches, translated, options);

@@ -1,8 +1,8 @@
 /**
- * Contains the failure of a patch on a value. Failing has to stay local: the rest of the object is synced.
+ * Contains the failure of a patch on one value: the rest of the object must still be synced.
  *
- * Source of the rule: `onError` in the settings. Its default keep-last never lets an unpatched value through to the host, where
- * it could mean something else:
+ * Source of the rule: `onError` in the settings. The default, keep-last, never lets an unpatched value reach the host, where it could have
+ * a different meaning:
  * - A label or annotation keeps the value last written for the same patch, or is left out.
  * - In a list, the nearest list element is left out; old and new elements are never mixed.
  * - Any other field is left out.

@@ -1,9 +1,9 @@
 /**
- * Guards the writes of patches. Two things are guarded, whatever an expression returns:
+ * Guards the writes of patches, regardless of what an expression returns:
  *
  * - Protected fields and markers are put back, and the attempt is recorded.
  * - A value that would make the API server refuse the whole object because of its labels or annotations is a failure of that
- *   one value. One bad patch must not hold up the addresses of the same object.
+ *   one value. A bad patch must not block the addresses of the same object.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
  * Reference patches: a value that names another object gets the name that this object has on the other side.
  *
- * Forward the name follows from a rule; back it comes from the mapping, because host names cannot be parsed. Names are checked
- * before the object is looked up: they come from the tenant and end up in request paths.
+ * In the direction to the host, the name follows from a rule; in the direction to the tenant, it comes from the mapping, because host names
+ * cannot be parsed. Names are checked before the object is looked up: they come from the tenant and end up in request paths.
  *
  * @module
  */

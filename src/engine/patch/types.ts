@@ -1,10 +1,10 @@
-/** The words that the rooms around patches share. */
+/** Shared types of the modules around patches. */
 import type { Code } from "../../base/codes.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Direction } from "./patch-definition.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 
-/** Content of `context` in an expression. Spelled as the specification spells it. */
+/** Content of `context` in an expression, with the spelling of the specification. */
 export interface PatchContext {
   readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
   /** The host object, or null if there is none (yet). */
@@ -25,7 +25,7 @@ export interface PatchScope {
 /** The engine's compiled form of an expression; opaque here. */
 export type CompiledExpression = object;
 
-/** A value with its price. */
+/** A value with its cost. */
 export interface PricedValue {
   /** JSON data. */
   readonly value: unknown;
@@ -33,12 +33,12 @@ export interface PricedValue {
   readonly fuel: number;
   /** Fuel charged to the object, without the context. Default: its own steps. */
   readonly charged?: number;
-  /** Fuel for bringing in the context, which an object pays once per expression. Default 0. */
+  /** Fuel for loading the context, which is charged to an object once per expression. Default 0. */
   readonly contextCharged?: number;
 }
 
 /**
- * Expression engine as patches need it. The sandbox fits as it is.
+ * The expression engine that patches use. The sandbox implements it.
  *
  * `evaluate` throws an EngineError with an `EXPRESSION_…` code, and reports in `details` the cost of the failed run if known: `fuel`,
  * `charged` and `contextCharged`, as of a value.
@@ -46,7 +46,7 @@ export interface PricedValue {
 export interface PatchEngine {
   compile(text: string): CompiledExpression;
   evaluate(expression: CompiledExpression, scope: PatchScope): PricedValue;
-  /** Reports whether the expression can see anything of `context.hostObject`. Default: every one can. */
+  /** Reports whether the expression can see any part of `context.hostObject`. Default: every expression can. */
   readsHostObject?(expression: CompiledExpression): boolean;
 }
 
@@ -62,7 +62,7 @@ export type OnError = "keep-last" | "skip-patch" | "block-object";
  */
 export type OutcomeKind = "applied" | "noChange" | "noMatch" | "noExpression" | "error" | "denied";
 
-/** One value that a patch could not rewrite, or not as it wanted. */
+/** One value that a patch could not rewrite, or not as intended. */
 export interface PatchFailure {
   /** Concrete path. */
   readonly place: string;
@@ -77,9 +77,9 @@ export interface Outcome {
   /** The patch's path in canonical form. */
   readonly path: string;
   readonly outcome: OutcomeKind;
-  /** Values that the path found; for references without those that are empty. */
+  /** Number of values that the path found; for references, without empty ones. */
   readonly matches: number;
-  /** Values that are different now. A value that failed is not counted. */
+  /** Number of changed values. A value that failed is not counted. */
   readonly changed: number;
   /** Fuel of the evaluations. */
   readonly fuel: number;

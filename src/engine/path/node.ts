@@ -1,5 +1,5 @@
 /**
- * All that paths do to a node of a document: read an own child, and copy the node with children changed.
+ * The operations of paths on a node of a document: reading an own child, and copying the node with changed children.
  *
  * Own properties only, so that no key reaches a prototype; a member that is `undefined` counts as absent, as everywhere in JSON
  * data. Lists have elements only and strings have nothing: neither `length` nor characters can be selected.

@@ -1,11 +1,11 @@
 /**
  * Paths select the values that a patch changes: `metadata.annotations["example.com/x"]`, `subsets[*].addresses[*].ip`.
  *
- * The door of this room: other rooms import from here only.
+ * The entry point of this module: other modules import only from here.
  *
  * Guarantees:
  * - Own properties only. Strings are never indexed, `length` is never special, no prototype is read or written.
- * - Nothing is created: a path that is not found matches nothing, which is no error. A `null` leaf is found.
+ * - Nothing is created: a path that does not exist matches nothing, which is not an error. A `null` leaf is found.
  * - Matches are taken before any change is decided, in document order.
  * - Documents are never modified and never cloned; an update shares unchanged parts.
  *
@@ -30,14 +30,14 @@ export { REMOVE } from "./node.ts";
 export { PATH_LENGTH_MAX, PATH_SEGMENTS_MAX, type Segment, type PathStep } from "./syntax/segment.ts";
 export type { Match };
 
-/** A compiled path. Immutable; compile once, use often. */
+/** A compiled path. Immutable; compile it once and use it often. */
 export interface Path {
-  /** As it was written. */
+  /** The text as it was written. */
   readonly text: string;
-  /** The one spelling of this path: equal for `a.b` and `a["b"]`, and itself a path. `$` is the whole object. */
+  /** The canonical spelling: equal for `a.b` and `a["b"]`, and itself a path. `$` is the whole object. */
   readonly canonical: string;
   readonly segments: readonly Segment[];
-  /** How many segments are wildcards; 0 means one place at most. */
+  /** Number of wildcard segments; 0 means at most one place. */
   readonly wildcards: number;
   /** All matches in document order, as they are now. */
   find(root: unknown): Match[];
@@ -49,7 +49,7 @@ export interface Path {
   update(root: unknown, change: Change): unknown;
 }
 
-/** How a path text is read. */
+/** Options for reading a path. */
 export interface PathOptions {
   /**
    * "jsonpath" also accepts `..`, slices and unions in paths that start with `$`. `segments` of such a path are an approximation, a

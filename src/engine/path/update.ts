@@ -1,7 +1,7 @@
 /**
  * Compiles segments to closures that update what `find` finds, copy-on-write.
  *
- * All matches are taken first and every change is decided; then a second walk meets the same matches in the same order and copies
+ * All matches are taken first and every change is decided; then a second walk visits the same matches in the same order and copies
  * only the nodes above a change. Nothing is cloned: unchanged parts are shared with the given document.
  *
  * @module
@@ -39,7 +39,7 @@ export function compileUpdate(segments: readonly Segment[], find: (root: unknown
   };
 }
 
-/** The result for every match, or nothing if none of them is a change. */
+/** The results for all matches, or undefined if no match changes. */
 export function decide(matches: readonly Match[], change: Change): unknown[] | undefined {
   let changed = false;
   const values = matches.map(({ value, path }) => {

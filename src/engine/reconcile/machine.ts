@@ -9,8 +9,8 @@
  *       ─► report ─► done
  * ```
  *
- * Synced objects, referenced objects, and slices that are made of copies differ in how they are planned, in what is read live, and in
- * what is said in the end: a {@link ReconcileStrategy} for each.
+ * Synced objects, referenced objects, and slices that are made from copies differ in their plans, their live reads and their reports: each
+ * has its own {@link ReconcileStrategy}.
  *
  * @module
  */
@@ -186,7 +186,8 @@ export const UNSEEN_RETRY_MS = 60_000;
 
 const CACHE_CONTRADICTED: Note = {
   code: "CACHE_CONTRADICTED",
-  message: "The lists of an API server lack objects that it has; the copy is not up to date, and the lists are read again once a minute",
+  message:
+    "The lists of an API server lack objects that the server has; the copy is not up to date, and the lists are read again once a minute",
 };
 
 /**
@@ -332,7 +333,7 @@ const OFTEN = "The object is repeatedly written although it does not change in i
 
 function writesSlowed(times: SlowedTimes | undefined): Note {
   const told = times === undefined ? "" : `: slowed since ${toSecond(times.sinceMs)}, next write by ${toSecond(times.untilMs)}`;
-  return { code: "WRITES_SLOWED", message: `${OFTEN}; it is written less and less often until that stops${told}` };
+  return { code: "WRITES_SLOWED", message: `${OFTEN}; until this stops, it is written less and less often${told}` };
 }
 
 function toSecond(ms: number): string {

@@ -1,7 +1,7 @@
 /**
  * The reconcile of a synced object. Its source is read live if the cache is behind the copy or the plan rests on the cached source, then
- * the copy and the Services on which the plan rests; and before a delete what readers see in its place, and the source once more where it has
- * a say.
+ * the copy and the Services on which the plan rests; Before a delete, it also reads the objects that replace the copy for readers and, if
+ * the source affects the decision, the source again.
  *
  * @module
  */
@@ -161,12 +161,15 @@ export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Pl
   );
 }
 
-/** What readers must see elsewhere before a write takes something from them: a copy goes, or sends the host's mirror away. */
+/**
+ * The objects that must show readers the backends before a write removes these elsewhere: the write deletes a copy, or makes the host's
+ * mirror remove its slices.
+ */
 function standInsOfWrite({ side, action }: Operation, { backends }: PlanInput): readonly StandIn[] {
   return side === "host" && action !== "create" ? (backends?.standIns ?? []) : [];
 }
 
-/** The live read of a stand-in, and what it must find. */
+/** The live read of a stand-in, with the check of its result. */
 export function checkOf(standIn: StandIn) {
   const read: LiveRead = { side: "host", key: standIn.key, resource: standIn.resource };
   return { read, isAsPlanned: (found: KubeObject | undefined) => standsStill(standIn, found) };

@@ -1,5 +1,5 @@
 /**
- * Plans the operations for one tenant object, decided from both sides' present state alone. Pure: it reads nothing else and writes
+ * Plans the operations for one tenant object, based only on the current state of both sides. Pure: it reads nothing else and writes
  * nothing; operations are data.
  *
  * @module
@@ -33,7 +33,7 @@ export function plan(rules: Rules, input: PlanInput): Plan {
   return finish(planInPieces(rules, input));
 }
 
-/** The same in steps: it pauses after each value that a patch changes, so that other work can run. */
+/** Like {@link plan}, but pauses after each value that a patch changes, so that other work can run. */
 export function* planInPieces(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
   const { orphans = [], tenant, deletesHeld } = input;
   let planned = yield* planAtHostKey(rules, input);

@@ -1,11 +1,11 @@
 /**
- * Runs the expressions of a configuration. The only room that knows QuickJS.
+ * Runs the expressions of a configuration. The only module that uses QuickJS.
  *
  * Guarantees:
- * - An evaluation is a function of its text and scope: no clock, no chance, nothing left over from another evaluation.
- * - It ends: fuel, memory, stack and the size of the result are bounded, and no guest code can catch the end.
+ * - An evaluation is a function of its text and scope: no clock, no randomness, no state of other evaluations.
+ * - It always ends: fuel, memory, stack and the size of the result are bounded, and no guest code can catch this.
  * - It reaches its scope and `toHostDns`, nothing else; only strings cross.
- * - A failing evaluation harms no other one: after a trap the instance is dropped and a fresh one continues.
+ * - A failing evaluation does not affect others: after a trap, the instance is dropped and a new one continues.
  *
  * @module
  */
@@ -40,22 +40,22 @@ export interface Scope {
   readonly value: unknown;
   /** Default true. */
   readonly valueExists?: boolean;
-  /** Deeply read-only for the expression. Its objects must not change while the sandbox lives: they are distinguished by identity. */
+  /** Deeply read-only for the expression. Its objects must not change during the life of the sandbox, because they are distinguished by identity. */
   readonly context: EvaluationContext;
 }
 
-/** A compiled expression, good for the sandbox that compiled it. */
+/** A compiled expression, valid for the sandbox that compiled it. */
 export interface Expression {
   readonly text: string;
 }
 
 /** Conditions of compiling, or of one evaluation. */
 export interface BudgetOptions {
-  /** Shared with others of its kind; this one takes no more than its rest. */
+  /** A shared budget; the operation uses at most its remaining steps. */
   readonly budget?: FuelBudget;
 }
 
-/** A value, and the steps it took to compute it. */
+/** A value, and the steps that computing it took. */
 export interface Evaluated {
   /** JSON data. */
   readonly value: unknown;
@@ -63,13 +63,13 @@ export interface Evaluated {
   readonly fuel: number;
   /** Fuel of the evaluation charged to its object: its own steps, and those for its value, its result and the host's work. */
   readonly charged: number;
-  /** Fuel for bringing in its context, whether it was still there or not; charged once to repeated evaluations of an expression. */
+  /** Fuel for loading the context, regardless of whether it was still loaded; charged once for repeated evaluations of an expression. */
   readonly contextCharged: number;
 }
 
 /** Runs expressions. */
 export interface Sandbox {
-  /** The limits that hold; `objectFuel` and `configurationFuel` are for {@link createFuelBudget}. */
+  /** The limits in effect; `objectFuel` and `configurationFuel` are for {@link createFuelBudget}. */
   readonly limits: SandboxLimits;
   /**
    * Compiles an expression; nothing of it runs. The same text gives the same result again, at no cost.
@@ -109,9 +109,9 @@ export interface Sandbox {
   dispose(): void;
 }
 
-/** How a sandbox is made. */
+/** Options of a sandbox. */
 export interface SandboxOptions {
-  /** Replaces single limits; `DEFAULT_LIMITS` of limits.ts are the others. */
+  /** Overrides single limits; the others are `DEFAULT_LIMITS` of limits.ts. */
   readonly limits?: Partial<SandboxLimits>;
   /**
    * Implementation of `virtualToHostDNS`. May throw DNS_NAME_INVALID: the expression sees an Error with its message.
@@ -247,7 +247,7 @@ class QuickJsSandbox implements Sandbox {
     if (first.kind !== "crowded") return first;
     // Leftovers of earlier evaluations must not decide the outcome of this one. The next instance is fresh, so its answer is final.
     const second = this.#attempt(expression, evaluation);
-    assert(second.kind !== "crowded", "a fresh instance has nothing of earlier evaluations");
+    assert(second.kind !== "crowded", "a new instance has no state of earlier evaluations");
     return { ...second, charged: second.charged + first.charged };
   }
 

@@ -1,5 +1,5 @@
 /**
- * How the text of an expression is laid out for the engine, and the way back from the engine's places.
+ * Wraps the text of an expression for the engine, and maps the engine's positions back to this text.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * The syncer's work on the thread that all share, in pieces: between two of them sockets are read, timers fire and probes are answered.
- * Immediate answers, as those of a cluster in the same process, would otherwise block all other work.
+ * Splits the syncer's work on the main thread into pieces: between two pieces, sockets are read, timers fire and probes are answered.
+ * Otherwise, immediate answers, such as those of a cluster in the same process, would block all other work.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * The syncer, in order of life: sources say which keys changed, a reconcile gathers what both sides look like, plans, and
- * carries the plan out. `core.ts` does all of that but the waiting, which is done here.
+ * The syncer, step by step: sources report changed keys, and a reconcile gathers the state of both sides, plans, and carries out the plan.
+ * `core.ts` does all of this except waiting, which happens here.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Markers of other syncers, or of this one under another prefix: the product that kept copies here before writes the same facts
- * under keys of its own.
+ * Markers of other syncers, or of this one under a different prefix: the product that maintained the copies before writes the same facts
+ * under its own keys.
  *
  * @module
  */

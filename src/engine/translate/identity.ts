@@ -1,6 +1,6 @@
 /**
  * Ownership of copies. A virtual cluster is identified by its name, its host namespace and the uid of its tenant cluster: names
- * alone are not unique on a host, since two host namespaces may each hold a virtual cluster of one name.
+ * alone are not unique on a host, because two host namespaces may contain virtual clusters with the same name.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export type Whose = "ours" | "former" | "foreign";
 
 /**
  * The owner of a copy with these markers. Copies of earlier versions do not name the host namespace of their virtual cluster:
- * the uid of the tenant cluster determines it, or without a uid to compare, the place of the copy.
+ * for these copies, the uid of the tenant cluster determines the owner or, without a uid to compare, the namespace of the copy.
  *
  * @example
  * whose({ translator, clusterUid: "4f0c" }, { ...source, vclusterNamespace: "another-namespace" }); // "foreign"

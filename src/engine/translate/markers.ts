@@ -1,11 +1,11 @@
 /**
- * Markers make a host object ours. They say which virtual cluster it belongs to and which tenant object it is a copy of.
+ * Markers identify our objects on the host. They name the virtual cluster of an object and the tenant object that it is a copy of.
  *
  * Two are labels, because label selectors find them; the rest are annotations, because annotations have no limit of 63
  * characters. Host controllers copy both onto objects they derive (a mirrored EndpointSlice has all annotations of its
  * Endpoints), so the markers also name kind, name and namespace of the object that carries them.
  *
- * Every user who may write the host object may write its markers: they distinguish our objects, they prove nothing.
+ * Every user who may write a host object may write its markers: they distinguish our objects, but prove nothing.
  *
  * @module
  */
@@ -166,7 +166,7 @@ function parseMarkers(prefix: string, object: KubeObject): CopySource | undefine
 }
 
 /**
- * Reads the markers that an object has inherited, whatever its labels say: others may have edited these.
+ * Reads the markers that an object has inherited, regardless of its labels, which others may have edited.
  *
  * @example
  * readMarkersInAnnotations("sync.platform/", slice)?.hostName; // "db-x-shop-x-blue"

@@ -1,20 +1,20 @@
 /**
- * Decides the name of a tenant object in the shared host namespace. Nothing else may build a host name.
+ * Determines the name of a tenant object in the shared host namespace. No other module may build a host name.
  *
  * Guarantees to the rest of the engine, and limits:
  * - Deterministic: the same name before and after a restart, on every replica.
- * - One-way: long names are cut, so a host name is never parsed back. Markers and the mapping record where an object is from.
- * - Not injective: `a-x-b`/`c` and `a`/`b-x-c` meet in one name. The mapping refuses the second one.
+ * - One-way: long names are cut, so a host name is never parsed back. Markers and the mapping record the origin of an object.
+ * - Not injective: `a-x-b`/`c` and `a`/`b-x-c` have the same host name. The mapping refuses the second one.
  *
- * Source of the rules: the name pattern of `virtualToHostDNS` in the specification; the cut and the digest are those of the
- * reference product, so that objects can be adopted from it.
+ * Source of the rules: the name pattern of `virtualToHostDNS` in the specification; truncation and digest are those of the reference
+ * product, so that its objects can be adopted.
  *
  * @module
  */
 import { sha256Hex } from "../../base/digest.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 
-/** The virtual cluster: its name and the host namespace it lives in. */
+/** The virtual cluster: its name and its host namespace. */
 export interface VCluster {
   readonly name: string;
   readonly namespace: string;

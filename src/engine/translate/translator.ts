@@ -10,37 +10,37 @@ import { sha256Hex } from "../../base/digest.ts";
 import { isRecord } from "../../base/json.ts";
 import type { StringMap } from "../../kube/object/types.ts";
 
-/** How tenant objects are spread over host namespaces. */
+/** The distribution of tenant objects over host namespaces. */
 export type NamespaceMode = "single-namespace" | "multi-namespace";
 
 /** Options of a translator. */
 export interface TranslatorOptions {
   readonly vcluster: VCluster;
-  /** Default "single-namespace": every tenant object lands in the virtual cluster's host namespace, under a longer name. */
+  /** Default "single-namespace": every tenant object is copied to the virtual cluster's host namespace, under a longer name. */
   readonly mode?: NamespaceMode;
   /** `sync.toHost.namespaces.mappings.byName`, checked by the configuration; used in multi-namespace mode only. */
   readonly mappings?: Readonly<Record<string, string>>;
   /** In multi-namespace mode: objects of namespaces that are not mapped have no place on the host. Default false. */
   readonly mappingsOnly?: boolean;
-  /** Domain of translated DNS names that came without one. Default "cluster.local". */
+  /** Domain of translated DNS names without a domain. Default "cluster.local". */
   readonly hostClusterDomain?: string;
-  /** Where label keys of the engine live. Default "sync.platform/". At most 45 characters, the slash included. */
+  /** Prefix of the engine's label keys. Default "sync.platform/". At most 45 characters, the slash included. */
   readonly markerPrefix?: string;
 }
 
-/** Names of one virtual cluster across the border. Pure: the same input always gives the same result. */
+/** Translates names between one virtual cluster and its host. Pure: the same input always gives the same result. */
 export interface Translator extends LabelRules {
   readonly vcluster: VCluster;
   readonly mode: NamespaceMode;
   readonly markerPrefix: string;
   /**
    * The key that a tenant object has on the host, or undefined if its namespace has no place there. `default/kubernetes` is
-   * the virtual cluster's own Service, unless `kind` says that something else is meant.
+   * the virtual cluster's own Service, unless `kind` shows that a different object is meant.
    */
   toHost(tenant: ObjectKey, kind?: Pick<ResourceType, "apiVersion" | "kind">): ObjectKey | undefined;
   /** Reports whether objects of this tenant namespace keep their names in their own host namespace. */
   isMapped(tenantNamespace: string): boolean;
-  /** The host namespace that objects of a tenant namespace land in, or undefined if there is none. */
+  /** The host namespace for objects of a tenant namespace, or undefined if there is none. */
   hostNamespace(tenantNamespace: string): string | undefined;
   /**
    * `virtualToHostDNS`: the full DNS name of the host Service for the DNS name of a tenant Service.
@@ -186,13 +186,13 @@ interface LabelRules {
   labelKey(key: string): string | undefined;
   /** Host key → tenant key; undefined for a key that has no place in the tenant: a marker, or an untranslated special key. */
   tenantLabelKey(key: string): string | undefined;
-  /** Tenant labels as the host carries them, without the engine's own markers. */
+  /** Tenant labels in their form on the host, without the engine's own markers. */
   labels(labels: StringMap): Record<string, string>;
-  /** Host labels as the tenant knows them. */
+  /** Host labels in their form in the tenant. */
   tenantLabels(labels: StringMap): Record<string, string>;
-  /** A tenant label selector as the host understands it. */
+  /** A tenant label selector in its form on the host. */
   labelSelector(selector: unknown): unknown;
-  /** A host label selector as the tenant understands it. */
+  /** A host label selector in its form in the tenant. */
   tenantLabelSelector(selector: unknown): unknown;
 }
 

@@ -31,7 +31,8 @@ export function isSuccess(answer: Answer): boolean {
 /**
  * The JSON object of an answer.
  *
- * @throws API_UNAVAILABLE when the answer is something else: a truncated one, a proxy's login page, or data that is nested too deeply.
+ * @throws API_UNAVAILABLE when the answer is not such an object: for example, a truncated answer, a proxy's login page, or data that is
+ * nested too deeply.
  */
 export function parseAnswer(answer: Answer): Record<string, unknown> {
   const body = parse(answer.text);

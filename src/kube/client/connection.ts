@@ -1,7 +1,7 @@
 import type { Cluster, Context, User } from "@kubernetes/client-node/dist/config_types.js";
 import { EngineError } from "../../base/errors.ts";
 
-/** The parts of a kubeconfig that are read; client-node's `KubeConfig` has them, too. */
+/** The parts of a kubeconfig that are read; client-node's `KubeConfig` also has them. */
 export interface KubeConfigView {
   /** Name of the current context; "" when there is none. */
   getCurrentContext(): string;
@@ -20,7 +20,7 @@ export interface Connection {
   readonly origin: string;
   /** Path in front of every request, without a slash at its end; "" for most servers. */
   readonly basePath: string;
-  /** Credentials may be sent: the connection is encrypted, or does not leave this machine. */
+  /** Whether credentials may be sent, because the connection is encrypted or does not leave this machine. */
   readonly trusted: boolean;
 }
 

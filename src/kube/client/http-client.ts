@@ -47,15 +47,15 @@ export interface HttpClientLimits {
   readonly answerBytesMax?: number;
   /** A larger watch event is refused. Default 16 MiB; API servers refuse objects over 3 MiB. */
   readonly eventBytesMax?: number;
-  /** A watch that brings no byte for this long is given up. Default 90 s: servers send bookmarks about once a minute. */
+  /** A watch without any byte for this long is abandoned. Default 90 s: servers send bookmarks about once a minute. */
   readonly inactivityMs?: number;
   /** A credential plugin is killed after this long. Default 60 s. */
   readonly pluginTimeoutMs?: number;
 }
 
-/** How a client is set up. */
+/** Options of a client. */
 export interface HttpClientOptions extends HttpClientLimits {
-  /** From {@link loadKubeConfig}, or the caller's own. */
+  /** The kubeconfig, from {@link loadKubeConfig} or the caller. */
   readonly kubeConfig: KubeConfigView;
   /** Default: the current one. */
   readonly context?: string;
@@ -64,14 +64,14 @@ export interface HttpClientOptions extends HttpClientLimits {
   readonly metrics?: Metrics;
   /** The environment that credential plugins inherit; without PATH a plugin is found by its full path only. Default empty. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Writes go no faster. Default: no limit of our own, the server's priority and fairness decides. */
+  /** Limit for the rate of writes. Default: no limit; the server's priority and fairness decides. */
   readonly writeRate?: RateLimit;
   /**
    * Called right before the first byte of each write is sent, after any wait. While it returns false, writes fail with
    * LEADERSHIP_LOST. Default: always yes.
    */
   readonly mayWrite?: () => boolean;
-  /** Told when the cluster says that something is not allowed. */
+  /** Called when the cluster reports a missing permission. */
   readonly onForbidden?: () => void;
   /** Its part before the first slash becomes the field manager. Default "endpoint-sync". */
   readonly userAgent?: string;

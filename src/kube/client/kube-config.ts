@@ -12,7 +12,7 @@ import type { KubeConfigView } from "./connection.ts";
 /** Environment variables by name. `process.env` is one. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a kubeconfig comes from. */
+/** The source of a kubeconfig. */
 export type KubeConfigSource =
   /** One file, or several that are merged as kubectl does: of entries with the same name the first counts. */
   | { readonly path: string | readonly string[]; readonly context?: string }
@@ -41,7 +41,7 @@ const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
  * credential providers need it.
  *
  * @throws CONFIG_FILE when a file cannot be read; CONFIG_SYNTAX when it is not YAML; CONFIG_VALUE when it is not a kubeconfig, or
- *   the context, or what it names, is missing.
+ *   the context, or its cluster or user, is missing.
  * @example
  * const kubeConfig = await loadKubeConfig({ path: "/etc/tenant/kubeconfig", context: "blue" });
  */

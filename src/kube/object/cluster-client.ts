@@ -2,7 +2,7 @@ import type { ObjectKey } from "./key.ts";
 import type { ResourceType } from "./resource.ts";
 import type { KubeObject } from "./types.ts";
 
-/** Which objects a list or watch covers. */
+/** The objects that a list or watch covers. */
 export interface ListScope {
   /** One namespace. Default: all namespaces. */
   readonly namespace?: string;
@@ -16,9 +16,9 @@ export interface ListScope {
 export interface ListOptions extends ListScope {
   /** Objects per page. Default: all in one page. */
   readonly limit?: number;
-  /** Where the page before ended. */
+  /** The end of the previous page. */
   readonly continue?: string;
-  /** Not older than this state. Default: the most recent one. */
+  /** Minimum state of the list. Default: the most recent one. */
   readonly resourceVersion?: string;
   /** Ends the call early; it then fails with API_UNAVAILABLE. A client that answers at once may ignore it. */
   readonly signal?: AbortSignal;
@@ -34,7 +34,7 @@ export interface ObjectList {
   readonly textLength?: number;
 }
 
-/** Where a watch starts and what it reports. */
+/** The start and the content of a watch. */
 export interface WatchOptions extends ListScope {
   /** Events after this state. */
   readonly resourceVersion: string;
@@ -60,7 +60,7 @@ export interface DeletePreconditions {
   readonly resourceVersion?: string;
 }
 
-/** How a patch is written. */
+/** Options of a patch. */
 export type PatchType = "json" | "merge";
 
 /**
@@ -84,6 +84,6 @@ export interface ClusterClient {
   update(resource: ResourceType, object: KubeObject): Promise<KubeObject>;
   patch(resource: ResourceType, key: ObjectKey, type: PatchType, body: unknown): Promise<KubeObject>;
   delete(resource: ResourceType, key: ObjectKey, preconditions?: DeletePreconditions): Promise<"deleted" | "absent">;
-  /** Closes what the client holds open. Calls in flight fail. */
+  /** Closes all connections of the client. Calls in progress fail. */
   close(): Promise<void>;
 }

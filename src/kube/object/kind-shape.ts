@@ -1,5 +1,5 @@
 /**
- * What every kind has in common: type, metadata and owners.
+ * The common part of all kinds: type, metadata and owners.
  *
  * @module
  */
@@ -45,7 +45,7 @@ export const MANAGED_FIELDS_ENTRY = named("ManagedFieldsEntry", "The fields that
     "The fields, as a tree: f: and a name for a field, k: and keys or v: and a value for an item of a list, . for the item itself.",
   ],
   manager: [optional(text), "Name of the manager."],
-  operation: [optional(text), "Apply for server-side apply, Update for all else."],
+  operation: [optional(text), "Apply for server-side apply, Update for all other writes."],
   subresource: [optional(text), "Subresource by which the fields were set; empty for the object itself."],
   time: [optional(time), "When the manager last changed its fields or their values."],
 });
@@ -58,7 +58,7 @@ export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: 
   "name!": [1, textAs("dnsLabel"), "Name of the object, unique among its kind in its namespace. It cannot be changed."],
   generateName: [2, untried(text), "Prefix of a name that the server completes if no name is given."],
   "namespace!": [3, textAs("namespace"), "Namespace of the object; empty for kinds that have none. It cannot be changed."],
-  selfLink: [4, untried(text), "Address of the object; servers of today leave it empty."],
+  selfLink: [4, untried(text), "Address of the object; current servers leave it empty."],
   "uid!": [5, untried(text), "Unique identity of the object, set by the server."],
   "resourceVersion!": [
     6,

@@ -2,7 +2,7 @@ import type { ObjectKey } from "./key.ts";
 import type { KubeObject } from "./types.ts";
 
 /**
- * How a change was found: an event said it, or a complete list is different from what was known. An object that only a list
+ * The origin of a change: an event reported it, or a complete list differs from the known state. An object that only a list
  * lacks may be a mistake of the list, if it is the list of another cluster for example.
  *
  * "missed" is not a change: the cache has passed the version of an expected write without showing it. That write never took
@@ -17,14 +17,14 @@ export type Written = "stored" | "removed";
 export type ChangeListener = (key: ObjectKey, sign?: ChangeSign) => void;
 
 /**
- * A local copy of one kind's objects that follows the cluster: an informer, or what an embedder has instead.
+ * A local copy of one kind's objects that follows the cluster: an informer, or an embedder's equivalent.
  *
  * Objects are shared and must not be modified. The copy may be late, but it never goes back in time.
  */
 export interface ObjectSource {
   get(key: ObjectKey): KubeObject | undefined;
   list(): readonly KubeObject[];
-  /** Calls `listener` with the key of every object that appeared, changed or vanished. Returns a function that ends that. */
+  /** Calls `listener` with the key of every object that appeared, changed or vanished. Returns a function that unsubscribes the listener. */
   onChange(listener: ChangeListener): () => void;
   /**
    * Records the answer to a write before the cache shows it: this object is stored as it is here, or

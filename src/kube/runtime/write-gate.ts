@@ -5,7 +5,7 @@ import type { ClusterClient } from "../object/cluster-client.ts";
 export type GatedCalls = Pick<ClusterClient, "get" | "create" | "update" | "delete">;
 
 /**
- * The same calls, with writes refused while `open` returns false. Reads pass. A write that began earlier continues;
+ * Wraps a client so that writes are refused while `open` returns false. Reads pass. A write that began earlier continues;
  * its resourceVersion fences it.
  *
  * Each write checks right before it begins, so that a process that was paused does not write based on outdated

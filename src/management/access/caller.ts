@@ -1,5 +1,5 @@
 /**
- * Callers in the terms of the platform: a user, a team or a subject, with the groups that its key and its teams give.
+ * Callers as the platform identifies them: a user, a team or a subject, with the groups from its key and its teams.
  *
  * @module
  */

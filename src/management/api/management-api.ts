@@ -312,5 +312,5 @@ async function settled(store: Store, background: Pick<LedWork, "settled">): Prom
 }
 
 async function noFile(path: string): Promise<string> {
-  throw new Error(`files cannot be read here: ${path}`);
+  throw new Error(`the configuration of the platform must not refer to the file ${path} in this context`);
 }

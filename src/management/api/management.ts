@@ -38,7 +38,7 @@ import type { Sharing } from "../replicas/sharing.ts";
 
 /** Options of a management server; each has a default. */
 export interface ManagementOptions {
-  /** Where objects are kept; the server closes it. Default: in memory. */
+  /** The store of the objects, which the server closes. Default: in memory. */
   readonly store?: Store;
   /** Name of the kubeconfig's context. Default "platform". */
   readonly name?: string;
@@ -51,7 +51,7 @@ export interface ManagementOptions {
    * servers have in common. False serves plain HTTP, for loopback addresses only.
    */
   readonly tls?: (Omit<ServerCertificate, "caPem"> & { readonly caPem?: string }) | false;
-  /** Address at which browsers and clusters reach the server. Default: where it listens. Servers on a shared store need the same one. */
+  /** Address at which browsers and clusters reach the server. Default: the listen address. Servers on a shared store need the same one. */
   readonly publicUrl?: string;
   /**
    * IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. Without it, limits by address apply to the proxy as a whole.
@@ -68,15 +68,15 @@ export interface ManagementOptions {
   readonly auditEvents?: AuditEvents;
   /** Reads a file that the configuration names, such as the certificate of a provider. Default: there are none. */
   readonly readFile?: (path: string) => Promise<string>;
-  /** How to reach providers of sign-in; tests replace it. Default: over connections of their own. */
+  /** Requests to providers of sign-in, replaced in tests. Default: over separate connections. */
   readonly reachProviders?: ManagementApiOptions["reachProviders"];
   /** Limits of requests. A body may have 10,000 fields and items by default here. */
   readonly limits?: ServerLimits;
-  /** How much one user or team may store. */
+  /** Quota of one user or team. */
   readonly quota?: QuotaLimits;
   /** Default: none. */
   readonly metrics?: Metrics;
-  /** Set when other servers may use the store at the same time. Default: none does. */
+  /** Set this when other servers may use the store at the same time. Default: no other server does. */
   readonly sharing?: Sharing;
   readonly clock?: Clock;
   readonly chance?: Chance;
@@ -101,7 +101,7 @@ export interface Management {
   kubeconfig(key: string): string;
   /** The public keys of tokens for clusters, as a JWKS. */
   tokenKeys(): object;
-  /** Applies another configuration at once. */
+  /** Applies a new configuration immediately. */
   configure(config: ManagementConfig): Promise<void>;
   /**
    * Shows administrators, as a condition of the object `config`, why a later text of the file is not in effect; undefined once the file

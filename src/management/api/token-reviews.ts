@@ -11,7 +11,7 @@ export interface ReviewedTokensOptions {
 }
 
 /**
- * Answers a TokenReview with the owner of an access key. Tokens for clusters are not credentials here, and a review of one reports that.
+ * Answers a TokenReview with the owner of an access key. Tokens for clusters are not credentials for this API; a review of such a token reports this.
  *
  * @example
  * await createReviewedTokens({ ownerOf, issuer }).identify(accessKey); // { user, audiences: [] }

@@ -1,5 +1,5 @@
 /**
- * Reading the audit lines of a database: a request's query → a page of events.
+ * Reads audit lines from a database: converts the query of a request into a page of events.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What a log may contain of bodies. For kinds with credentials only fields known to be harmless are kept, so
- * that a credential in the wrong field or shape is not written either.
+ * Limits the parts of bodies that a log may contain. For kinds with credentials, only fields known to be harmless are kept, so that a
+ * credential in a wrong field or form is not written either.
  *
  * @module
  */

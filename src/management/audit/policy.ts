@@ -1,5 +1,5 @@
 /**
- * Which requests leave a line, and in how much detail. Pure. Matching follows Kubernetes' audit policies, with `*` for all in
+ * Decides which requests are logged, and in how much detail. Pure. Matching follows Kubernetes' audit policies, with `*` for all in
  * every list. Source: `audit.k8s.io/v1` Policy.
  *
  * @module
@@ -30,7 +30,7 @@ const ALL = "*";
 const TARGET = "Management";
 
 /**
- * The level of the first rule that matches, None when none does, and the stages that the policy or that rule leaves out.
+ * The level of the first rule that matches (None without a match), and the stages that the policy or this rule leaves out.
  * Users are those that the credentials name, not those who are impersonated.
  *
  * @example

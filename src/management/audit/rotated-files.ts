@@ -45,7 +45,7 @@ export async function rotatedName(path: string, at: number): Promise<string> {
 
 /**
  * Removes rotated files beyond the maximum age or number, and compresses the others if configured. A crash leaves a
- * file, its compressed copy, or both, and the next call removes what is left over.
+ * file, its compressed copy, or both, and the next call removes the remaining files.
  *
  * @throws the system's error.
  */

@@ -1,5 +1,5 @@
 /**
- * The platform's configuration: a file → the effective configuration, or every error of the file.
+ * Reads the platform's configuration: returns the effective configuration, or every error of the file.
  *
  * @module
  */

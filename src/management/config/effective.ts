@@ -20,14 +20,14 @@ export const VAULT_ADDRESS_VARIABLE = "VAULT_ADDR";
 /** The content of the file, with the defaults of its schema. */
 export type WrittenConfig = Infer<typeof MANAGEMENT_SCHEMA>;
 
-/** The same with amounts as texts; they are the only values of any type. */
+/** The same content with amounts as texts; only amounts can have several types. */
 type WithAmounts<T> = T extends readonly unknown[]
   ? T
   : T extends object
     ? { readonly [Name in keyof T]: unknown extends T[Name] ? string : WithAmounts<T[Name]> }
     : T;
 
-/** The platform's configuration as it is in effect. `MANAGEMENT_SCHEMA` says what each field means. */
+/** The platform's configuration as it is in effect. `MANAGEMENT_SCHEMA` describes each field. */
 export type ManagementConfig = WithAmounts<WrittenConfig>;
 
 /** Fills in the defaults that the schema alone cannot. */

@@ -30,20 +30,20 @@ const BUILDS = shownOnly("the service builds no images", "an image builder");
  * act as those in `auth`.
  */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
-  "auth.oidc": acts("users sign in with it"),
+  "auth.oidc": acts("users sign in with this provider"),
   "auth.oidc.type": shownOnly("it names an image in a user interface", "a user interface of the platform"),
-  "auth.sourceHostA": acts("users sign in with it"),
-  "auth.sourceHostB": acts("users sign in with it"),
-  "auth.directoryProviderA": acts("users sign in with it"),
-  "auth.directoryProviderB": acts("users sign in with it"),
-  "auth.saml": acts("users sign in with it"),
-  "auth.clusterManager": acts("users sign in with one of its tokens"),
+  "auth.sourceHostA": acts("users sign in with this provider"),
+  "auth.sourceHostB": acts("users sign in with this provider"),
+  "auth.directoryProviderA": acts("users sign in with this provider"),
+  "auth.directoryProviderB": acts("users sign in with this provider"),
+  "auth.saml": acts("users sign in with this provider"),
+  "auth.clusterManager": acts("users sign in with a token of the cluster manager"),
   "auth.administrators": acts("members of a provider's group become administrators"),
   "auth.identityRefreshSeconds": acts("how soon a login follows changes at the provider"),
   "auth.identityStaleSeconds": acts("how long a login is valid while the provider cannot be reached"),
   "auth.password.disabled": acts("no user can sign in with a password"),
   "auth.password.minLength": acts("shorter passwords are refused, for any user"),
-  "auth.connectors": acts("users sign in with its provider, at an address that contains the connector's id"),
+  "auth.connectors": acts("users sign in with the connector's provider, at an address that contains the connector's id"),
   "auth.connectors[].displayName": acts("the sign-in page shows this name"),
   "auth.plainNamesConnector": acts("user names and groups of this connector match rules and teams unchanged"),
   "auth.disableTeamCreation": acts("a sign-in creates no teams"),
@@ -71,7 +71,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   platformHost: shownOnly("the flag --public-url sets the public address of the service", "the service to use it instead of that flag"),
   projectNamespacePrefix: acts("scopes use it to recognize the namespaces of projects"),
   devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a server of workspaces"),
-  uiSettings: acts("the sign-in page shows it"),
+  uiSettings: acts("the sign-in page uses this setting"),
   "uiSettings.platformVersion": INTERFACE,
   "uiSettings.smallLogoURL": INTERFACE,
   "uiSettings.sidebarColor": INTERFACE,
@@ -92,7 +92,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
  * The effect of a setting.
  *
  * @example
- * effectOf("auth.connectors[].oidc.issuerUrl"); // { acts: "users sign in with it" }
+ * effectOf("auth.connectors[].oidc.issuerUrl"); // { acts: "users sign in with this provider" }
  */
 export function effectOf(field: string): Effect {
   const name = field.replace(/^auth\.connectors\[\]\.(?!id$|displayName$)/, "auth.");

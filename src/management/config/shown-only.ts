@@ -1,5 +1,5 @@
 /**
- * Which settings of a configuration have no effect.
+ * Finds the settings of a configuration that have no effect.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Seals of the rows of a backup: each holds for its place in this one backup. So a row opens neither as data nor in another
- * backup or place, and a backup without its manifest cannot pass for data.
+ * Encryption of the rows of a backup: each row is bound to its place in this one backup. A row can therefore not be decrypted as data, in
+ * a different backup or in a different place, and a backup without its manifest cannot be used as data.
  *
  * @module
  */

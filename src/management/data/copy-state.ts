@@ -46,7 +46,10 @@ export async function demandServable(
 ): Promise<void> {
   const copy = await readCopyState(store);
   if (copy?.state === "backup" || isBackup) {
-    throw unservable("it is a backup", "Restore it into another place with endpoint-sync platform-data restore, and start there");
+    throw unservable(
+      "it is a backup",
+      "Restore the backup into a different place with endpoint-sync platform-data restore, and start the server there",
+    );
   }
   if (copy !== undefined) {
     throw unservable("a copy into it was not finished", "Run the same endpoint-sync platform-data command again: it starts over");
@@ -63,18 +66,18 @@ export function lostData(place: string, sign: string): EngineError {
 /** The error for a lost log, which contained the latest writes. */
 export function lostLog(log: string): EngineError {
   const why = "the server that had the data open did not close it, and its last writes are in that file";
-  const hint = `${RESTORE} To continue with what is left, start once with --accept-data-loss; nothing is lost if another program has opened the database since`;
+  const hint = `${RESTORE} To continue with the remaining data, start once with --accept-data-loss; nothing is lost if another program has opened the database since`;
   return new EngineError("STORE_FAILED", `Cannot start: "${log}" is missing; ${why}`, { details: { hint } });
 }
 
 /** The error for a database that ends before what its server has acknowledged. */
 export function lostWrites(database: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
   const why = `it ends at revision ${found}, and the server that had it open has acknowledged writes up to ${known}: it is an older file, or its log (-wal) is older, truncated or damaged`;
-  const hint = `${RESTORE} To continue with what is left, start once with --accept-data-loss`;
+  const hint = `${RESTORE} To continue with the remaining data, start once with --accept-data-loss`;
   return new EngineError("STORE_FAILED", `Cannot use "${database}": writes are missing from it; ${why}`, { details: { hint } });
 }
 
-const RESTORE = "Put back what is missing, or restore a backup into a new place and start there.";
+const RESTORE = "Restore the missing files, or restore a backup into a new place and start there.";
 
 function unservable(why: string, hint: string): EngineError {
   return new EngineError("STORE_FAILED", `Cannot serve the stored data: ${why}`, { details: { hint } });

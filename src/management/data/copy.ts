@@ -2,8 +2,8 @@
  * Copies between stores of any kind. A copy keeps every object unchanged, with uid and times, and the server's own records; only
  * resourceVersions are new, since each store counts its own writes.
  *
- * Clients of the source may continue with the copy. A state that they have read must not look current, and later writes must not be
- * missed. So the copy counts on from above the source, and keeps no history: a client that returns
+ * Clients of the source may continue with the copy. A state that they have read must not look current, and they must not miss later
+ * writes. The copy therefore continues from a revision above the source, and keeps no history: a client that returns
  * with an old resourceVersion must read everything again (410 Expired).
  *
  * @module
@@ -92,7 +92,7 @@ async function demandEmpty(target: Store, place: string): Promise<void> {
   if (copy?.state === "unfinished") return;
   const { objects } = await target.list({ prefix: "/", limit: 1 });
   if (objects.length > 0) {
-    const details = { hint: "Choose an empty one. Nothing there was changed" };
+    const details = { hint: "Choose an empty place. Nothing there was changed" };
     throw new EngineError("USAGE", `Cannot copy into ${place}: it is not empty`, { details });
   }
   if ((await target.create(STATE_KEY, copyStateObject({ state: "unfinished" }))) !== undefined) return;

@@ -5,7 +5,7 @@ import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
 
 /** Options of {@link createCipher}. */
 export interface CipherOptions {
-  /** Keys of {@link ENCRYPTION_KEY_BYTES} bytes each. The first one seals; all of them open, so that keys can be replaced. */
+  /** Keys of {@link ENCRYPTION_KEY_BYTES} bytes each. The first one encrypts; all of them decrypt, so that keys can be replaced. */
   readonly keys: readonly Uint8Array[];
   readonly chance: Pick<Chance, "bytes">;
 }
@@ -63,7 +63,7 @@ export function createCipher({ keys, chance }: CipherOptions): Cipher & { readon
 
 const HOW = "Generate one with: head -c 32 /dev/urandom | base64";
 
-/** The id of the key that sealed a text; "" for another text. */
+/** The id of the key that encrypted a text; "" for an unencrypted text. */
 function sealerOf(sealed: string): string {
   return new RegExp(`^${PREFIX}:([0-9a-f]{${ID_LENGTH}}):`).exec(sealed)?.[1] ?? "";
 }

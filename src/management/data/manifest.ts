@@ -1,6 +1,6 @@
 /**
- * The manifest that proves a backup. It is the last row that is written, sealed with the platform's key as all rows are, so that
- * without the key no one can make another manifest, or one that fits other rows.
+ * The manifest that proves a backup. It is the last row to be written, and is encrypted with the platform's key like all rows, so that an
+ * attacker without the key cannot create a different manifest.
  *
  * @module
  */
@@ -66,7 +66,7 @@ export function faultsAgainst(manifest: Manifest, found: FoundBackup): readonly 
   return [
     ...strangers.map((key) => strangerFault(key, found.backups.get(key))),
     ...names.flatMap((name) => partFault(name, { wanted: manifest.parts[name], found: parts[name] })),
-    ...(found.revision === manifest.at ? [] : [`its last write is ${found.revision}, and that of its manifest was ${manifest.at}`]),
+    ...(found.revision === manifest.at ? [] : [`its last write is ${found.revision}, but its manifest records ${manifest.at}`]),
     ...serverFault(manifest.serverFile, fileDigest(found.serverFile)),
   ];
 }
@@ -77,7 +77,7 @@ function partOf(key: string): string {
 }
 
 function strangerFault(key: string, id: string | undefined): string {
-  return `${JSON.stringify(key)}: it is a row of ${id === undefined ? "data that is not a backup" : `another backup, ${id}`}`;
+  return `${JSON.stringify(key)}: the row belongs to ${id === undefined ? "data that is not a backup" : `another backup, ${id}`}`;
 }
 
 const NONE: ManifestPart = { count: 0, digest: "" };

@@ -1,5 +1,5 @@
 /**
- * What several kinds of the management API share: owners, access rules, and the rules of changes.
+ * Shared parts of the kinds of the management API: owners, access rules, and rules for changes.
  *
  * @module
  */

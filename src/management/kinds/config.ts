@@ -76,7 +76,7 @@ export function configObject(config: ManagementConfig, conditions: readonly Conf
   return { apiVersion: CONFIG.apiVersion, kind: CONFIG.kind, metadata: { name: CONFIG_NAME }, spec: {}, status };
 }
 
-/** The conditions of a configuration and of a later text that was refused. Accepted is not among them before the first text is accepted. */
+/** The conditions of a configuration and of a later text that was refused. The condition Accepted is absent until the first text is accepted. */
 export function nextConditions(
   before: readonly ConfigCondition[],
   { config, refusal }: { readonly config: ManagementConfig; readonly refusal: string | undefined },

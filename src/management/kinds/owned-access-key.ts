@@ -139,7 +139,7 @@ const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key."
     text,
     "The bearer token. The server generates one if it is omitted. It is returned once, in the response to the request that sets it, and never again.",
   ],
-  disabled: [bool, "If true, the key is refused but kept. So are the keys that were created with it."],
+  disabled: [bool, "If true, the key and the keys created with it are refused, but kept."],
   ttl: [
     int64,
     "Lifetime in seconds; 0 means no limit, unless the platform has one. The key always ends with the key that it was created with.",

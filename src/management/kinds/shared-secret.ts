@@ -24,7 +24,7 @@ const KEY_LENGTH_MAX = 253;
 const NOT_CANONICAL = "must be base64 without bits beyond the value in its last digit (RFC 4648, section 3.5)";
 const KEY = /^[-._a-zA-Z0-9]+$/;
 
-const SPEC = named("SharedSecretSpec", "What is shared, and with whom.", {
+const SPEC = named("SharedSecretSpec", "The shared data, and the users and teams with access to it.", {
   displayName: [text, USUAL_TEXTS.displayName],
   description: [text, USUAL_TEXTS.description],
   owner: [OWNER, USUAL_TEXTS.owner],
@@ -47,7 +47,7 @@ export const sharedSecrets: ResourceDefinition = {
   categories: ["platform"],
   shape: kindShape(
     {
-      spec: [always(SPEC), "What is shared, and with whom."],
+      spec: [always(SPEC), "The shared data, and the users and teams with access to it."],
       status: [always(objectOf({ conditions: listOf(CONDITION) })), "Status as reported by the server."],
       payer: PAYER,
     },

@@ -27,9 +27,10 @@ const [KIND, NAME] = ["ServerCertificate", "management"];
 const DAYS_LEFT_MIN = 30;
 
 /**
- * The one certificate of all servers on a store, made by the first of them: a kubeconfig that trusts one of them trusts all. It is replaced
- * at a start when it is about to expire; running servers keep the previous one, so restart all of them then. The new one
- * has a separate authority. Its `caPem` contains both, the new one first, so that clients with it trust all servers until then.
+ * The one certificate of all servers on a store, made by the first of them, so that a kubeconfig that trusts one server trusts all. A
+ * certificate that is about to expire is replaced when a server starts. Running servers keep the previous certificate until they are
+ * restarted. The new certificate has a separate authority; its `caPem` contains both authorities, the new one first, so that clients with
+ * this file trust all servers in the meantime.
  *
  * @throws STORE_FAILED when the stored text is not a certificate with its key.
  */

@@ -1,5 +1,5 @@
 /**
- * What has to happen to the Secret of a connected cluster, given the SharedSecret that it follows. Pure.
+ * Plans the action on the Secret of a connected cluster, given the SharedSecret that it follows. Pure.
  *
  * @module
  */

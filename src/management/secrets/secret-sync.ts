@@ -161,6 +161,6 @@ async function demandGone({ platform, source, wasDeleted }: Carried): Promise<vo
   if (wasDeleted()) return;
   const found = await platform.get(SHARED_SECRETS, source);
   if (found === undefined || typeof found.metadata.deletionTimestamp === "string") return;
-  const hint = "Grant the key the verb list on it as well: with only the verb get, it cannot be watched";
+  const hint = "Grant the key the verb list on the SharedSecret as well: the verb get alone does not permit a watch";
   throw new EngineError("API_CONFLICT", `SharedSecret ${formatKey(source)} exists, but no list contains it`, { details: { hint } });
 }

@@ -68,8 +68,8 @@ function isReserved(name: string): boolean {
 }
 
 /**
- * The same admission without groups that give permissions by their name: otherwise anyone who can create an organisation `platform` with a
- * team `admins` would be an administrator. A user with such a name is not admitted.
+ * Removes the groups from an admission that would give permissions by their name: otherwise anyone who can create an organisation
+ * `platform` with a team `admins` would be an administrator. A user with a reserved name is not admitted.
  *
  * @example
  * withoutReserved({ admitted: true, identity: { userId: "1", username: "jane", groups: ["system:masters", "dev"], connector: "a" } });

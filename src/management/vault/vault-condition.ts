@@ -1,5 +1,5 @@
 /**
- * The condition of a SharedSecret that tells whether it matches the vault. Pure.
+ * The condition of a SharedSecret that reports whether it matches the vault. Pure.
  *
  * @module
  */
@@ -48,7 +48,7 @@ export interface VaultConditionDetails {
 
 /** The condition for an outcome. */
 export function vaultCondition(result: VaultResult, { place, warning }: VaultConditionDetails): Omit<Condition, "type"> {
-  if (!result.ok) return { status: "False", reason: result.reason, message: `${result.message}; the data stays as it is` };
+  if (!result.ok) return { status: "False", reason: result.reason, message: `${result.message}; the data does not change` };
   const { version, leftOut } = result;
   const of = version === undefined ? "" : `, version ${version}`;
   const names = leftOut.slice(0, NAMED_MAX).map((name) => JSON.stringify(name.slice(0, 60)));

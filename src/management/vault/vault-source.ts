@@ -1,5 +1,5 @@
 /**
- * Which secret of a vault a SharedSecret is a copy of. Pure.
+ * Reads which secret of a vault a SharedSecret copies. Pure.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a vault says of the token that asks it, and when to renew it. Pure.
+ * Reads a vault's description of the requesting token, and determines when to renew it. Pure.
  *
  * @module
  */

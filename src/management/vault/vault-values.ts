@@ -1,5 +1,5 @@
 /**
- * A vault's answer → the data of a SharedSecret. Pure.
+ * Converts a vault's answer into the data of a SharedSecret. Pure.
  *
  * @module
  */

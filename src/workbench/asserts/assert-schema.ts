@@ -3,7 +3,8 @@ import type { Infer, ListSchema, ObjectSchema, Schema } from "../../schema/schem
 const PATH = {
   type: "string",
   required: true,
-  description: "Where to look: a path, as in patches. With [*], it must hold for every match, and there must be at least one.",
+  description:
+    "Where to look: a path, as in patches. With [*], the statement must hold for every match, and there must be at least one match.",
   jsonSchema: { examples: ["subsets[0].addresses[0].ip", 'metadata.annotations["example.com/x"]'] },
 } as const;
 

@@ -1,5 +1,5 @@
 /**
- * Statements about one object: read from the test file, and checked.
+ * Reads statements about one object from a test file, and checks them.
  *
  * @module
  */
@@ -185,8 +185,7 @@ function checkFrame(assert: Assert, subject: AssertSubject, negated: boolean): A
     if (slip !== undefined) return slip;
   }
   const changes = differencesExcept(baseline(), object, paths);
-  if (changes.length === 0 && negated)
-    return { failure: { message: "Expected the patches to change something else, found no other change", place } };
+  if (changes.length === 0 && negated) return { failure: { message: "Expected the patches to make other changes, found none", place } };
   const [first] = changes;
   if (first === undefined || negated) return undefined;
   const others = changes.length > 1 ? `, and ${changes.length - 1} more` : "";

@@ -59,7 +59,7 @@ export function isPathWithin(path: string, outer: string): boolean {
 }
 
 /**
- * The differences that none of `except` covers, by what these match in either document.
+ * The differences that no path of `except` covers; a path covers its matches in both documents.
  *
  * @example
  * differencesExcept({ a: 1, b: 1 }, { a: 2, b: 2 }, [compilePath("a")]); // [{ path: "b", before: 1, after: 2 }]

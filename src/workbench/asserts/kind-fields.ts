@@ -1,5 +1,5 @@
 /**
- * Holds objects and paths of test files against the fields of their kind: a slip in one of them would be a test of nothing.
+ * Compares objects and paths of test files with the fields of their kind, because a test with a misspelled field would test nothing.
  *
  * @module
  */
@@ -35,8 +35,8 @@ export function misspelling(kind: unknown, segments: readonly Segment[]): string
 }
 
 /**
- * Finds a path that API servers never return, as far as that is clear; undefined if there is none. A name that resembles one of the
- * kind's, or a string in place of a list.
+ * Finds a path that API servers never return, as far as that is clear; undefined if there is none. Such a path has a name that resembles a
+ * field of the kind, or a string in place of a list.
  *
  * @example
  * misfitOf({ apiVersion: "v1", kind: "Endpoints", subsets: "none" }); // "subsets is a string in place of a list"

@@ -1,5 +1,5 @@
 /**
- * Results of running a patch test file. Plain JSON data, so that reporters, watch mode and a page can pass it on as it is.
+ * Results of running a patch test file. Plain JSON data, so that reporters, watch mode and a page can pass them on unchanged.
  *
  * @module
  */

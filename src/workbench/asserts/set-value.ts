@@ -20,7 +20,7 @@ export function setValue(document: unknown, path: string, value: unknown): unkno
   if (compiled.segments.some((segment) => segment.kind === "wildcard" || (segment.kind === "index" && segment.index < 0))) {
     const found = compiled.find(document);
     if (found.length === 0 && value !== null)
-      throw refusal(path, "it matches nothing, and with [*] or a negative index nothing is created");
+      throw refusal(path, "the path matches nothing, and a path with [*] or a negative index creates nothing");
     return compiled.update(document, () => answer);
   }
   if (value === null) return compiled.update(document, () => REMOVE);

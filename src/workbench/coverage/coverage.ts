@@ -1,8 +1,8 @@
 /**
- * Counts which patches of a configuration run, in which direction, and which sides of the choices inside their expressions are taken.
+ * Counts which patches of a configuration run, in which direction, and which branches inside their expressions are taken.
  *
- * Watching changes nothing: values, failures and fuel are those of the expressions themselves, which run as usual; the counts
- * come from a second run, of the watched expression, in a sandbox of its own.
+ * Counting has no side effects: values, failures and fuel come from the original expressions, which run as usual; the counts come from a
+ * second run of the instrumented expression, in a separate sandbox.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Coverages of several suites as one, and what of it is missing.
+ * Combines the coverage of several suites, and lists the parts that never ran.
  *
  * @module
  */

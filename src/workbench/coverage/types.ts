@@ -1,4 +1,4 @@
-/** The words of coverage: which patches and which branches inside their expressions were run. */
+/** Types of coverage: which patches, and which branches inside their expressions, have run. */
 import type { Direction } from "../../engine/patch/patch-definition.ts";
 
 /** One expression of one patch. */

@@ -1,5 +1,5 @@
 /**
- * Draws values below the places of a text that they belong to.
+ * Draws values below their places in a text.
  *
  * @module
  */
@@ -33,7 +33,7 @@ interface DrawnLine {
 }
 
 /**
- * `text` with the values below each of its lines; long lines are broken. Of several values with the same anchor, that of the longest
+ * `text` with the values below each of its lines; long lines are broken. If several values have the same anchor, the value of the longest
  * text is drawn; intermediate members on the way to a drawn one are left out.
  */
 export function draw(text: string, values: readonly DrawnValue[]): string {

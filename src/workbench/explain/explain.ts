@@ -1,5 +1,5 @@
 /**
- * Shows how an expression came to its result: the values of its parts, drawn below its text.
+ * Shows how an expression computed its result: the values of its parts, drawn below its text.
  *
  * @module
  */
@@ -44,7 +44,7 @@ export function watchingLimits(limits: SandboxLimits): SandboxLimits {
 /**
  * The values of the parts of `text`, as far as it ran: up to the exception if it throws.
  *
- * It has none when it hits a limit, and if watching would change the behaviour (an expression that reads its
+ * There are no values when the text hits a limit, or if watching would change its behaviour (an expression that reads its
  * own source).
  *
  * @example

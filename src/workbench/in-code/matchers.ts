@@ -11,7 +11,7 @@ import { formatLawSteps, meaningOf } from "../laws/wording.ts";
 import { shown } from "../asserts/shown.ts";
 import type { PatchRun, PatchRunOptions, PatchUnderTest } from "./patch-under-test.ts";
 
-/** Result of a matcher. `actual` and `expected` are there for a diff. */
+/** Result of a matcher. `actual` and `expected` are for a diff. */
 export interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
@@ -19,20 +19,20 @@ export interface MatcherResult {
   readonly expected?: unknown;
 }
 
-/** Values that a cost is measured on. */
+/** The values for which a cost is measured. */
 export interface CostOptions extends PatchRunOptions {
-  /** Default: 300 values that the kind allows and that the expressions speak of, the same ones every time. */
+  /** Default: 300 values that the kind allows and that the expressions mention, always the same ones. */
   readonly values?: readonly unknown[];
   /** Default "toHost". */
   readonly direction?: "toHost" | "toTenant";
 }
 
-/** How many values {@link CostOptions} tries by default. */
+/** The number of values that {@link CostOptions} tries by default. */
 const SAMPLES = 300;
 
 /** The matchers as `expect` offers them, for declarations of test runners other than vitest. */
 export interface PatchMatchers {
-  /** On the way to the host `before` becomes `after`; undefined: nothing is left there. */
+  /** On the way to the host, `before` becomes `after`; undefined means that the value is removed. */
   toRewrite(before: unknown, after: unknown, options?: PatchRunOptions): void;
   /** On the way back `host` becomes `tenant`. */
   toRewriteBack(host: unknown, tenant: unknown, options?: PatchRunOptions): void;
@@ -40,9 +40,9 @@ export interface PatchMatchers {
   toLeaveAlone(value: unknown, options?: PatchRunOptions): void;
   /** On the way to the host the value fails with this error code. */
   toFailWith(code: Code, value: unknown, options?: PatchRunOptions): void;
-  /** Whatever the kind allows comes back from the host as it went there. */
+  /** Every value that the kind allows comes back unchanged from the host. */
   toRoundTrip(options?: Omit<LawOptions, "only">): void;
-  /** No value costs as much as `fuel`. */
+  /** Every value costs less than `fuel`. */
   toCostLessThan(fuel: number, options?: CostOptions): void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * One patch by itself, for tests in code: a value goes in, a value comes out.
+ * A single patch for tests in code, applied to one value at a time.
  *
  * @module
  */
@@ -28,7 +28,7 @@ import { sampleValues } from "./sample-values.ts";
 
 /** Parts of `context` that differ from those that the patch was loaded with. */
 export interface ContextOverrides {
-  /** `config` is merged into the configuration. Names of host objects, the results of `virtualToHostDNS`, stay as they are. */
+  /** `config` is merged into the configuration. Names of host objects, which `virtualToHostDNS` returns, do not change. */
   readonly vcluster?: { readonly name?: string; readonly namespace?: string; readonly config?: JsonObject };
   /** On the way to the host: the existing copy. Default null. */
   readonly hostObject?: JsonObject;
@@ -36,7 +36,7 @@ export interface ContextOverrides {
   readonly virtualObject?: JsonObject;
 }
 
-/** Around a value. */
+/** The surroundings of a value. */
 export interface PatchRunOptions {
   /**
    * The object that the value is in: expressions see it, with the value in its place, as `context.virtualObject` on the way to
@@ -64,7 +64,7 @@ export interface PatchRun {
   explain(): string;
 }
 
-/** A patch that values are put through, without the other patches of its list and the syncer's own steps. */
+/** A patch that is applied to single values, without the other patches of its list and the syncer's own steps. */
 export interface PatchUnderTest {
   readonly list: PatchListName;
   /** Position in its list. */
@@ -72,9 +72,9 @@ export interface PatchUnderTest {
   /** Canonical path. */
   readonly path: string;
   readonly definition: PatchDefinition;
-  /** A value on its way to the host. Undefined: there is none. Never throws for failures of an expression. */
+  /** Applies the patch to a value on its way to the host; undefined means that there is no value. Never throws for failures of an expression. */
   toHost(value: unknown, options?: PatchRunOptions): PatchRun;
-  /** A value on its way back to the tenant. */
+  /** Applies the patch to a value on its way back to the tenant. */
   toTenant(value: unknown, options?: PatchRunOptions): PatchRun;
   /** Tries the patch on many values: those that the kind allows, and those that the expressions mention. */
   checkLaws(options?: Omit<LawOptions, "only">): PairReport;

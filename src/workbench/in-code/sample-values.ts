@@ -6,7 +6,7 @@ import { findWords } from "../laws/samples/words.ts";
 import { createRandom } from "../simulator/model/random.ts";
 
 /**
- * Possible values where a patch applies: first those at the limits of what the kind allows, then random ones.
+ * Possible values where a patch applies: first the limits of the values that the kind allows, then random values.
  *
  * @example
  * const three = sampleValues(compiledPatch, { kind: ENDPOINTS_KIND, count: 3, seed: 1 });

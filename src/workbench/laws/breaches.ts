@@ -11,7 +11,7 @@ export interface LawBreach {
   readonly counterExample: LawCounterExample;
 }
 
-/** Everything in a report that has a counter-example and is not accepted: patches alone, then lists. */
+/** All verdicts of a report that have a counter-example and are not accepted: single patches, then lists. */
 export function breachesOf({ pairs, lists }: LawReport): readonly LawBreach[] {
   const alone = pairs.flatMap(({ list, patch, path, verdict, counterExample, accepted }) =>
     counterExample === undefined || accepted !== undefined ? [] : [{ list, patches: [patch], paths: [path], verdict, counterExample }],

@@ -1,7 +1,7 @@
 /**
- * Tries patches on many values and reports those that would not come back, or never come to rest.
+ * Tries patches on many values, and reports those whose values come back changed or never settle.
  *
- * The same engine, objects and seed give the same report. Nothing here needs more than the language: it runs in a browser.
+ * The same engine, objects and seed give the same report. The code uses only the language itself, so it also runs in a browser.
  *
  * @module
  */
@@ -24,23 +24,23 @@ export interface CheckedRules {
   readonly rules: readonly (TripRules & Pick<Rules, "patches">)[];
 }
 
-/** How hard to look. */
+/** The effort of the check. */
 export interface LawOptions {
   /** Objects whose values are tried too, of any kind. Default none. */
   readonly objects?: readonly KubeObject[];
-  /** Values to try for each patch, and objects for patches of a list that have to do with each other. Default 300. */
+  /** Number of values to try for each patch, and of objects for patches of a list that interact. Default 300. */
   readonly runs?: number;
   /** Default 1. */
   readonly seed?: number;
   /** Round trips to the host and back after which a value must have stopped changing. Default 10. */
   readonly rounds?: number;
-  /** Steps of evaluations for each patch, and for each list, after which the check of it ends early. Default 20 million, some tenths of a second. */
+  /** Steps of evaluations for each patch and each list, after which its check ends early. Default 20 million, a few tenths of a second. */
   readonly fuel?: number;
   /** "objects": only values that the objects hold. Default "schema". */
   readonly domain?: "schema" | "objects";
-  /** An evaluation that runs out of fuel counts for nothing. For engines with a lower limit than the one that will hold. Default false. */
+  /** Ignores evaluations that run out of fuel, for engines with a lower limit than the final one. Default false. */
   readonly forgiveFuel?: boolean;
-  /** Drifts that are known and meant. Default none. */
+  /** Drifts that are known and intended. Default none. */
   readonly acceptedDrifts?: readonly AcceptedDrift[];
   /** Which patches. Default all. */
   readonly only?: (patch: { readonly list: PatchListName; readonly index: number; readonly path: string }) => boolean;

@@ -1,5 +1,5 @@
 /**
- * Report of the law checker. All values are JSON data, so that a report can be printed, sent to a page, or kept.
+ * Report of the law checker. All values are JSON data, so that a report can be printed, sent to a page, or stored.
  *
  * @module
  */
@@ -18,23 +18,23 @@ export type PairVerdict = "lossless" | "one-way" | "drifts" | "oscillates";
 /**
  * Evidence for a verdict.
  *
- * `proved`: the texts of the expressions show it for every value. `exhausted`: every value there is was tried. `tried`: no
+ * `proved`: the texts of the expressions prove it for every value. `exhausted`: every possible value was tried. `tried`: no
  * counter-example among the values. `counterExample`: there is one.
  */
 export interface PairEvidence {
   readonly kind: "proved" | "exhausted" | "tried" | "counterExample";
-  /** Values that were tried; with `exhausted` how many there are. */
+  /** Number of values that were tried; with `exhausted`, of all values. */
   readonly values: number;
 }
 
 /** The laws that a patch can keep. */
 export type LawName = "roundTrip" | "hostEdits" | "idempotent" | "total" | "deterministic" | "typeKept" | "settles";
 
-/** One value on its way: `on` is its side. Null: the field is removed. */
+/** One value on the side `on`. Null means that the field is removed. */
 export interface LawStep {
   readonly on: "tenant" | "host";
   readonly value: unknown;
-  /** Why there is no value: the error of an expression, with its code. */
+  /** The reason why there is no value: the error of an expression, with its code. */
   readonly error?: string;
 }
 
@@ -59,7 +59,7 @@ export interface LawCounterExample {
 export interface LawResult {
   readonly law: LawName;
   readonly held: boolean;
-  /** Values that it was tried on; 0 where it has no meaning for the patch. */
+  /** Number of values for which the law was tried; 0 if the law does not apply to the patch. */
   readonly runs: number;
   readonly counterExample?: LawCounterExample;
 }
@@ -86,11 +86,11 @@ export interface PairReport {
 /** All patches of one list together. */
 export interface ListReport {
   readonly list: PatchListName;
-  /** The worst verdict of each alone and of all together, one after the other on one object. */
+  /** The worst verdict of the patches, each alone and all together on one object. */
   readonly verdict: PairVerdict;
-  /** Positions of those that have to do with each other, and were tried together; the others do what each does alone. */
+  /** Positions of the patches that interact and were tried together; the others act independently. */
   readonly together: readonly number[];
-  /** Objects that they were tried on. */
+  /** Number of objects on which the patches were tried. */
   readonly runs: number;
   /** The reasons of `acceptedDrifts`, where the patches drift together and there is one for each of them. */
   readonly accepted?: string;
@@ -103,9 +103,9 @@ export interface ListReport {
 /** All patches of a configuration, by list. */
 export interface LawReport {
   readonly pairs: readonly PairReport[];
-  /** The lists that have more than one patch. Those that `only` leaves out count for nothing. */
+  /** The lists with more than one patch, not counting patches that `only` leaves out. */
   readonly lists: readonly ListReport[];
-  /** Positions of accepted drifts that nothing needs. */
+  /** Positions of accepted drifts that no patch needs. */
   readonly idleAcceptances: readonly number[];
   /** Random seed: the same seed, configuration and objects give the same report. */
   readonly seed: number;

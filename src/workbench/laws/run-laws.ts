@@ -32,7 +32,7 @@ export interface RunLawsOptions {
 }
 
 /**
- * Checks every entry of `laws`, in order. An entry without a law, or with a path that no patch has, is an error; one that
+ * Checks every entry of `laws`, in order. An entry without a law, or with a path that no patch has, is an error. An entry that
  * applies to all patches but concerns none of them is skipped.
  *
  * @example

@@ -21,14 +21,14 @@ export function formatLawSteps(steps: readonly LawStep[]): string {
     .join(" → ");
 }
 
-/** An expression failed for a value of the kind; `to` is the side that received nothing. */
+/** Explains an expression that failed for a value of the kind; `to` is the side that received nothing. */
 export function explainFailure({ message }: Extract<Arrival, { kind: "failed" }>, to: "host" | "tenant"): string {
   const contained =
     to === "host" ? "The host keeps the value that was last written, or does not have the field" : "An edit of it on the host is undone";
   return `${message}. ${contained}.`;
 }
 
-/** A result whose type differs from that of the value that it replaces. */
+/** Explains a result whose type differs from the type of the value that it replaces. */
 export function explainType(before: unknown, after: unknown): string {
   return `The value was ${typeInWords(before)} and becomes ${typeInWords(after)}, which the API server may refuse together with the whole object.`;
 }
@@ -44,7 +44,7 @@ export function explainJourney(journey: { before: unknown; host: unknown; back: 
     : `${what}. An edit on the host to ${shown(host)} does not survive the round trip, so the syncer undoes it (REVERSE_NOT_INVERSE).`;
 }
 
-/** An edit on the host that cannot be applied in the tenant. */
+/** Explains an edit on the host that cannot be applied in the tenant. */
 export function explainEdit(edit: unknown, back: Arrival): string {
   const why =
     back.kind === "failed"
@@ -53,7 +53,7 @@ export function explainEdit(edit: unknown, back: Arrival): string {
   return `An edit on the host to ${shown(edit)} does not flow back: ${why}. The syncer undoes it.`;
 }
 
-/** A patch that reads the host object and returns a different value once its own result is there. */
+/** Explains a patch that reads the host object and returns a different value once its own result is there. */
 export function explainSecondWrite(): string {
   return "expression reads its own result in context.hostObject and changes it again: the host object is written twice.";
 }
@@ -64,11 +64,11 @@ const UNREST = {
   endless: "is different after every round",
 } as const;
 
-/** The round trips do not end. */
+/** Explains round trips that do not end. */
 export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds: number, { comesBack }: Trip): string {
   const how = `The value ${UNREST[unrest]} and does not settle within ${rounds} rounds.`;
   return comesBack
-    ? `${how} If both sides copy each other, they write forever; this syncer accepts no edit that changes on its way back, and undoes it (REVERSE_NOT_INVERSE).`
+    ? `${how} If both sides copy each other, they write forever; this syncer undoes an edit that changes on its way back (REVERSE_NOT_INVERSE).`
     : `${how} expression reads its own result in context.hostObject, so every reconcile of the object writes it again.`;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Compares what came out of the patches with everything that a test states.
+ * Compares the results of the patches with all statements of a test.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Cache of engines by their input: making one costs as much as some thousand tests.
+ * Cache of engines by their input: creating one costs as much as several thousand tests.
  *
  * @module
  */

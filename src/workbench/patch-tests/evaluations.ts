@@ -1,5 +1,5 @@
 /**
- * Watches what patches evaluate, to tell afterwards which evaluation made a value.
+ * Records the evaluations of patches, so that the evaluation that produced a value can be found later.
  *
  * @module
  */
@@ -58,7 +58,7 @@ function reaches({ path }: CompiledPatch, concrete: string): boolean {
   });
 }
 
-/** The last evaluation that made the value at a place, or something in or around it. */
+/** The last evaluation that made the value at a place, or a value in or around it. */
 export function evaluationAt(evaluations: readonly PatchEvaluation[], place: string): PatchEvaluation | undefined {
   return evaluations.findLast(({ patch, scope: { context } }) => {
     return isPathWithin(place, context.path) || isPathWithin(context.path, place) || patch.path.canonical === place;

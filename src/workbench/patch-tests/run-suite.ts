@@ -34,7 +34,7 @@ import type { Suite, SuiteContext, SuiteTest } from "./suite/suite.ts";
 export interface SuiteOptions {
   /** The text of a file; throws if there is none. Names are relative to the test file, separated by "/". */
   read(file: string): Promise<string>;
-  /** Which results are wanted, by their names; others do not run and are not listed. Default: all. */
+  /** Selects results by their names; others do not run and are not listed. Default: all. */
   readonly filter?: (name: string) => boolean;
   /** Golden files that differ pass, and their new content is in `writes`, unless the test fails otherwise. Default false. */
   readonly update?: boolean;
@@ -44,7 +44,7 @@ export interface SuiteOptions {
   readonly engines?: EngineCache;
   /** The kinds that configurations are read for; those of `engines`, if there are some. Default: all that are synced. */
   readonly kinds?: readonly SyncedKind[];
-  /** A clock in milliseconds that never goes back. With it, every result says how long it took. Default: none does. */
+  /** A monotonic clock in milliseconds. With it, every result contains its duration. Default: no durations. */
   readonly now?: () => number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * One worker that is asked one thing at a time. Of what is asked meanwhile only the last matters, and a worker that does not answer is
- * ended: fuel bounds the steps of an expression, this bounds the time of everything.
+ * A worker that handles one request at a time. Of the requests that arrive in the meantime, only the last one is kept, and a worker that
+ * does not answer is terminated: fuel bounds the steps of an expression, and this bounds the total time.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export interface ChannelOptions {
   readonly onFailure: (message: string, state: PlaygroundState) => void;
 }
 
-/** See the module comment. */
+/** Sends states to a worker and receives its answers; the module comment describes the guarantees. */
 export class Channel {
   readonly #options: ChannelOptions;
   #worker: WorkerLike | undefined;

@@ -1,5 +1,5 @@
 /**
- * What the page asks its workers through: one answers states, another one tries pairs of expressions, which takes longer, once the
+ * The page's connection to its workers: one evaluates states, and another tries pairs of expressions, which takes longer, once the
  * user stops typing.
  *
  * @module

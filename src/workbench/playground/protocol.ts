@@ -1,5 +1,6 @@
 /**
- * What the page and its worker say to each other. Plain data: everything crosses by structured clone, and a state travels in links.
+ * Messages between the page and its worker. They are plain data, because they are transferred by structured clone, and states are also
+ * stored in links.
  *
  * @module
  */

@@ -1,8 +1,7 @@
 /**
- * State ↔ what stands behind the `#` of a link. Browsers never send that part to a server.
+ * Converts a state to and from the part of a link after the `#`. Browsers never send that part to a server.
  *
- * The form is `1.` and the state as JSON, deflated, in base64url. The link may come from a stranger: its text is checked before it is
- * believed, and so is what comes out of it.
+ * The form is `1.` and the state as JSON, deflated, in base64url. Links are untrusted: both the text of a link and its decoded content are checked.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * State and answer → texts to go on with outside of the playground: a patch test file, a command line, a program.
+ * Converts a state and its answer into texts for use outside the playground: a patch test file, a command line, a program.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Runs a sequence: events and expectations in order of time, in a world of its own for each seed.
+ * Runs a sequence: events and expectations in order of time, in a separate world for each seed.
  *
  * @module
  */

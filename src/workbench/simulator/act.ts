@@ -49,7 +49,7 @@ export async function tell(what: string, writing: Promise<boolean>): Promise<str
   return (await writing) ? what : `${what}: refused`;
 }
 
-/** The object with other metadata. */
+/** The object with new metadata. */
 export function withMeta(object: KubeObject, metadata: ObjectMeta): KubeObject {
   return { ...object, metadata: { ...object.metadata, ...metadata } };
 }

@@ -28,42 +28,42 @@ import { ACTS, drawSwarm } from "./swarm.ts";
 import { createWorld } from "./world.ts";
 import type { World } from "./world.ts";
 
-/** One thing that happened in a run: which act, and the number that it drew from. A run is a list of these. */
+/** One event of a run: the act, and the number from which it was drawn. A run is a list of such events. */
 export interface Decision {
   readonly act: string;
   readonly salt: number;
 }
 
-/** What is run. */
+/** Options of a run. */
 export interface RunOptions {
   readonly seed: number;
-  /** What the replicas run; a seed takes one of them. */
+  /** The configurations of the replicas; a seed selects one. */
   readonly settings: readonly Setting[];
   /** Steps before the faults stop. Default {@link STEPS}. */
   readonly steps?: number;
   /** Syncers between the two clusters. Default 2. */
   readonly replicas?: number;
   readonly hooks?: SyncHooks;
-  /** Decides in the place of `plan`. For tests of the simulator: a planner that is wrong must be noticed. */
+  /** Replaces `plan`, for tests of the simulator: a wrong planner must be detected. */
   readonly planner?: Planner;
-  /** Makes the syncer in the place of `createSyncCore`. For the same. */
+  /** Replaces `createSyncCore`, for the same purpose. */
   readonly createCore?: CreateCore;
-  /** Does exactly this instead of what the seed draws. */
+  /** Repeats exactly these events instead of drawing from the seed. */
   readonly decisions?: readonly Decision[];
 }
 
-/** What came of a run. */
+/** Result of a run. */
 export interface Run {
   readonly seed: number;
   /** Name of the setting that it took. */
   readonly setting: string;
   readonly violation: Violation | undefined;
   readonly decisions: readonly Decision[];
-  /** How often each act happened. */
+  /** Number of times that each act happened. */
   readonly fired: ReadonlyMap<string, number>;
   /** One line per step. */
   readonly timeline: readonly string[];
-  /** Equal for two runs in which the very same things happened. */
+  /** Equal for two runs with identical events. */
   readonly hash: string;
   /** Accepted writes of all replicas. */
   readonly writes: number;

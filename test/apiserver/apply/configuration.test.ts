@@ -47,7 +47,7 @@ describe("a configuration", () => {
       why: "with an item without key is 422",
       body: widget({ spec: { ports: [{ protocol: "UDP" }] } }),
       code: 422,
-      message: 'Widget.test "w" is invalid: spec.ports[0].port: Required value: it identifies the items of this list',
+      message: 'Widget.test "w" is invalid: spec.ports[0].port: Required value: this field identifies the items of the list',
     },
     {
       why: "with an item of another kind is 422",

@@ -246,9 +246,9 @@ describeEtcd("etcd", () => {
     await follow(store, { ends: () => (ended += 1) });
     await store.create(key("a"), object("a"));
     await etcd.ask("/v3/kv/deleterange", { key: "AA==", range_end: "AA==" });
-    expect(await failureOf(store.get(key("a")))).toMatch(/^API_UNAVAILABLE 503 .*it was emptied/);
+    expect(await failureOf(store.get(key("a")))).toMatch(/^API_UNAVAILABLE 503 .*etcd was emptied/);
     expect(ended).toBe(1);
-    expect(await failureOf(store.create(key("b"), object("b")))).toMatch(/^API_UNAVAILABLE 503 .*it was emptied/);
+    expect(await failureOf(store.create(key("b"), object("b")))).toMatch(/^API_UNAVAILABLE 503 .*etcd was emptied/);
     await store.close();
     await etcd.remove();
   });

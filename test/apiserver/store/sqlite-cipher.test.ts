@@ -75,7 +75,7 @@ describe("a store with a cipher", () => {
       thrown = error;
     }
     expect(isEngineError(thrown, "CONFIG_FILE")).toBe(true);
-    expect(String(thrown)).toContain("cannot be decrypted: it was encrypted with another key, or changed since");
+    expect(String(thrown)).toContain("cannot be decrypted: it was encrypted with a different key, or has been changed since");
     // The file is given back.
     await openSqliteStore({ path: join(folder, "other.db"), cipher }).close();
     expect(() => new DatabaseSync(path).exec("BEGIN EXCLUSIVE")).not.toThrow();

@@ -169,7 +169,7 @@ describe("sealing again in the background", () => {
     expect(resealing.done).toBe(true);
     await until("it has told", () => lines.length === 2);
     expect(JSON.parse(lines[1]!)).toMatchObject({
-      message: "Every value is encrypted with the first key; earlier backups still need the others",
+      message: "Every value is encrypted with the first key; earlier backups still need the other keys",
       key: keyId(2),
       others: keyId(1),
     });

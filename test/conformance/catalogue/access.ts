@@ -29,7 +29,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
       "a kind that is not served is forbidden before it is unknown": ["upstream", "`WithAuthorization` before routing"],
       "a path that is not a resource is forbidden, but discovery is not": ["RBAC", "API discovery roles"],
       "a role allows its verbs on its resources in its namespace, and no more": ["RBAC", "Role and ClusterRole"],
-      "a role ends with its binding": ["RBAC", "RoleBinding and ClusterRoleBinding"],
+      "a role no longer applies once its binding is deleted": ["RBAC", "RoleBinding and ClusterRoleBinding"],
       "names narrow a role, including for lists that select them": ["RBAC", "Referring to resources"],
       "patching is a separate verb, and applying an absent object is creating it": ["API concepts", "Updates to existing resources"],
       "users cannot write rules that they do not have, unless they may escalate": ["RBAC", "Restrictions on role creation or update"],
@@ -65,8 +65,8 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
       "report what the caller may do": selfReview,
       "list what the caller may do in a namespace": selfReview,
       "report what others may do, if the caller may ask": selfReview,
-      "that ask about nothing are 422": reviewed,
-      "that ask about a resource and a path at once are 422": reviewed,
+      "reviews that ask about nothing are 422": reviewed,
+      "reviews that ask about a resource and a path at once are 422": reviewed,
       "report who the caller is, and allow only the verb create": [
         "Authentication",
         "API access to authentication information for a client",
@@ -79,13 +79,13 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     group: "tokens of accounts",
     cases: {
       "authenticate as the account, for an hour by default": ["Service accounts", "TokenRequest API"],
-      "with a time below ten minutes are 422": tokenRequest,
-      "with a time above 2^32 seconds are 422": tokenRequest,
-      "of an absent account are 404, with a name other than the path's 422": ["upstream", "`TokenREST.Create`"],
+      "tokens with a time below ten minutes are 422": tokenRequest,
+      "tokens with a time above 2^32 seconds are 422": tokenRequest,
+      "tokens of an absent account are 404, and tokens with a name other than the path's are 422": ["upstream", "`TokenREST.Create`"],
       "end with the account, even if another of its name is created": ["Service accounts", "Authenticating service account credentials"],
       "end with the object that they are bound to, which must exist": ["Managing service accounts", "Bound service account tokens"],
-      "for another audience are refused by the API and accepted by that audience": ["TokenReview v1", "status.audiences"],
-      "are a subresource of accounts that can only be created": ["TokenRequest v1", "Operations"],
+      "tokens for a different audience are refused by the API and accepted by that audience": ["TokenReview v1", "status.audiences"],
+      "tokens are a subresource of accounts that can only be created": ["TokenRequest v1", "Operations"],
     },
   },
   {
@@ -93,7 +93,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "roles made of others",
     cases: {
-      "have the rules of the roles that they select, and follow changes of these": ["RBAC", "Aggregated ClusterRoles"],
+      "roles made of others have the rules of the roles that they select, and follow changes of these": ["RBAC", "Aggregated ClusterRoles"],
       "include admin, edit and view, to which new kinds can add rules": ["RBAC", "User-facing roles"],
       "require all permissions, because they gather any rules": ["upstream", "`hasAggregationRule`"],
     },
@@ -104,8 +104,8 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     group: "managers that come with an object",
     cases: {
       "count, except for what their author wrote again": ["upstream", "`decodeLiveOrNew` of the field manager"],
-      "of an unknown type are ignored": ["upstream", "`TestErrorsDontFail`"],
-      "that are empty are ignored": ["Server-side apply", "Clearing managedFields"],
+      "managers of an unknown type are ignored": ["upstream", "`TestErrorsDontFail`"],
+      "managers that are empty are ignored": ["Server-side apply", "Clearing managedFields"],
     },
   },
 ];

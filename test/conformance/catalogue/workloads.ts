@@ -22,13 +22,16 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "scale",
     cases: {
-      "of deployments shows replicas and selector": ["Scale v1", "status.selector"],
-      "of statefulsets shows replicas and selector": ["Scale v1", "status.selector"],
-      "is written by a patch, which is a new generation of the object and owned by the client that scaled": scale,
-      "is written by a PUT, unless the object has been replaced": ["API conventions", "Concurrency Control and Consistency"],
-      "below 0 is 422 of the Scale, of an absent object 404": ["upstream", "`ValidateScale`"],
-      "is applied by a manager that owns replicas from then on, unless another one owns them": ["upstream", "`managedfields.ScaleHandler`"],
-      "is announced as a Scale of its own group": ["API concepts", "Discovery API"],
+      "the scale of deployments shows replicas and selector": ["Scale v1", "status.selector"],
+      "the scale of statefulsets shows replicas and selector": ["Scale v1", "status.selector"],
+      "a patch of the scale increases the generation of the object, and the client that scaled owns the field": scale,
+      "a PUT writes the scale, unless the object has been replaced": ["API conventions", "Concurrency Control and Consistency"],
+      "a scale below 0 is 422, and the scale of an absent object is 404": ["upstream", "`ValidateScale`"],
+      "a manager that applies the scale owns replicas from then on, unless a different manager owns them": [
+        "upstream",
+        "`managedfields.ScaleHandler`",
+      ],
+      "discovery announces the scale as a Scale of its own group": ["API concepts", "Discovery API"],
     },
   },
   {

@@ -225,8 +225,8 @@ describe("references to Secrets and ConfigMaps", () => {
   test("are worth a warning, once for each kind, where nothing says which way these go", () => {
     expect(told(patched([reference("Secret"), reference("ConfigMap"), reference("Secret").replace("Secret", "other")].join(", ")))).toEqual(
       [
-        "sync.toHost.endpoints.patches[0].reference.kind: The tenant's Secret is not copied to the host, since sync.toHost.secrets.enabled is not set: the host's is copied to the tenant. Set sync.toHost.secrets.enabled to true to copy the tenant's Secret, or to false to copy the host's",
-        "sync.toHost.endpoints.patches[1].reference.kind: The tenant's ConfigMap is not copied to the host, since sync.toHost.configMaps.enabled is not set: the host's is copied to the tenant. Set sync.toHost.configMaps.enabled to true to copy the tenant's ConfigMap, or to false to copy the host's",
+        "sync.toHost.endpoints.patches[0].reference.kind: The tenant's Secret is not copied to the host, since sync.toHost.secrets.enabled is not set: the host's Secret is copied to the tenant instead. Set sync.toHost.secrets.enabled to true to copy the tenant's Secret, or to false to copy the host's",
+        "sync.toHost.endpoints.patches[1].reference.kind: The tenant's ConfigMap is not copied to the host, since sync.toHost.configMaps.enabled is not set: the host's ConfigMap is copied to the tenant instead. Set sync.toHost.configMaps.enabled to true to copy the tenant's ConfigMap, or to false to copy the host's",
       ],
     );
     expect(told(patched(reference("Secret"), ", secrets: {all: true}"))).toHaveLength(1);

@@ -17,7 +17,7 @@ test.each([
   ["subsets.addresses", "subsets is a list. Write subsets[*] for all its elements"],
   [
     "metadata.annotations.example.com/tls",
-    'annotations are strings, and nothing lies below a string. Quote a key with dots: annotations["example.com/tls"]',
+    'annotations are strings, which have no fields. Quote a key with dots: annotations["example.com/tls"]',
   ],
 ])("a path that finds nothing is told: %s", (path, expected) => {
   expect(told(`{ path: '${path}', expression: value }`)).toEqual([`The path finds nothing: ${expected}`]);

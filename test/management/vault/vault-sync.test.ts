@@ -120,7 +120,7 @@ describe("a SharedSecret that names a secret of the vault", () => {
       vault.asked.length = 0;
       await round();
       expect(await shown("kept")).toMatchObject({ data: { password: "one" }, condition });
-      expect((await shown("kept")).message).toMatch(/; the data stays as it is$/);
+      expect((await shown("kept")).message).toMatch(/; the data does not change$/);
       expect(vault.asked.map(({ path }) => path)).toEqual(["/v1/secret/data/kept"]);
     } finally {
       vault.tokens.set("root-token", [""]);

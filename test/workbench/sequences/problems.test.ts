@@ -51,7 +51,10 @@ test.each([
     "{ at: 0s, tenant: { apply: web, delete: web } }",
     "27: error CONFIG_VALUE sequences[0].events[0].tenant: Expected exactly one of apply, edit, delete, pause, resume, found apply and delete",
   ],
-  ["{ at: 0s, tenant: { edit: web } }", "27: error CONFIG_VALUE sequences[0].events[0].tenant: An edit needs set: what it changes"],
+  [
+    "{ at: 0s, tenant: { edit: web } }",
+    "27: error CONFIG_VALUE sequences[0].events[0].tenant: An edit needs set, with the values to change",
+  ],
   [
     "{ at: 0s, tenant: { delete: web, set: { a: 1 } } }",
     "47: error CONFIG_VALUE sequences[0].events[0].tenant.set: set goes with apply and edit, not with delete",
@@ -101,7 +104,7 @@ test.each([
   ["{ host: { wep: present } }", '19: error CONFIG_VALUE sequences[0].expect[0].host: Unknown object "wep". Did you mean "web"?'],
   [
     "{ host: { web: there } }",
-    "24: error CONFIG_VALUE sequences[0].expect[0].host.web: Expected present, absent or a map of what is expected of the object",
+    "24: error CONFIG_VALUE sequences[0].expect[0].host.web: Expected present, absent or a map of expectations of the object",
   ],
   [
     "{ host: { web: {} } }",

@@ -3,7 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders } from "n
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-/** A response with headers that are written from a list, which takes a fraction of the time of setting them one by one. */
+/** A response that writes its headers from a list. Setting them one by one would take several times as long. */
 export class HeadedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** Names and values in turn, for the head when it is written. A header that is set otherwise takes precedence. */
   readonly later: string[] = [];

@@ -140,7 +140,7 @@ function elementText(object: object): string {
   return Object.isFrozen(object) ? jsonTextOf(object) : JSON.stringify(object);
 }
 
-/** The same, indented for human readers. */
+/** The JSON text of an object in parts, indented for human readers. */
 export function* indentedParts(object: object, each = asItIs): Iterable<string> {
   const listing = listingOf(object);
   if (listing === undefined || listing.elements.length === 0) return yield `${JSON.stringify(object, null, 2)}\n`;

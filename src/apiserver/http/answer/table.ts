@@ -1,5 +1,5 @@
 /**
- * Objects as tables and as their metadata alone, which is what `kubectl get` asks for.
+ * Objects as tables, which `kubectl get` requests, and as their metadata alone.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export type IncludeObject = "None" | "Metadata" | "Object";
 
 const INCLUDE_OBJECT: readonly IncludeObject[] = ["None", "Metadata", "Object"];
 
-/** @throws API_INVALID when the parameter has a value other than those three. */
+/** @throws API_INVALID when the parameter is not one of `INCLUDE_OBJECT`. */
 export function readIncludeObject(query: URLSearchParams): IncludeObject {
   const text = query.get("includeObject") || "Metadata";
   const value = INCLUDE_OBJECT.find((candidate) => candidate === text);

@@ -13,7 +13,7 @@ export interface WatchBodyOptions {
 
 /**
  * Writes a watch to a response, one JSON object per line, until the watch or the connection ends. While the connection is
- * full, nothing is taken from the queue, which limits the cost of a slow reader.
+ * full, no record is taken from the queue; this limits the cost of a slow reader.
  */
 export async function streamWatch(response: ServerResponse, queue: WatchQueue, { toLine, drained }: WatchBodyOptions): Promise<void> {
   // The request's own "close" comes as soon as its body is read; only the response's tells that the reader has gone.
@@ -48,7 +48,7 @@ function* piecesOf(batch: readonly WatchRecord[], toLine: (record: WatchRecord) 
   if (lines.length > 0) yield lines.length === 1 ? lines[0]! : Buffer.concat(lines);
 }
 
-/** Accepts a watch, and reports in its first line why it fails. */
+/** Accepts a watch that cannot be served, and reports the reason in its first line. */
 export function streamError(response: ServerResponse, status: Status): void {
   response.writeHead(200, { "Content-Type": "application/json" });
   response.end(lineOf({ type: "ERROR", object: status }));

@@ -1,7 +1,7 @@
 /** Bytes of a body that is worked on in pieces, and not beside another such one. */
 const LARGE_BYTES = 16 * 1024;
 
-/** Reports whether a body has its turn to wait for. */
+/** Reports whether a body must wait for its turn. */
 export function isLarge(bytes: number): boolean {
   return bytes >= LARGE_BYTES;
 }

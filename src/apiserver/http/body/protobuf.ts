@@ -1,6 +1,6 @@
 /**
- * Objects in Kubernetes' binary form, as far as shapes say the numbers of their fields. It is read only: every client that
- * writes it also takes JSON back.
+ * Reads objects in Kubernetes' binary form if their shapes contain the field numbers. Nothing is written in this form, because every
+ * client that sends it also accepts JSON.
  *
  * @module
  */

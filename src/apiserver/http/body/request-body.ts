@@ -76,7 +76,7 @@ function closed(): Error {
 const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,:\n{[');
 
 /**
- * Refuses a body with more values than that before parsing it; counts members and items, and in YAML every possible separator.
+ * Refuses a body with more than `valuesMax` values before it is parsed. Members and items count, and in YAML every possible separator.
  *
  * @throws API_INVALID (413).
  */
@@ -173,7 +173,7 @@ function parseProtobuf(bytes: Buffer, shape: ObjectSchema): unknown {
  * Data of a YAML text, or of a JSON text, which is also YAML but parses faster as JSON. A mapping of YAML can begin as JSON does.
  *
  * @param valuesMax Maximum number of values after expanding aliases.
- * @throws API_BAD_REQUEST when the text is neither, is nested too deeply, or its aliases expand to more than that.
+ * @throws API_BAD_REQUEST when the text is neither, is nested too deeply, or its aliases expand to more than `valuesMax`.
  */
 export function parseYaml(text: string, valuesMax: number): unknown {
   let fault: Error | undefined;

@@ -20,8 +20,8 @@ export interface Connections {
 }
 
 /**
- * At most `max` connections. One more closes the longest idle connection of the address with the most connections; if none of these is idle, the
- * new one is closed.
+ * Limits a server to `max` connections. A further connection closes the longest idle one of the address with the most connections; if none
+ * of these is idle, the new connection is closed.
  */
 export function createConnections(max: number, metrics: Metrics): Connections {
   // In the order in which they were used last.

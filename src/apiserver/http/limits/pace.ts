@@ -21,7 +21,10 @@ export interface KnownCallers {
   refused(credentials: string, connection?: object): void;
 }
 
-/** Creates an empty record of callers. Credentials are kept as digests; the last ones of an open connection stay with it, as received. */
+/**
+ * Creates an empty record of callers. Credentials are kept as digests, except the latest ones of each open connection, which are kept as
+ * received.
+ */
 export function createKnownCallers(max = KNOWN_MAX): KnownCallers {
   const users = new Map<string, string>();
   const digestOf = oncePerConnection(sha256Hex);

@@ -3,14 +3,15 @@
  *
  *     objects/core/configmaps/shop/db   an object: JSON text, sealed if there is a cipher; its revision is etcd's
  *     last                              the last write, as `FORMAT ID`; written in the transaction of every write
- *     fence                             raised to void writes that are still in flight; see `writer.ts` and `recovery.ts`
+ *     fence                             raised to invalidate writes that are still in flight; see `writer.ts` and `recovery.ts`
  *     floor                             written after a restoration: history from before its revision is not served; see `raise.ts`
  *     raise                             written to raise etcd's revision, and never read
  *     swept                             for which encryption key etcd's history was cleaned; see `resealer.ts`
  *
- * `last` is what ties the rest together. One read of it tells the revision of the last write below the prefix, whatever else is in
- * etcd, and the watch tells by it whose each write is. Etcd counts its versions, so that none of them is lost unnoticed; and no two writes
- * have one id, so that a process that knows one can ask whether etcd still has it in its history, or was restored to another past.
+ * `last` ties the other keys together. A single read of this key returns the revision of the last write below the prefix, regardless of
+ * the rest of etcd, and its value identifies the writer of each write in the watch. Etcd counts the versions of the key, so a missed write
+ * is noticed. Every write has a unique id, so a process can check whether etcd's history still contains a known write or etcd was restored
+ * to a different history.
  *
  * @module
  */
@@ -94,7 +95,7 @@ export function lastValue(id: string): string {
 export function readLast(value: string): string {
   const [format, id = ""] = value.split(" ");
   if (Number(format) === FORMAT) return id;
-  const hint = "Run the version that wrote it, or a later one; or choose another prefix";
+  const hint = "Run the version that wrote the data, or a later one; or choose another prefix";
   throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this version supports`, { hint });
 }
 
@@ -109,7 +110,7 @@ export async function demandLast({ client, layout: { last, objects } }: Pick<Loa
   const { responses = [] } = (await client.call("/v3/kv/txn", { success })) as WireTransaction;
   const [noLast, noObjects] = responses.map(({ response_range }) => (response_range?.kvs ?? []).length === 0);
   if (noLast !== true || noObjects === true) return;
-  const hint = `Put it back, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
+  const hint = `Restore the key, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
   throw unusable(`the key ${last} is missing, although there are objects: it was deleted`, { hint });
 }
 
@@ -138,14 +139,14 @@ export function readStoredObject(key: string, { value, mod_revision }: WireKeyVa
   return { stored: { key, object: withRevision(object as KubeObject, revision), revision }, older };
 }
 
-const KEY_HINT = "Start with the key that it was written with";
-const CHANGED_HINT = "if it was changed, put back its value, or remove it from etcd";
+const KEY_HINT = "Start with the key that encrypted the data";
+const CHANGED_HINT = "if the object was changed, restore its value, or remove it from etcd";
 
 function opened(key: string, text: string, cipher: Cipher): string {
   try {
     return cipher.open(key, text);
   } catch (cause) {
-    const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with another key, or changed since`;
+    const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with a different key, or has been changed since`;
     const known = isEngineError(cause) ? cause.details["hint"] : undefined;
     throw unusable(reason, { hint: `${typeof known === "string" ? known : KEY_HINT}; ${CHANGED_HINT}`, cause });
   }
@@ -184,7 +185,7 @@ export interface LoadOptions {
 /**
  * Reads everything below the prefix, page by page, at one revision.
  *
- * @throws EtcdFailure, or STORE_FAILED when something there is not as it was written, or does not fit into memory.
+ * @throws EtcdFailure, or STORE_FAILED when data there has been altered, or does not fit into memory.
  */
 export async function loadContents({ client, layout, cipher, memory, revision: wanted = 0 }: LoadOptions): Promise<EtcdContents> {
   const objects: StoredObject[] = [];
@@ -240,8 +241,8 @@ function nextPage(page: number, kvs: readonly WireKeyValue[]): number {
 }
 
 /**
- * The contents up to `history` revisions ago, so that later events can be replayed: as far back as etcd still has it, but not beyond
- * the last restoration, before which clients may have seen a different history.
+ * The contents up to `history` revisions ago, so that later events can be replayed. They reach back as far as etcd keeps history, but not
+ * beyond the last restoration: clients may have seen a different history before it.
  *
  * @throws as {@link loadContents}.
  */

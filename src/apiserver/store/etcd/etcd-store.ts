@@ -30,28 +30,28 @@ export type { EtcdStore } from "./contract.ts";
 export { RAISE_MAX } from "./past/raise.ts";
 export type { EtcdTls } from "./client/connection.ts";
 
-/** Where etcd is, and how objects are kept in it. */
+/** The addresses of etcd, and how objects are stored there. */
 export interface EtcdStoreOptions {
-  /** Addresses of members of one cluster, as `https://127.0.0.1:2379`. When one fails the next one is asked. */
+  /** Addresses of members of one cluster, as `https://127.0.0.1:2379`. When one fails, the next one is used. */
   readonly endpoints: readonly string[];
-  /** Before all keys. Default `/endpoint-sync/`. What else is in etcd does no harm, and is left alone but for compactions. */
+  /** Prefix of all keys. Default `/endpoint-sync/`. Other data in etcd does no harm and is left alone, except by compactions. */
   readonly prefix?: string;
   readonly tls?: EtcdTls;
   readonly credentials?: EtcdCredentials;
-  /** Every object goes through it on its way to etcd and back; keys do not. Default: objects are written as they are. */
+  /** Encrypts every object on its way to etcd and decrypts it on the way back; keys are not encrypted. Default: no encryption. */
   readonly cipher?: Cipher;
   /** Events kept for watches and pages of older states. Default 10,000. */
   readonly history?: number;
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
   /**
-   * Called at the start, and again before a running store continues with etcd's contents after a restoration: throws to refuse.
-   * Reads then fail, nothing is written, and it is called again with the next read. Default: accepts any contents.
+   * Called at the start, and again before a running store continues with etcd's contents after a restoration: throws to refuse the
+   * contents. Reads then fail, nothing is written, and the next read calls it again. Default: accepts any contents.
    */
   readonly admit?: (found: Pick<Store, "get" | "list">) => Promise<void>;
   /**
-   * Revision of an earlier process that clients may have seen. Unless etcd's history continues there, etcd was restored: it is raised
-   * above that first, and history from before is not served. Default: no earlier process.
+   * Revision of an earlier process that clients may have seen. Unless etcd's history continues from there, etcd was restored: its revision
+   * is first raised above this one, and earlier history is not served. Default: no earlier process.
    */
   readonly seen?: SeenState | undefined;
   /** Default {@link ETCD_TIMES}. */
@@ -64,15 +64,15 @@ export interface EtcdStoreOptions {
   readonly metrics?: Metrics;
 }
 
-/** How long things may take, in milliseconds. */
+/** Time limits, in milliseconds. */
 export interface EtcdTimes {
-  /** Until a member must be connected. */
+  /** Time within which a member must be connected. */
   readonly connectMs: number;
-  /** Until a member must have answered. */
+  /** Time within which a member must answer. */
   readonly requestMs: number;
-  /** For how long after its begin a read or write that fails is repeated. It is answered `requestMs` later at the latest. */
+  /** Time for which a failing read or write is repeated. It is answered at most `requestMs` later. */
   readonly giveUpMs: number;
-  /** Silence of the watch, while there is something to tell, after which another one is begun. */
+  /** Silence of the watch, although events are expected, after which a new watch is begun. */
   readonly silentMs: number;
   /** Interval of unprompted checks of etcd: they advance the bookmarks of idle watches and detect a dead watch. */
   readonly heartbeatMs: number;
@@ -80,7 +80,7 @@ export interface EtcdTimes {
   readonly recoverMs: number;
 }
 
-/** Defaults; but for `recoverMs` only tests need others. */
+/** Defaults; except for `recoverMs`, only tests need other values. */
 export const ETCD_TIMES: EtcdTimes = {
   connectMs: 2_000,
   requestMs: 5_000,
@@ -92,9 +92,9 @@ export const ETCD_TIMES: EtcdTimes = {
 
 /**
  * A store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open: each sees the writes of all,
- * in the same order and under the same revisions, which are etcd's.
+ * in the same order and with the same revisions, those of etcd.
  *
- * Everything is also in memory, kept up to date by one watch; lists and watches are served from there. Before each read, this process asks
+ * All objects are also in memory, kept up to date by one watch; lists and watches are served from memory. Before each read, this process asks
  * etcd for its latest revision, and the read waits until the process has caught up: no process ever shows a state older than one that
  * was shown before.
  *

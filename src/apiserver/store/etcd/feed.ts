@@ -33,7 +33,7 @@ class Compacted extends Error {}
 /** The longest silence that a stream is allowed before its first events, in milliseconds, unless every silence may be longer. */
 const FIRST_EVENTS_MAX_MS = 30_000;
 
-/** One watch on everything below the prefix, resumed where it was whenever it ends. */
+/** One watch on everything below the prefix. Whenever the watch ends, it is resumed at the same position. */
 export class Feed {
   readonly #options: FeedOptions;
   #stream = new AbortController();

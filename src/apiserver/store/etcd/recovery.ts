@@ -1,11 +1,11 @@
 /**
- * Reloads everything when the local state does not continue: events were lost on the way, etcd has forgotten them, or etcd was put back
- * to another past by the restoration of a backup.
+ * Reloads everything when the local state does not continue: events were lost in transit, etcd has compacted them, or a backup was
+ * restored and etcd has a different history.
  *
- * After a restoration nothing is answered from before it. Steps, in order: watches end; the present contents are admitted, as
- * at a start; the fence is raised, which voids in-flight writes that rely on the discarded past; etcd is raised until it
- * counts from above every revision known here, so that no revision stands for two states; then everything is read. Until it is admitted nothing
- * is written: a copy may be on its way into etcd.
+ * After a restoration, no answer contains the earlier state. The steps, in order: watches end; the current contents are checked, as at a
+ * start; the fence is raised, which invalidates in-flight writes that rely on the discarded history; etcd's revision is raised above every
+ * revision known here, so that no revision stands for two states; then everything is read. Nothing is written before the check has
+ * succeeded, because a copy into etcd may be in progress.
  *
  * If etcd has compacted the local state, a restoration and a long absence look the same, so a restoration is assumed.
  *
@@ -124,7 +124,7 @@ export class Recovery {
 
   async #tellEmptied(): Promise<never> {
     await demandLast(this.#options);
-    throw new Error("it was emptied. Restore a backup");
+    throw new Error("etcd was emptied. Restore a backup");
   }
 
   #lose(known: KnownState, present: Present): void {

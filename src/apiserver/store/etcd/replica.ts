@@ -35,7 +35,7 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** A write has not arrived here, or cannot be read. */
+/** The error for a write that has not arrived here, or cannot be read. */
 export class MissedWrite extends Error {
   /** Of the object that cannot be read. */
   readonly key: string | undefined;

@@ -240,7 +240,7 @@ export class ReplicatedStore implements EtcdStore {
   }
 
   async #write(write: EtcdWrite): Promise<StoredObject | undefined> {
-    assert(STORABLE.test(write.key), "keys are made of whole characters");
+    assert(STORABLE.test(write.key), "a key has no unpaired surrogate");
     this.#demandOpen();
     if (write.object !== undefined) demandRoom(this.#replica.view, this.#options.memory, write.key, write.object);
     const answered = { late: false };

@@ -1,12 +1,12 @@
 /**
- * Reseals the values in etcd. A value's revision there is that of its last write, and clients and conditions rely on it, so a value
- * that is resealed is written like any other: if it is still at the revision that was read, under the next one, and watches see it.
+ * Re-encrypts the values in etcd. Clients and conditions rely on the revision of a value, which is that of its last write. A value is
+ * therefore re-encrypted by an ordinary write: only if it still has the revision that was read, with a new revision, and visible to watches.
  * A concurrent writer wins or gets a conflict, as usual.
  *
- * The work left is read off the values, whose sealing keys each process knows. In the end etcd is compacted
- * so that its history holds nothing of older keys either. The key `swept` remembers that, as `ID REVISION`: nothing
- * sealed by a key other than ID is in the history up to REVISION. It is empty, "", from when values are resealed until
- * that is done; if it is missing, nothing was ever resealed. So a process that continues after a crash knows what is left.
+ * The remaining work follows from the values, because each process knows the encryption key of each value. At the end, etcd is compacted
+ * so that its history contains no data of older keys. The key `swept` records this as `ID REVISION`: the history up to REVISION contains
+ * nothing that a key other than ID has encrypted. While values are being re-encrypted, `swept` is empty (""); if it is missing, nothing
+ * was ever re-encrypted. A process that continues after a crash can thus determine the remaining work.
  *
  * @module
  */

@@ -1,14 +1,14 @@
 /**
- * Writes as transactions. Each happens only if the object is still at the revision that its author saw, the fence where the writer knows it
- * to be, and nothing that the writer has seen is undone, and leaves its id in `last`.
+ * Writes as transactions. A transaction takes effect only if the object still has the revision that its author saw, the fence has the
+ * value that the writer knows, and no write that the writer has seen was undone. It stores its id in `last`.
  *
- * A write that may revoke a permission raises the fence as well. So every write in flight was judged after that revocation, or is
- * void: then this process sees that, and the author is judged again before the next try.
+ * A write that may revoke a permission also raises the fence. Every write in flight was therefore authorized after that revocation, or is
+ * invalid; in that case this process notices, and the author is authorized again before the next attempt.
  *
- * A request without an answer may have been carried out, or may be later: etcd and the network can hold it for seconds. Then the
- * fence is raised, which voids everything that relies on the old one, and the watch is read up to there. If it shows the write, the
- * write has happened; if not, it never will, and is tried again. So no caller gets a failure for a write that succeeded, and no write
- * succeeds after a reported failure. The outcome stays unknown only if etcd is out of reach for as long as the caller waits.
+ * A request without an answer may have taken effect, or may do so later: etcd and the network can delay it for seconds. The fence is then
+ * raised, which invalidates every write that relies on the old fence, and the watch is read up to the new one. If the watch contains the
+ * write, it has happened; otherwise it never will, and is tried again. No caller therefore gets a failure for a write that succeeded, and
+ * no write succeeds after a reported failure. The outcome remains unknown only if etcd cannot be reached for as long as the caller waits.
  *
  * @module
  */

@@ -26,7 +26,7 @@ export interface HistoryOptions {
 }
 
 /**
- * A window of at least `capacity` events that starts at state `start`; of fewer if the states they replaced are too large, so that no client
+ * A window of at least `capacity` events that starts at state `start`. It holds fewer events if the replaced states are too large, so that no client
  * can fill the memory by repeatedly writing one large object.
  *
  * @example

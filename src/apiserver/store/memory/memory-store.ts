@@ -6,7 +6,7 @@ import { withRevision, StoreView } from "./store-view.ts";
 import type { StoreContents } from "./store-view.ts";
 import type { Store, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 
-/** How much a memory store remembers. */
+/** Limits of a memory store. */
 export interface MemoryStoreOptions {
   /** Events kept for watches and pages of older states. Default {@link HISTORY_DEFAULT}. */
   readonly history?: number;
@@ -110,7 +110,7 @@ class StoreInMemory implements MemoryStore {
     this.#view.forget();
   }
 
-  /** Nothing is sealed in memory. */
+  /** Nothing is encrypted in memory. */
   async sealedBy(): Promise<ReadonlyMap<string, number>> {
     return new Map();
   }

@@ -52,8 +52,8 @@ interface Watcher {
 }
 
 /**
- * The reading half of a store, in memory: the current objects, a window of history, and watches. It shows what it is
- * given, counts nothing itself, and never goes back.
+ * The reading half of a store, in memory: the current objects, a window of history, and watches. It shows exactly the events that it is
+ * given, assigns no revisions itself, and never goes back.
  *
  * An event costs a binary search and one call per watcher of its key's prefixes, regardless of the number of other watchers.
  */

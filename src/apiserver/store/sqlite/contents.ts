@@ -31,10 +31,10 @@ export interface ContentsSource {
 }
 
 /**
- * Everything that a database contains, parsed and frozen. What the program relies on is checked while reading, so that
- * damage to a file is found when it is opened and not later. The history is as long as memory allows.
+ * Everything that a database contains, parsed and frozen. Everything that the program relies on is checked, so that damage to a file is
+ * found when the file is opened and not later. The history is as long as memory allows.
  *
- * @throws CONFIG_FILE when a row is not as it was written, STORE_FAILED when there are more objects than memory for them.
+ * @throws CONFIG_FILE when a row has been altered, STORE_FAILED when the objects do not fit into memory.
  */
 export function readContents(database: DatabaseSync, source: ContentsSource): StoreContents {
   const objects = new Map<string, StoredObject>();
@@ -51,7 +51,7 @@ export function readContents(database: DatabaseSync, source: ContentsSource): St
 /**
  * The revision of the last write.
  *
- * @throws CONFIG_FILE when a row has a later one: readers of its revision would mistake it for another state.
+ * @throws CONFIG_FILE when a row has a later revision: its revision could be mistaken for that of a different state.
  */
 export function readLastRevision(database: DatabaseSync, path: string): number {
   const sql = "SELECT value AS last, (SELECT max(revision) FROM objects) AS newest FROM meta WHERE name = 'revision'";

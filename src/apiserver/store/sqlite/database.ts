@@ -1,9 +1,8 @@
 /**
  * One database file, held by one process.
  *
- * The file is locked from opening to closing by SQLite itself (exclusive locking mode). The operating system gives the lock
- * back when the process ends, however it ends, so nothing stale can be left. Locks of network file systems are often not to
- * be relied on: the file belongs on a local disk.
+ * The file is locked from opening to closing by SQLite itself (exclusive locking mode). The operating system releases the lock whenever
+ * the process ends, in any way, so no stale lock can remain. Locks of network file systems are often unreliable, so the file belongs on a local disk.
  *
  * @module
  */

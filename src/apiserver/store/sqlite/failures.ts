@@ -35,11 +35,11 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
     IOERR,
     {
       reason: "the system cannot read or write it",
-      hint: "Check the device. If there is a log (-wal) next to it, copy both to a writable location",
+      hint: "Check the device. If there is a log (-wal) next to the file, copy both to a writable location",
     },
   ],
   [CORRUPT, DAMAGED],
-  [FULL, { reason: "the disk is full", hint: "Free space on it" }],
+  [FULL, { reason: "the disk is full", hint: "Free space on the disk" }],
   [CANTOPEN, { reason: "it cannot be opened", hint: "Check that it is a file, and the permissions of its folder" }],
   [NOTADB, FOREIGN],
 ]);
@@ -50,7 +50,7 @@ const FILE_FAULTS: ReadonlyMap<unknown, Fault> = new Map([
   ["EACCES", CLOSED_TO_US],
   ["EPERM", CLOSED_TO_US],
   ["EROFS", CLOSED_TO_US],
-  ["ENOSPC", { reason: "the disk is full", hint: "Free space on it" }],
+  ["ENOSPC", { reason: "the disk is full", hint: "Free space on the disk" }],
 ]);
 
 /** The error for a file that is a database of another program. */
@@ -73,24 +73,24 @@ export function isLockedFile(error: unknown): boolean {
   return isEngineError(error) && error.details["reason"] === LOCKED.reason;
 }
 
-const EMPTY_HINT = "Put it back, together with its -wal file if there was one, or restore a backup";
+const EMPTY_HINT = "Put the file back, together with its -wal file if there was one, or restore a backup";
 
-/** The file contains something that this program never writes; `what` describes where. */
+/** The error for a file with content that this program never writes; `what` describes the place. */
 export function damagedFile(path: string, what: string): EngineError {
   return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
 }
 
 /** The file contains an object that the given key cannot decrypt. */
 export function sealedFile(path: string, key: string, cause: unknown): EngineError {
-  const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with another key, or changed since`;
+  const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with a different key, or has been changed since`;
   const known = isEngineError(cause) ? cause.details["hint"] : undefined;
-  return fileError(path, { reason, hint: typeof known === "string" ? known : "Start with the key that it was written with" }, cause);
+  return fileError(path, { reason, hint: typeof known === "string" ? known : "Start with the key that encrypted the data" }, cause);
 }
 
 /** The file was written by a newer version of this program. */
 export function newerFile(path: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
   const reason = `its schema ${found} is newer than ${known}, the newest that this version supports`;
-  return fileError(path, { reason, hint: "Run the version that wrote it, or a later one" });
+  return fileError(path, { reason, hint: "Run the version that wrote the file, or a later one" });
 }
 
 /** Converts anything thrown while opening a file into an error. */
@@ -100,11 +100,13 @@ export function openFailure(path: string, error: unknown): EngineError {
   return fileError(path, fault ?? { reason: messageOf(error), hint: "Check the file and its device" }, error);
 }
 
-/** A file of an open database is no longer where it was, or not as this process left it; `what` describes the change. */
+/** The error for a file of an open database that was moved, or changed by a different process; `what` describes the change. */
 export function lostFile(path: string, { file, what }: { readonly file: string; readonly what: string }): EngineError {
   const reason = "a file of the database was removed, moved, replaced or changed";
   const hint = "Stop the program. Put back the database and its log (-wal) as they were, or restore a backup, and start again";
-  const { status } = unavailable(`the server cannot store anything: ${reason}. The administrator must put it back and restart`).details;
+  const { status } = unavailable(
+    `the server cannot store anything: ${reason}. The administrator must put the file back and restart`,
+  ).details;
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": "${file}" ${what} while it was open`, {
     details: { hint, reason, status },
   });
@@ -117,7 +119,7 @@ export function writeFailure(path: string, error: unknown): EngineError {
   const reason = full ? "the disk is full" : messageOf(error);
   const hint = isLasting(error)
     ? "Stop the program, and restore the file from a backup"
-    : `${full ? "Free space on it" : "Check the device"}; the store resumes as soon as it can write`;
+    : `${full ? "Free space on the disk" : "Check the device"}; the store resumes as soon as it can write`;
   const told = `the server cannot store anything: ${reason}. ${hint}`;
   const { status } = (full ? insufficientStorage(told) : unavailable(told)).details;
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint, reason, status } });

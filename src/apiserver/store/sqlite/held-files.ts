@@ -1,9 +1,9 @@
 /**
  * The files of an open database: the database itself and its log (`-wal`).
  *
- * The lock keeps away other programs that use SQLite, and only those: files can be removed, moved, replaced, cut or overwritten while they
- * are open. SQLite does not notice, and writes on into files that no start will find. This process changes its files only within its own
- * calls into SQLite. So a difference between the end of one such call and the start of the next is the work of another process.
+ * The lock excludes only other programs that use SQLite: files can still be removed, moved, replaced, truncated or overwritten while they
+ * are open. SQLite does not notice this, and continues to write into files that no later start will find. This process changes its files
+ * only within its own calls into SQLite, so another process has caused any difference between the end of one such call and the start of the next.
  *
  * @module
  */
@@ -23,7 +23,7 @@ interface Look {
   readonly mtimeNs: bigint;
 }
 
-/** Tracks whether the files at the paths are still those that are open. A lost file stays lost. */
+/** Tracks whether the paths still lead to the open files. A file that was lost once counts as lost from then on. */
 export class HeldFiles {
   readonly #path: string;
   readonly #paths: readonly string[];
@@ -97,8 +97,8 @@ function isSameState(now: Look | undefined, known: Look | undefined): boolean {
 }
 
 /**
- * Closes a database whose content is refused, and leaves it unchanged. SQLite merges the log into the database and removes it when it
- * closes, but not when the database has a name other than the one under which it was opened.
+ * Closes a database whose content is refused, and leaves it unchanged. When SQLite closes a database, it merges the log into the database
+ * and removes the log, but not if the database was renamed while it was open.
  *
  * The caller must hold the lock, so that the name belongs to this process. If the process is killed in between, `PATH.closing` is the database.
  */

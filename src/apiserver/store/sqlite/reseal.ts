@@ -1,12 +1,12 @@
 /**
- * Reseals the contents of a file in place: an object keeps its revision, since only its encryption changes.
+ * Re-encrypts the contents of a file in place: an object keeps its revision, since only its encryption changes.
  *
- * Objects come first and the history after them, from its oldest event on. Concurrent writes are sealed with the first key, and
- * so are states that the history takes over from processed objects: nothing older can appear behind the place that has
- * been reached. So one pass is enough, and after a crash the next one only reads the finished part.
+ * Objects come first, then the history from its oldest event on. Concurrent writes are encrypted with the first key, and so are the states
+ * of processed objects that move into the history, so nothing encrypted with an older key can appear in the finished part. One pass is
+ * therefore enough, and after a crash the next pass only reads the finished part.
  *
- * SQLite leaves overwritten data in free parts of pages and in the log until something else needs the space. In the end the file
- * is therefore written again without them (VACUUM), and the log cut off. `swept` in the table `meta` says for which key that was done.
+ * SQLite leaves overwritten data in free parts of pages and in the log until the space is needed. At the end, the file is therefore
+ * rewritten without this data (VACUUM), and the log is truncated. `swept` in the table `meta` records the key for which this was done.
  *
  * @module
  */

@@ -21,19 +21,19 @@ export interface JournaledStoreOptions {
   readonly writesPerCommit?: number;
 }
 
-/** Where a store keeps its objects, and how. */
+/** The file of a store, and how objects are stored in it. */
 export interface SqliteStoreOptions extends JournaledStoreOptions {
-  /** The database file; made when it does not exist. Its folder must exist. */
+  /** The database file, which is created if it does not exist. Its folder must exist. */
   readonly path: string;
-  /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
+  /** Encrypts every object on its way to the file and decrypts it on the way back; keys are not encrypted. Default: no encryption. */
   readonly cipher?: Cipher;
-  /** The revision of a file that is made: its first write takes the next one. Default 1. */
+  /** The revision of a new file; its first write takes the next one. Default 1. */
   readonly firstRevision?: number;
-  /** The file must be there and hold something: none is made. Default false. */
+  /** The file must exist and contain data; no file is created. Default false. */
   readonly existing?: boolean;
   /**
-   * Nothing is written, in the file or beside it, and no lock is taken: for a file that no process has open, also on read-only media. It must
-   * be there, without a log (`-wal`) beside it, which would not be read. Writes throw STORE_FAILED. Default false.
+   * Nothing is written to the file or next to it, and no lock is taken: for a file that no process has open, possibly on read-only media.
+   * The file must exist, without a log (`-wal`) next to it, which would not be read. Writes throw STORE_FAILED. Default false.
    */
   readonly readOnly?: boolean;
   /** Records elsewhere which revision the store has reached. Default: not recorded. */
@@ -48,13 +48,13 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  * A store that keeps its objects in a SQLite file. Acknowledged writes survive the end of the process and of the
  * machine; history and revisions continue. One process at a time can open the file.
  *
- * Everything is also in memory, and serves reads and watches from there, so they cost as much as in a memory store. Writes
+ * Everything is also kept in memory. Reads and watches are served from there, so they cost as much as in a memory store. Writes
  * that begin in one turn of the event loop share a transaction.
  *
  * @throws CONFIG_FILE when the file cannot be used: in use, damaged, foreign, or from a newer program; STORE_FAILED when it contains
  *   more than `memory` allows. Writes throw
  *   STORE_FAILED when the disk is full or fails, and nothing of the write is stored then; or when a file of the database was removed, moved,
- *   replaced or changed while it was open. After that nothing is stored any more, and `recovers` is false.
+ *   replaced or changed while it was open. After such a change, nothing more is stored, and `recovers` is false.
  *
  * @example
  * const store = openSqliteStore({ path: "cluster.db" });
@@ -80,7 +80,7 @@ export function openSqliteStore({
   }
 }
 
-/** A store on an open journal, which it closes when it is closed itself. */
+/** A store on an open journal. Closing the store also closes the journal. */
 export function createJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Store & Resealable {
   return new JournaledStore(journal, options);
 }
@@ -192,7 +192,7 @@ class JournaledStore implements Store, Resealable {
   }
 
   #enqueue(write: JournalEntry, terms: WriteTerms | undefined, apply: Pending["apply"]): Promise<StoredObject | undefined> {
-    assert(STORABLE.test(write.key), "keys are made of whole characters");
+    assert(STORABLE.test(write.key), "a key has no unpaired surrogate");
     this.#demandOpen();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ write, terms, apply, resolve, reject });
@@ -259,7 +259,7 @@ class JournaledStore implements Store, Resealable {
     if (revision === undefined) return resolve(undefined);
     const checked = async () => {
       const stored = await apply();
-      assert(stored?.revision === revision, "memory and disk count alike");
+      assert(stored?.revision === revision, "memory and disk reach the same revision");
       return stored;
     };
     resolve(checked());

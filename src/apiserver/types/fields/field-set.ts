@@ -1,7 +1,7 @@
 /**
- * Sets of fields, as managers own them. A set is written exactly as FieldsV1 writes it, so that stored sets are worked on
- * as they are: a record from steps to nested sets, in order of the steps. `{}` behind a step is the field itself;
- * a field that is in the set together with fields below it carries a ".". Nothing at all is `{}` as well, but only as a whole.
+ * Sets of fields, as managers own them. A set has exactly the form of FieldsV1, so that stored sets are used without conversion: a record
+ * from steps to nested sets, in order of the steps. `{}` behind a step stands for the field itself; a field that is in the set together
+ * with fields below it has the member ".". As a whole set, `{}` is the empty set.
  *
  * Sets are never modified; results share what they can.
  *
@@ -29,7 +29,7 @@ export function isEmptySet(set: FieldSet): boolean {
   return true;
 }
 
-/** Reports whether the set behind a step includes the field there itself. */
+/** Reports whether the part of a set behind a step includes the field of that step itself. */
 export function includesSelf(part: FieldSet): boolean {
   return part[SELF] !== undefined || isEmptySet(part);
 }
@@ -155,7 +155,8 @@ function commonPart(left: FieldSet, right: FieldSet): FieldSet | undefined {
 }
 
 /**
- * The path of every field in a set: those of one level before those below it, each in order of the steps.
+ * The path of every field in a set. Among the fields with a common parent, those in the set come first, followed by the fields below them;
+ * each group is in order of the steps.
  *
  * @example
  * pathsOf({ "f:a": { "f:b": {} }, "f:c": {} }); // [["f:c"], ["f:a", "f:b"]]
@@ -178,9 +179,8 @@ export function leavesOf(set: FieldSet): readonly (readonly FieldStep[])[] {
 }
 
 /**
- * Reads FieldsV1 of a client into the canonical spelling of the set; undefined if it is invalid, for example if it has one
- * item in two spellings. Steps of unknown
- * kinds are left out: later versions may have more kinds.
+ * Reads FieldsV1 from a client into the canonical form of the set; undefined if the value is invalid, for example if the same item appears
+ * in two spellings. Steps of unknown kinds are ignored, because later versions may add kinds.
  *
  * @example
  * decodeFieldsV1({ "f:a": { ".": {} }, "x:y": {} }); // { "f:a": {} }

@@ -1,5 +1,5 @@
 /**
- * One step of the way to a field, in the notation of FieldsV1, which is also the notation of managers in `managedFields`:
+ * One step of the path to a field, in the notation of FieldsV1, which is also the notation of managers in `managedFields`:
  * `f:name` a member of a map or object, `k:{"port":80}` the item of a list with these keys, `v:"x"` the item of a set with
  * this value, `i:0` the item of a list at this index.
  *

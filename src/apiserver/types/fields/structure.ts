@@ -1,5 +1,5 @@
 /**
- * How owners see values: which are owned in one piece, which by their members or items, and what identifies an item.
+ * The granularity of ownership: values that are owned as a whole, values whose members or items are owned separately, and the identity of an item.
  * Source: the list and map types of Kubernetes' structural schemas.
  *
  * @module
@@ -75,7 +75,7 @@ function opaqueMember({ lists, within }: Opaque, name: string): Schema {
   return merge.as === "whole" ? listOf(inner) : listOf(inner, merge);
 }
 
-/** The member of that name, if the record itself has it. */
+/** The record's own member of that name, if there is one. */
 export function ownMember(record: JsonObject, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

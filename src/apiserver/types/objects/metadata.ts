@@ -44,7 +44,7 @@ let told = { second: NaN, text: "" };
 /** Other values for fields of metadata; undefined removes. `selfLink`, which old clients still send, can only be removed. */
 type MetadataChanges = { readonly [field in keyof ObjectMeta]?: ObjectMeta[field] | undefined } & { readonly selfLink?: undefined };
 
-/** The object with other metadata; members that are undefined are left out. */
+/** The object with new metadata; undefined members are left out. */
 export function withMetadata(object: KubeObject, changes: MetadataChanges): KubeObject {
   const merged: Record<string, unknown> = { ...object.metadata, ...changes };
   if (!hasUndefined(merged)) return { ...object, metadata: merged };

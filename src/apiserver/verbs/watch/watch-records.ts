@@ -1,5 +1,6 @@
 /**
- * Translates events of a store for a watch that sees only some objects: entering its sight is ADDED, leaving it DELETED.
+ * Translates events of a store for a watch that sees only some objects: an object that becomes visible is ADDED, one that is no longer
+ * visible is DELETED.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Result of deleting an object: its removal, or a state in which something still keeps it.
- * Source of the rules: `BeforeDelete` and the registry's handling of finalizers in the API machinery.
+ * Result of deleting an object: its removal, or a state in which it is still kept. Source of the rules: `BeforeDelete` and the registry's
+ * handling of finalizers in the API machinery.
  *
  * @module
  */

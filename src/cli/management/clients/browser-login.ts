@@ -1,5 +1,5 @@
 /**
- * A person signs in at a platform by a browser, and a program on the person's machine gets the key.
+ * Signs a person in to a platform with a browser, and gives the key to a program on the person's machine.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * The key of a sign-in, as a platform answers it and as a file keeps it: untrusted in both, and passed on to terminals, kubeconfigs and kubectl.
+ * The key of a sign-in, as a platform returns it and as a file stores it. Both sources are untrusted, and the key is passed on to
+ * terminals, kubeconfigs and kubectl.
  *
  * @module
  */

@@ -68,7 +68,7 @@ function parsed(text: string): Document {
   }
   if (isRecord(document) && LISTS.every((list) => document[list] === undefined || document[list] === null || isItems(document[list])))
     return document;
-  throw new EngineError("CONFIG_FILE", "The file is not a kubeconfig", { details: { hint: "Name another one with --kubeconfig" } });
+  throw new EngineError("CONFIG_FILE", "The file is not a kubeconfig", { details: { hint: "Specify a different file with --kubeconfig" } });
 }
 
 function isItems(value: unknown): value is Document[] {

@@ -1,5 +1,5 @@
 /**
- * `login`: a person signs in by a browser, and a kubeconfig gets the key, or a command that gets it. The key is never shown.
+ * `login`: signs a person in with a browser, and writes the key, or a command that obtains a key, into a kubeconfig. The key is never shown.
  *
  * @module
  */
@@ -61,5 +61,5 @@ export async function runLogin({ terminal }: CommandContext, flags: LoginFlags):
 /** The command of the kubeconfig may run in any folder. */
 function caPath(path: string): string {
   if (path !== "-") return resolve(path);
-  throw new EngineError("USAGE", "--exec needs a file for --ca, because it is read again at each sign-in");
+  throw new EngineError("USAGE", "--exec needs a file for --ca, because each sign-in reads the file again");
 }

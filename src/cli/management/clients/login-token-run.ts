@@ -1,6 +1,6 @@
 /**
- * `login-token`: the command of a kubeconfig that `login --exec` wrote. It prints the kept key for kubectl, and signs the person in again
- * when that key no longer works.
+ * `login-token`: the command of a kubeconfig that `login --exec` wrote. It prints the stored key for kubectl, and signs the person in
+ * again when the key no longer works.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import type { KeptKeys } from "./kept-keys.ts";
 const LEFT_MIN_MS = 60_000;
 
 /**
- * Prints the key as an ExecCredential; on a screen, only its expiry, since kubectl reads it from a pipe.
+ * Prints the key as an ExecCredential to a pipe, from which kubectl reads it. On a terminal, prints only the key's expiry.
  *
  * @throws USAGE for a server over plain HTTP on another machine, a connector that the platform does not have, or a server
  * other than that of the kubeconfig's cluster; API_UNAUTHORIZED when no key works and no user is present to sign in, or the sign-in fails;

@@ -1,5 +1,5 @@
 /**
- * SharedSecrets from the command line: read one, or keep a Secret up to date with it. Without a prompt, for pipelines.
+ * SharedSecrets from the command line: read one, or keep a Secret up to date with it. Never prompts, so that pipelines can use both.
  *
  * @module
  */

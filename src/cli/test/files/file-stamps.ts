@@ -7,7 +7,7 @@ type Stamp = string;
 /** A file that is not there. */
 const ABSENT: Stamp = "absent";
 
-/** Detects that files differ from what was read; events only trigger the check. */
+/** Detects files that have changed since they were read; events only trigger the check. */
 export class FileStamps {
   readonly #stamps = new Map<string, Stamp>();
 

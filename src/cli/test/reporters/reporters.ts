@@ -63,7 +63,7 @@ export function parseReporter(text: string, before: readonly ChosenReporter[] = 
 /**
  * Creates the reporting of a run.
  *
- * @throws USAGE when a document would share standard output with something else.
+ * @throws USAGE when a document would share standard output with other output.
  */
 export function createReporting(terminal: Terminal, chosen: readonly ChosenReporter[]): Reporting {
   refuseSharedDocument(chosen);

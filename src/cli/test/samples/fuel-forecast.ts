@@ -95,7 +95,7 @@ export function fuelProblems(
     const hint =
       tooMuchAtOnce === undefined
         ? "Make this patch cheaper, because it costs the most, or raise limits.objectFuel in the settings"
-        : "Read less of context in it, or raise limits.fuel in the settings";
+        : "Read fewer fields of context in this patch, or raise limits.fuel in the settings";
     const field = indexPath(fieldPath(fieldPath("sync.toHost", list), "patches"), patch);
     report.warning({ code: "EXPRESSION_FUEL", at: places({ list, patch, side: "expression" }), field, message, hint });
   }

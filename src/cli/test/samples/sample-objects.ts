@@ -47,7 +47,7 @@ export interface Shown {
   readonly outcome: Outcome;
 }
 
-/** Result of a path's patch for the first example on which it does not fail, or for the very first if it fails on all. */
+/** Result of a path's patch for the first example on which the patch does not fail, or for the first example if the patch fails on all. */
 export function shownWith(sample: KubeObject, path: string, patcher: Patcher): Shown {
   let first: Shown | undefined;
   for (const example of EXAMPLES) {

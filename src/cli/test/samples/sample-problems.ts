@@ -36,8 +36,8 @@ interface ConfigFile {
 }
 
 /**
- * Tries every patch on sample objects, and all of them on `objects`. An error if an API server would refuse an
- * object of the author after patching, one of its labels, or the type of a patched sample; a warning if it would refuse only a sample's value, which the
+ * Tries every patch on sample objects, and all patches on `objects`. Reports an error if an API server would refuse one of `objects` after
+ * patching, one of its labels, or the type of a patched sample. Reports a warning if an API server would refuse only a sample's value, which the
  * tenant may never have, or if the address policy leaves out addresses only because a patch changed them.
  */
 export async function sampleProblems(

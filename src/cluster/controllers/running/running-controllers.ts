@@ -12,10 +12,10 @@ import type { ControllerName } from "./controller-selection.ts";
 
 /** The controllers of an embedded cluster, which can be stopped and started while it runs. */
 export interface Controllers {
-  /** Those that run, by their names. */
+  /** The names of the running controllers. */
   running(): readonly ControllerName[];
   /**
-   * Stops one. Resolves when it writes no more; a stopped one stays stopped.
+   * Stops a controller. Resolves when it has stopped writing; stopping a stopped controller has no effect.
    *
    * @throws USAGE for an unknown name.
    * @example
@@ -23,8 +23,8 @@ export interface Controllers {
    */
   stop(name: ControllerName): Promise<void>;
   /**
-   * Starts one, which processes everything that is stored. Resolves when it follows the cluster; `settled` of the cluster waits for
-   * its first work. A running one continues.
+   * Starts a controller, which processes everything that is stored. Resolves when the controller follows the cluster; `settled` of the
+   * cluster waits for its first work. A running controller continues.
    *
    * @throws USAGE for an unknown name, and when the cluster has been stopped.
    */
@@ -33,9 +33,9 @@ export interface Controllers {
 
 /** The same for the cluster that has them. */
 export interface ControllerSet extends Controllers {
-  /** Those that run. */
+  /** The running controllers. */
   all(): readonly ClusterController[];
-  /** Stops all of them for good, without waiting. */
+  /** Stops all controllers permanently, without waiting. */
   end(): void;
 }
 

@@ -12,8 +12,8 @@ const HEADLESS_LABEL = "service.kubernetes.io/headless";
 const ENDPOINTS_MAX = 100;
 
 /**
- * EndpointSlices of Services with a selector. They have the content of the Service's Endpoints, which the endpoints controller
- * makes from its Pods, so they need it. Source: the EndpointSlice controller, as far as Endpoints carry the data.
+ * EndpointSlices of Services with a selector. Their content is that of the Service's Endpoints, which the endpoints controller makes from
+ * its Pods, so that controller must run too. Source: the EndpointSlice controller, as far as Endpoints carry the data.
  */
 export function startEndpointSliceController(options: ClusterControllerOptions): Promise<ClusterController> {
   return startSliceController({ ...options, name: "endpoint slice", managedBy: MANAGED_BY, desired });

@@ -39,7 +39,7 @@ export const EVENT_COLUMNS: readonly Column[] = [
   wide(
     textColumn(
       "Subobject",
-      "The part of that object.",
+      "The part of the object that the Event is about.",
       shown(({ involvedObject: { fieldPath = "" } }) => fieldPath),
     ),
   ),

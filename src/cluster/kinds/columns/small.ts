@@ -1,5 +1,5 @@
 /**
- * Columns of the kinds that have one or two of their own.
+ * Columns of the kinds that have only one or two specific columns.
  *
  * @module
  */

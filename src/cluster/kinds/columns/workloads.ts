@@ -1,5 +1,5 @@
 /**
- * Columns of what makes Pods, and of what is said about them.
+ * Columns of the kinds that create Pods, and of the policies for Pods.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What is read of opaque objects in Kubernetes' binary form: the fields that `kubectl create` fills in. A body that says more is refused,
- * since what is not read would be lost. Source of the numbers: `generated.proto` of the API.
+ * The fields of opaque objects that are read from Kubernetes' binary form: those that `kubectl create` sets. A body with other fields is
+ * refused, because these would be lost. Source of the numbers: `generated.proto` of the API.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * How Kubernetes merges the lists of the kinds that are opaque here: the one table for strategic merge patches and for server-side
- * apply. Source: `patchMergeKey` and `listMapKey` of the types in its API.
+ * The merge keys of lists in opaque kinds, in one table for strategic merge patches and server-side apply. Source: `patchMergeKey` and
+ * `listMapKey` of the types in its API.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Reads parts of opaque objects, in which anything may stand anywhere: what is of another type counts as not there.
+ * Reads parts of opaque objects, which are not validated: a value of an unexpected type counts as absent.
  *
  * @module
  */

@@ -8,7 +8,7 @@ import type { AccessScope, ScopeResources, ScopeRole, ScopeRule } from "../types
 const WARNINGS_MAX = 20;
 
 /**
- * Warnings about a valid scope: deprecated fields, entries that allow nothing, names that mean nothing. At most 20, and
+ * Warnings about a valid scope: deprecated fields, entries that allow nothing, names without a meaning. At most 20 warnings, and
  * one that counts the rest.
  *
  * @param field - Where the scope is, for example `spec.scope`.

@@ -1,5 +1,5 @@
 /**
- * Sets of texts, as scopes need them to say which names are meant.
+ * Sets of strings, which scopes use to select names.
  *
  * @module
  */

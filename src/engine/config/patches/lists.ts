@@ -65,7 +65,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings }: Pa
 function warnOfNoBackends(at: Node, backends: BackendsMode, report: Report): void {
   const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false takes precedence over the setting backends";
   const message = backends === "endpoints" ? "Copied slices have no host Service: syncing Services requires syncing Endpoints" : nothing;
-  const hint = "For slices without Endpoints, set backends: slices in the settings, and remove this";
+  const hint = "For slices without Endpoints, set backends: slices in the settings, and remove this field";
   report.warning({ code: "CONFIG_VALUE", at: startOf(at), field: "sync.toHost.endpoints.enabled", message, hint });
 }
 
@@ -112,7 +112,7 @@ export function warnOfServicesAlone(toHost: Node | undefined, report: Report): v
   const services = valueAt(valueAt(toHost, "services"), "enabled");
   if (services?.kind !== "scalar" || services.value !== true || !isFalse(valueAt(valueAt(toHost, "endpoints"), "enabled"))) return;
   const message = "Services are not synced: syncing them requires syncing Endpoints, which is disabled";
-  const hint = "Set sync.toHost.endpoints.enabled to true, or this to false";
+  const hint = "Set sync.toHost.endpoints.enabled to true, or this field to false";
   report.warning({ code: "CONFIG_VALUE", at: startOf(services), field: "sync.toHost.services.enabled", message, hint });
 }
 
@@ -151,7 +151,7 @@ export function warnOfUncopiedReferences(toHost: Node | undefined, patches: read
       code: "CONFIG_VALUE",
       at: startOf(valueAt(valueAt(first.node, "reference"), "kind")!),
       field: `${first.field}.reference.kind`,
-      message: `The tenant's ${wanted.kind} is not copied to the host, since ${setting} is not set: the host's is copied to the tenant`,
+      message: `The tenant's ${wanted.kind} is not copied to the host, since ${setting} is not set: the host's ${wanted.kind} is copied to the tenant instead`,
       hint: `Set ${setting} to true to copy the tenant's ${wanted.kind}, or to false to copy the host's`,
     });
   }

@@ -14,7 +14,7 @@ const LABELS = {
 const REFERENCE = {
   type: "object",
   description:
-    "Treats the matched value as a reference to another object: the name becomes the one that this object has on the other side.",
+    "Treats the matched value as a reference to another object: the name is replaced by the name that the object has on the other side.",
   refuseNull: true,
   fields: {
     apiVersion: {
@@ -49,7 +49,7 @@ export const PATCH = {
       required: true,
       refuseNull: true,
       description:
-        'Field to change. Names are joined by dots, other keys go in ["…"], [*] is every element of a list or value of a map. Not found: the patch is not applied.',
+        'Field to change. Names are joined by dots, other keys go in ["…"], [*] is every element of a list or value of a map. If the field does not exist, the patch is not applied.',
       jsonSchema: { examples: ['metadata.annotations["example.com/x"]', "subsets[*].addresses[*].ip"] },
     },
     expression: {
@@ -64,7 +64,7 @@ export const PATCH = {
         "JavaScript expression for host → tenant; it should undo `expression`. If omitted, nothing is patched in that direction.",
     },
     reference: REFERENCE,
-    labels: { ...LABELS, description: "The same as labels inside reference, which is the preferred place." },
+    labels: { ...LABELS, description: "Same meaning as labels inside reference, which is preferred." },
   },
   jsonSchema: {
     anyOf: [{ required: ["expression"] }, { required: ["reverseExpression"] }, { required: ["reference"] }],
@@ -75,7 +75,8 @@ export const PATCH = {
 /** A `patches` list. */
 export const PATCHES = {
   type: "list",
-  description: "Override what is synced by default. Applied in order tenant → host, and in reverse order host → tenant.",
+  description:
+    "Override what is synced by default. Patches are applied in order from tenant to host, and in reverse order from host to tenant.",
   items: PATCH,
   maxItems: 1_000,
 } as const satisfies ListSchema;

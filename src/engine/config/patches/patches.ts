@@ -1,6 +1,6 @@
 /**
- * Rules for a `patches` list beyond its shape. Checks read the nodes and not the decoded values, so that every
- * problem of a list is found at once, whatever else is wrong in it.
+ * Rules for a `patches` list beyond its shape. The checks read nodes instead of decoded values, so that every problem of a list is found
+ * at once, regardless of other errors in it.
  *
  * @module
  */

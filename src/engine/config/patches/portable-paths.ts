@@ -1,5 +1,5 @@
 /**
- * Paths that mean something else to other tools that read the same file: vCluster's own syncer, yq, kubectl.
+ * Paths that other tools interpret differently when they read the same file: vCluster's own syncer, yq, kubectl.
  *
  * @module
  */

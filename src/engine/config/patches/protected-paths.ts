@@ -13,7 +13,7 @@ const LISTS: readonly (readonly string[])[] = ["ownerReferences", "finalizers", 
 /**
  * Why a path may not be patched, as the rest of a sentence, or `undefined` when it may.
  *
- * Refused are protected fields, their children, their parents, and wildcards that match them (`metadata[*]`). The one
+ * Protected fields, their children, their parents, and wildcards that match them (`metadata[*]`) are refused. The one
  * exception is `[*]` on annotations or labels: it skips the markers, because users mean only their own keys.
  *
  * The matches of a path with `..` are only known for an object; obvious cases are refused here, the rest is

@@ -38,7 +38,7 @@ function warnOfIdlePaths(node: MapNode, { field, rules }: { field: string; rules
   const idle = PATHS.filter((name) => node.entries.has(name));
   if (idle.length === 0 || idle.includes("namePath")) return;
   const at = keyStartOf(node.entries.get(idle[0]!)!);
-  const message = `Found ${idle.join(" and ")} without namePath: the matched value itself is the name, in which a path cannot find anything`;
+  const message = `Found ${idle.join(" and ")} without namePath: the matched value itself is the name, so a path finds nothing in it`;
   rules.report.warning({ code: "CONFIG_VALUE", at, field, message, hint: "Add namePath, or remove the other paths" });
 }
 

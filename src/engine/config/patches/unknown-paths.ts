@@ -67,5 +67,5 @@ function belowText(name: string, deeper: readonly Segment[]): Misfit {
   const keys = deeper.flatMap((segment) => (segment.kind === "key" ? [segment.key] : []));
   const hint =
     keys.length === deeper.length ? `Quote a key with dots: ${name}[${JSON.stringify(keys.join("."))}]` : "Omit the rest of the path";
-  return { message: `The path finds nothing: ${name} are strings, and nothing lies below a string`, hint };
+  return { message: `The path finds nothing: ${name} are strings, which have no fields`, hint };
 }

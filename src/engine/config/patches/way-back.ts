@@ -40,7 +40,7 @@ const CONSTANT = "expression gives the same result for every value, so no edit c
 function neverComesBack(kind: SyncedKind, [first, second]: readonly string[]): string | undefined {
   if (first === "metadata") {
     const comesBack = second === undefined || ["labels", "annotations", "*"].includes(second);
-    return comesBack ? undefined : `only edits of labels and annotations in metadata come back`;
+    return comesBack ? undefined : `only edits of labels and annotations in metadata are synced back`;
   }
   const isBody = first !== undefined && first !== "*";
   return isBody && !kind.bodyFlows ? `only the tenant writes the body of a ${kind.resource.kind}` : undefined;
@@ -59,8 +59,8 @@ function isConstant(text: string | undefined): boolean {
 }
 
 /**
- * Warns about patches without a way back among others that have one: edits of what they wrote are undone. If the reverse is obvious, only
- * the patch is named; a patch that is meant to be one-way (a constant, a deletion, a name) has no reverse.
+ * Warns about patches without a way back among others that have one: host edits of the fields that they wrote are undone. If the reverse is
+ * obvious, only the patch is named; a patch that is meant to be one-way (a constant, a deletion, a name) has no reverse.
  */
 export function warnOfOneWayPatches(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
   if (!patches.some(({ node }) => node.entries.has("reverseExpression"))) return;

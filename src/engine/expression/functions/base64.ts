@@ -1,6 +1,6 @@
 /**
- * Base64 of Latin-1 text as the HTML standard has it (`btoa`, "forgiving-base64 decode"), on code units instead of strings: the
- * engine's own memory is read in place.
+ * Base64 of Latin-1 text as defined by the HTML standard (`btoa`, "forgiving-base64 decode"). It works on code units instead of strings,
+ * so that the engine's memory is read in place.
  *
  * @module
  */

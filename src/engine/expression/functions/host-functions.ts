@@ -1,6 +1,6 @@
 /**
- * Functions that expressions can call beside the language. One entry is all that a function needs: the scope of expressions, the sandbox,
- * its price, and the texts that types and reference are checked against come from here.
+ * Functions that expressions can call in addition to those of the language. A function needs only one entry: the scope of expressions, the
+ * sandbox, the price, and the texts for types and reference all come from this table.
  *
  * @module
  */

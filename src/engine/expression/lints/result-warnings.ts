@@ -1,5 +1,5 @@
 /**
- * Results that are no value, or not the one that was meant.
+ * Warnings about results that are not values, or are probably not the intended ones.
  *
  * @module
  */
@@ -153,6 +153,6 @@ export function warnOfUnused(node: AnyNode): LintFinding[] {
     const name = calledMethod(part)?.name;
     if (name === undefined || !PURE.has(name)) return [];
     const message = `the result of ${name}() is not used, and it changes nothing`;
-    return [{ message, offset: part.start, hint: "Return it, or assign it to what it should replace" }];
+    return [{ message, offset: part.start, hint: "Return the result, or assign it to the variable that it should replace" }];
   });
 }

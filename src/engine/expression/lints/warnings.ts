@@ -1,5 +1,5 @@
 /**
- * Warnings for expressions that run but probably do not do what was meant.
+ * Warnings for expressions that run but probably do something unintended.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
- * Puts calls around the parts of an expression, which record the values of the parts.
+ * Wraps the parts of an expression in calls that record their values.
  *
  * The text between the parts stays as it is, so that no part changes its meaning: non-values (targets of assignments, callees
- * with their `this`, patterns, keys) get no call, and functions without a name keep the one that they get from their place.
+ * with their `this`, patterns, keys) get no call, and anonymous functions keep the name that they get from their position.
  *
  * @module
  */

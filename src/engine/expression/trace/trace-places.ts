@@ -1,5 +1,5 @@
 /**
- * The places of one expression that are watched, and how the calls there are written.
+ * The instrumented places of one expression, and the text of the calls there.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * Code around a watched expression: functions that record the values of its parts.
  *
- * They look at values without running anything of them (no getter, no `toString`, no iterator), so that watching changes nothing.
+ * They inspect values without running any code of the values (no getter, no `toString`, no iterator), so that watching changes nothing.
  *
  * @module
  */

@@ -4,8 +4,8 @@
  * Guarantees:
  * - The traced expression does what the original does, in the same order: same value, same exception, same changes of its input.
  *   The exceptions are texts of its own source: a function turned into text, and the places in an error's `stack`.
- * - It is again one expression without free names of its own, so that whatever runs the original runs it. It takes more steps,
- *   a longer text, and a little more of the stack.
+ * - The result is again one expression and adds no free names, so it runs wherever the original runs. It takes more steps, has a longer
+ * text, and needs slightly more stack.
  *
  * @module
  */

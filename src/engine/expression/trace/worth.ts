@@ -1,5 +1,5 @@
 /**
- * Which parts of an expression are worth showing, and where a reader looks for them.
+ * Selects the parts of an expression that are worth showing, and the places where readers expect them.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Text → JSONPath query: a strict part of RFC 9535, stricter than jsonpath-plus reads, so that what reaches that library means
- * the same to both. Names, indexes, wildcards, slices, unions and `..`; no filter, no script, no white space between segments.
+ * Parses a JSONPath query: a subset of RFC 9535, stricter than that of jsonpath-plus, so that a path that reaches the library has the same
+ * meaning in both. Names, indexes, wildcards, slices, unions and `..`; no filter, no script, no white space between segments.
  *
  * @module
  */

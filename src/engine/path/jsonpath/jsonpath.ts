@@ -1,9 +1,9 @@
 /**
- * The one place that knows jsonpath-plus. Only paths that {@link parseJsonPath} accepted come here, written again so that the
- * library reads them as we do, and always with `eval: false`: its filters are code, and code of patches runs in the sandbox only.
+ * The only module that uses jsonpath-plus. It receives only paths that {@link parseJsonPath} accepted, rewritten so that the library
+ * interprets them identically, and always with `eval: false`: filters of the library are code, and code of patches runs only in the sandbox.
  *
- * The library returns texts that lose keys such as `~`; its type operator `@other()` instead hands every match with the keys
- * that lead there to a callback, which is used here.
+ * Paths returned by the library lose keys such as `~`. Its type operator `@other()` passes every match with its keys to a callback, so
+ * this module uses that operator instead.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Places of a document found one by one, in any order and more than once, as a tree that follows the document.
+ * Collects places of a document, found in any order and possibly repeatedly, in a tree that has the structure of the document.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Concrete paths: one place each, as `find` prints them and as the steps that lead there.
+ * Concrete paths, each of one place: as text, in the form that `find` prints, and as steps.
  *
  * @module
  */

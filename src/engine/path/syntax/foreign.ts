@@ -1,9 +1,9 @@
 /**
- * Refusals (PATH_UNSUPPORTED, but for characters of no language) of what other path languages can say, each with the rewrite in
- * ours.
+ * Refusals of constructs of other path languages, each with the equivalent path as a hint. Their code is PATH_UNSUPPORTED, except for
+ * characters that no path language uses.
  *
- * Guessing would be worse: to the usual JSONPath libraries `metadata..name` reaches every name below, to others it is
- * `metadata.name`, and a patch that hits more than its author meant overwrites data.
+ * Guessing would be worse: in the usual JSONPath libraries, `metadata..name` selects every name below `metadata`, in others it means
+ * `metadata.name`, and a patch that matches more than its author intended overwrites data.
  *
  * @module
  */

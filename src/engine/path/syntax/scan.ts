@@ -1,5 +1,5 @@
 /**
- * Shared parts of both path parsers: a place in a text, quoted names, and refusals that name the column.
+ * Shared parts of both path parsers: a position in a text, quoted names, and refusals with the column.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export function accept(scanner: Scanner, expected: string): boolean {
   return true;
 }
 
-/** Reads the match of a sticky pattern from here, "" when it matches nothing. */
+/** Reads the match of a sticky pattern at the current position; "" if there is none. */
 export function take(scanner: Scanner, sticky: RegExp): string {
   sticky.lastIndex = scanner.at;
   const found = sticky.exec(scanner.text)?.[0] ?? "";

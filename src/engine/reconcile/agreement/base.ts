@@ -1,7 +1,6 @@
 /**
  * The base: each part of an object on both sides when they last agreed, as a pair of digests (tenant value,
- * host value). Parts are compared three ways with it. It travels with the host object as an annotation, so that a restart
- * forgets nothing.
+ * host value). It is used to compare parts in three ways, and is stored on the host object as an annotation, so that it survives a restart.
  *
  * @module
  */

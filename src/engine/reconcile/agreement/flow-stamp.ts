@@ -1,7 +1,7 @@
 /**
  * The stamp on a tenant object: which host edits it has taken over. It is written in the same request as the edits, so that
- * neither a lost answer nor a killed process parts the two. Until the copy's base is written again, the stamp says what both
- * sides last agreed on.
+ * neither a lost answer nor a killed process can separate them. Until the copy's base is written again, the stamp records the last
+ * agreement of both sides.
  *
  * @module
  */
@@ -53,8 +53,8 @@ function stampKey({ translator }: Rules): string {
 
 /**
  * Content of the stamp for this copy. Empty once a syncer has written the copy from the edited tenant object, or
- * from a later version: then the base records them; also empty if the copy is certainly older than the edits: its cluster was
- * restored, or never stored what it acknowledged. `units` are all parts of both objects, `written` is the copy's base.
+ * from a later version, because the base then records the edits. Also empty if the copy is certainly older than the edits, because its
+ * cluster was restored or lost acknowledged writes. `units` are all parts of both objects, `written` is the copy's base.
  */
 export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides, units: readonly Unit[], written: Base): Flowed {
   const stamp = parseStamp(tenant.metadata.annotations?.[stampKey(rules)]);

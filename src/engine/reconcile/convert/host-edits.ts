@@ -37,7 +37,7 @@ export function planHostEdits(rules: Rules, input: ToHostInput & { readonly host
   return finish(planHostEditsInPieces(rules, input, edits));
 }
 
-/** The same in steps: it pauses after each value that a patch changes. */
+/** Like {@link planHostEdits}, but pauses after each value that a patch changes. */
 export function* planHostEditsInPieces(
   rules: Rules,
   input: ToHostInput & { readonly host: KubeObject },
@@ -155,15 +155,15 @@ function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; mess
 function oneWay(rules: Rules, input: ToHostInput, unit: Unit): RefusedEdit[] {
   const edited = unit.id === "body" ? "the body" : unit.id;
   const refuse = (why: string): RefusedEdit[] => [
-    { id: unit.id, code: "ONE_WAY_EDIT", message: `The host edit of ${edited} does not come back: ${why}` },
+    { id: unit.id, code: "ONE_WAY_EDIT", message: `The host edit of ${edited} is not synced back: ${why}` },
   ];
   if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return refuse("only the engine sets this label");
   const writer = rules.kind.writerOf(input.tenant);
   if (writer !== undefined) return refuse(`${writer} writes the tenant object and would undo it`);
   if (unit.id === "body") {
-    if (!rules.kind.bodyFlows) return refuse(`only the tenant writes that of ${rules.kind.resource.plural}`);
+    if (!rules.kind.bodyFlows) return refuse(`the body of ${rules.kind.resource.plural} is synced only from the tenant`);
     if (input.tenantService?.spec?.selector !== undefined)
-      return refuse("the tenant Service has a selector, and its own controller writes the addresses");
+      return refuse("the tenant Service has a selector, so the tenant cluster's own controller writes the addresses");
   }
   const patch = rules.patches.find((candidate) => isOneWay(candidate) && touches(candidate, unit.id));
   return patch === undefined ? [] : refuse(`the patch of ${patch.path.canonical} has no reverseExpression`);

@@ -39,7 +39,7 @@ export function toHost(rules: Rules, input: ToHostInput): HostBody {
   return finish(toHostInPieces(rules, input));
 }
 
-/** The same in steps: it pauses after each value. */
+/** Like {@link toHost}, but pauses after each value. */
 export function* toHostInPieces(rules: Rules, input: ToHostInput): Generator<undefined, HostBody> {
   return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patchedBody(rules, input));
 }

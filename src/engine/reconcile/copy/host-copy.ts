@@ -134,7 +134,7 @@ export function missingOwner({ metadata }: KubeObject, owner: OwnerReference | u
   return [...ownerReferences.filter((reference) => !isFormer(reference)), owner];
 }
 
-/** The copy with that owner; the same reference when it has it already. */
+/** The copy with `owner` among its owners; `copy` itself if the owner is there already. */
 export function ownedBy<T extends KubeObject>(copy: T, owner: OwnerReference | undefined): T {
   const ownerReferences = missingOwner(copy, owner);
   return ownerReferences === undefined ? copy : { ...copy, metadata: { ...copy.metadata, ownerReferences } };

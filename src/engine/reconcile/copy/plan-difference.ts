@@ -161,8 +161,8 @@ function isForeign({ tenant, desired }: Unit): boolean {
 }
 
 /*
- * How many labels and annotations a copy has room for. The base remembers each of them, and an API server limits what the
- * annotations of one object hold together. The body always has its place: addresses arrive whatever annotations there are.
+ * Limits the labels and annotations of a copy. The base records each of them, and an API server limits the total size of the annotations
+ * of one object. The body always fits: addresses are synced regardless of the annotations.
  */
 
 /** Longest text of a base, in bytes. Annotations of the tenant need room beside it. */

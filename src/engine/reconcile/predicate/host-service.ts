@@ -1,6 +1,6 @@
 /**
- * Ownership of a host Service that this syncer did not make: Endpoints beside it become its backends, so it must be the
- * copy of the very tenant Service that they belong to. Tenants cannot write any of the keys that record this.
+ * Ownership of a host Service that this syncer did not make: Endpoints of the same name become its backends, so it must be the copy of
+ * exactly the tenant Service that they belong to. Tenants cannot write any of the keys that record this.
  *
  * @module
  */

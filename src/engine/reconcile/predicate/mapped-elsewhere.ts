@@ -4,7 +4,7 @@ import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Translator } from "../../translate/translator.ts";
 
 /**
- * Reports whether a tenant object belongs to a place other than `hostKey`, or to none: a copy of it there is from before its
+ * Reports whether a tenant object belongs to a place other than `hostKey`, or to none: a copy at `hostKey` then dates from before the
  * namespace was remapped.
  */
 export function isMappedElsewhere(translator: Translator, resource: ResourceType, source: ObjectKey, hostKey: ObjectKey): boolean {

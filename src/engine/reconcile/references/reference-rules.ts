@@ -1,4 +1,4 @@
-/** The words that the rooms around referenced objects share. */
+/** Shared types of the modules around referenced objects. */
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { Direction } from "../../patch/patch-definition.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";

@@ -1,8 +1,8 @@
 /**
  * The reconcile of a referenced object. Few host names are ambiguous: for these the tenant cluster is asked first which of the namespaces
- * exist. A source that its cache may be late with is read live, and so is whatever may forbid a delete.
+ * exist. A source whose cache may be stale is read live, and so is every object that may prevent a delete.
  *
- * Nothing of what an API server says about such an object is passed on, not even in an error: it might quote a Secret.
+ * No message of an API server about such an object is passed on, not even in an error, because the message might quote a Secret.
  *
  * @module
  */

@@ -74,7 +74,7 @@ const RULES: readonly Rule[] = [
   [/^empty array/, () => "Give reduce a first value: list.reduce((sum, one) => sum + one, 0)"],
   [/^Date value is NaN/, () => "The text is not a date; `2024-02-29` and `2024-02-29T12:00:00Z` are"],
   [/current time|randomness is not available/, () => "Use `value` and `context`"],
-  [/^Function\(\) is not available/, () => "Write the code itself"],
+  [/^Function\(\) is not available/, () => "Write the code as part of the expression"],
   [/^atob\(\) takes base64/, () => "Is the text already encoded? btoa() encodes, atob() decodes"],
   [/^btoa\(\) takes characters/, () => "Write btoa(unescape(encodeURIComponent(value))) for the UTF-8 of any text"],
   [/^virtualToHostDNS\(\) needs/, () => "Write virtualToHostDNS(String(value))"],

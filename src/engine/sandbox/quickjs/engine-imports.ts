@@ -1,5 +1,5 @@
 /**
- * Imports of the engine's module: a system that has no clock, no files, no environment, and stands in UTC.
+ * Imports of the engine's module: a system without a clock, files or environment, in the time zone UTC.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Rewrites the body of one function so that it takes its steps from the counters.
+ * Rewrites the body of one function so that its steps are subtracted from the counters.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Text across the border, without losses: NUL, lone surrogates and a leading byte order mark survive.
+ * Lossless transfer of text into and out of the engine: NUL, lone surrogates and a leading byte order mark survive.
  *
  * `TextDecoder` would replace lone surrogates and drop the mark, so code units are copied one by one.
  *

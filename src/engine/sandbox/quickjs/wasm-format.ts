@@ -1,8 +1,8 @@
 /**
  * Reads and writes as much of the WebAssembly binary format as the meter needs.
  *
- * The instruction table covers what the engine's module uses. An opcode outside it stops the rewriting: guessing the length of
- * an instruction would shift everything behind it.
+ * The instruction table covers what the engine's module uses. An unknown opcode stops the rewriting, because a wrong length of one
+ * instruction would shift all following ones.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * One engine with the expressions and contexts that were brought into it.
+ * One engine with the expressions and contexts that it has loaded.
  *
  * @module
  */
@@ -131,7 +131,7 @@ export class Instance {
 
   #load(expression: CheckedExpression): Loaded {
     const { problem } = this.compile(expression, HOST_FUEL);
-    assert(problem === undefined, "what compiled once compiles again");
+    assert(problem === undefined, "an expression that compiled before compiles again");
     return this.#loaded.get(expression)!;
   }
 

@@ -1,5 +1,5 @@
 /**
- * Cost of an evaluation beside the steps of its expression: its input, its result, and the host's work.
+ * The cost of an evaluation in addition to the steps of its expression: its input, its result, and the host's work.
  *
  * @module
  */
@@ -53,7 +53,7 @@ export interface InputCost {
   readonly charged: number;
 }
 
-/** The steps for an input were within the input's own limits, but exceed those that the evaluation has left. */
+/** The error for an input whose steps are within the input's own limits, but exceed the remaining steps of the evaluation. */
 export class InputTooDear extends Error {}
 
 /** Price of steps. Overhead counts only beyond what ordinary programs have, because its exact amount depends on earlier evaluations. */

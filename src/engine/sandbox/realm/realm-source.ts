@@ -4,12 +4,12 @@
  * Order matters: built-ins are captured and replaced first, everything reachable is frozen last.
  *
  * Guarantees for expressions:
- * - The global object is out of reach. `globalThis` is a frozen look-alike: the engine lets `Object.defineProperty` change the
+ * - The global object cannot be reached. `globalThis` is a frozen look-alike: the engine lets `Object.defineProperty` change the
  *   properties of its real global object even when that is frozen.
  * - No code from text (`eval`, function constructors), no clock, no randomness.
  * - Nothing reachable can be changed, so no evaluation can leave anything for the next one.
- * - A frozen prototype does not forbid a property of the same name on an object of one's own: the inherited ones are accessors
- *   that define it there ("override mistake").
+ * - A frozen prototype does not prevent objects from having properties of the same name: the inherited properties are accessors that
+ * define the property on the object itself (this avoids the "override mistake").
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Who tells readers on the host of the backends of one Service, with `backends: auto`: decided from what both clusters show of it, never
- * from a version number, and so that what stands already stays as long as it is right.
+ * Decides from which objects readers on the host get the backends of one Service, with `backends: auto`. The decision depends on the
+ * observed state of both clusters, never on a version number, and keeps the existing objects as long as they are correct.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * The way back from `backends: auto`: where nothing is decided, slices that were made of Endpoints would go stale. The label that keeps
- * the host's mirror away goes first, then what was made, once the mirror shows the same, or copies of the tenant's slices take its place.
- * Where Endpoints alone are copied, only copies that carry the label are looked at: a syncer that has never made slices asks for none.
+ * Undoes `backends: auto` when it no longer applies, because slices that were made from Endpoints would go stale. First, the label that
+ * disables the host's mirror is removed; then the made slices are removed, once the mirror or copies of the tenant's slices show the same
+ * backends. If only Endpoints are copied, only copies with the label are checked: a syncer that has never made slices does not request any.
  *
  * @module
  */
@@ -134,12 +134,12 @@ class RunningHandBack implements HandBack {
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
       logger.warn(
-        "The host's mirror does not show everything that the slices made from Endpoints show; they stay, but are not kept up to date",
+        "The host's mirror lacks backends that are in slices made from Endpoints; these slices stay, but are not kept up to date",
         {
           code: "SLICES_LEFT",
           copies: left.length,
           first: left[0],
-          hint: `Set backends: auto again, or let the host's kube-controller-manager mirror (${rules.translator.vcluster.namespace}), which leaves out the addresses of a subset beyond 1,000`,
+          hint: `Set backends: auto again, or let the host's kube-controller-manager mirror the Endpoints in namespace ${rules.translator.vcluster.namespace}; a mirror leaves out the addresses of a subset beyond 1,000`,
         },
       );
     return { requeueAfterMs: Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS) };

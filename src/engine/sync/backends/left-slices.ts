@@ -10,8 +10,8 @@ import type { Translator } from "../../translate/translator.ts";
 import { SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../kinds/slice-labels.ts";
 
 /**
- * The commands with which a host administrator removes what was made from copies of Endpoints, where the syncer may not: the
- * slices in these namespaces, and the label that marks them.
+ * The commands with which a host administrator removes slices that were made from copies of Endpoints, and the label that marks these
+ * copies, if the syncer lacks the permission.
  *
  * @example
  * removalOfSlices(translator, ["vc-blue"]); // "kubectl delete endpointslices -n vc-blue -l … && kubectl label endpoints -n vc-blue -l … …-"
@@ -46,7 +46,7 @@ export function slicesLeft(rules: readonly Rules[], slices: readonly KubeObject[
     if (source === undefined || whose(identity, source) !== "ours") return [];
     const { namespace, name } = keyOf(slice);
     const command = `kubectl delete endpointslice -n ${namespace} ${name}`;
-    const message = `It was made from the copy of Endpoints and is not kept up to date; set backends: auto again, or, once other slices show its backends, \`${command}\` removes it`;
+    const message = `It was made from the copy of Endpoints and is not kept up to date; set backends: auto again, or remove it with \`${command}\` once other slices show its backends`;
     return [{ host: { namespace, name }, tenant: { namespace: source.namespace, name: source.name }, message }];
   });
 }
@@ -61,6 +61,6 @@ export function leftNote(slices: number): Note {
   const what = slices === 1 ? "1 slice on the host that was" : `${slices} slices on the host that were`;
   return {
     code: "SLICES_LEFT",
-    message: `Readers on the host get backends from ${what} made from these Endpoints, and these are not kept up to date because backends: auto is no longer set: set it again, or remove what endpoint-sync audit lists`,
+    message: `Readers on the host get backends from ${what} made from these Endpoints but not kept up to date, because backends: auto is no longer set. Set backends: auto again, or remove the slices that endpoint-sync audit lists`,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Endpoints that move from one slice of the tenant to another of the same Service. Each slice has a copy of its own: the one that says
- * less must wait for the one that says more, or readers on the host would miss for a moment what the tenant shows throughout.
+ * Endpoints that move from one slice of the tenant to another of the same Service. Each slice has its own copy. The copy that loses
+ * endpoints must wait for the copy that gains them; otherwise, readers on the host would briefly miss endpoints that the tenant shows all the time.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface CopiedSlice {
 
 /**
  * Reports whether the copy of a slice would lose endpoints that other slices of the Service show in the tenant, while their copies do not show them
- * yet. `others` is called only if something would be lost. Endpoints are compared by what readers use: address, port and readiness.
+ * yet. `others` is called only if endpoints would be lost. Endpoints are compared by what readers use: address, port and readiness.
  *
  * @example
  * awaitsOthers({ tenant: emptied, host: full }, function* () { yield { tenant: grown, host: undefined }; }); // true

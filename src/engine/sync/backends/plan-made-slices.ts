@@ -50,9 +50,9 @@ export interface MadeSlicesContext {
 }
 
 /**
- * The strategy for the slices that are made from a copy of Endpoints. New slices are written immediately. Before a slice is changed, deleted or created
- * again, the copy is read from the API server: until then its content or absence is known only from a cache, and the slices from another one. Before
- * a slice is deleted, its replacement is read as well.
+ * The strategy for the slices that are made from a copy of Endpoints. New slices are written immediately. Before a slice is changed,
+ * deleted or created again, the copy is read from the API server: until then its content or absence is known only from a cache, and a
+ * different cache has the slices. Before a slice is deleted, its replacement is read as well.
  */
 export function madeSlicesStrategy({ reader, isStill }: MadeSlicesContext): ReconcileStrategy<MadeWrites, MadeWrites> {
   return {
@@ -79,8 +79,8 @@ function needsCopy({ madeBefore }: MadeWrites, operation: Operation): boolean {
 }
 
 /**
- * The writes that bring the slices to their desired state: first the new and changed ones, and, once the host shows them, the removal of those that they
- * replace, so that readers never see fewer backends.
+ * The writes that bring the slices to their desired state: first the new and changed slices and, once the host shows these, the removal of
+ * the slices that they replace, so that readers never see fewer backends.
  */
 export function planMadeSlices({ rules, made, desired, shown, left, confirms, standIns, madeBefore }: MadeSlicesInput): MadeWrites {
   // What stands stays: most times there is nothing at all.
@@ -99,7 +99,7 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
   const gone = !shown ? [] : made.filter((slice) => !wanted.has(idOf(slice)) && !slice.metadata.deletionTimestamp);
   const deletions = [
     ...gone.map((slice) => deletion(slice, "Other slices show its backends, or the copy no longer has them", "none")),
-    ...left.map((slice) => deletion(slice, "It was left behind by a mirror that no longer works", "none")),
+    ...left.map((slice) => deletion(slice, "The slice was left behind by a mirror that no longer works", "none")),
   ];
   return { operations: [...written, ...deletions], notes: [], confirms, standIns, madeBefore };
 }

@@ -70,22 +70,22 @@ export function newService(version: number, decision: BackendsDecision): Remembe
 }
 
 /**
- * What takes the place of something had its time. Only time up to the last look counts: a process that stands still, or is busy, has not even
- * begun meanwhile to make it.
+ * Reports whether a replacement has had `ms` to appear. Only time up to the last look counts, because a process that was suspended or busy
+ * in the meantime could not have made the replacement.
  */
 export function wasOver({ lookedAt }: RememberedService, since: number | undefined, ms: number): boolean {
   return since !== undefined && lookedAt - since >= ms;
 }
 
-/** Nothing of the Service waits. */
+/** Reports whether nothing of the Service waits. */
 function isAtRest(known: RememberedService): boolean {
   const { mirrorBehindSince, heldSince, copylessSince, othersBehindSince, mirrorOwesSince, moving } = known;
   return (mirrorBehindSince ?? heldSince ?? copylessSince ?? othersBehindSince ?? mirrorOwesSince) === undefined && moving.size === 0;
 }
 
 /**
- * Changes of the tenant's Endpoints decide nothing before their copy shows them: no slices of Pods could take their place, all that tells
- * readers is as the copy says, and nothing waits.
+ * Reports whether changes of the tenant's Endpoints can be ignored until their copy has them: no slices of Pods could replace the copy,
+ * everything that readers see matches the copy, and nothing waits.
  */
 export function followsCopy(known: RememberedService, { seen, copy }: CollectedBackends): boolean {
   const { teller, dropsMade, dropsMirrored } = known.decision;
@@ -94,7 +94,7 @@ export function followsCopy(known: RememberedService, { seen, copy }: CollectedB
   return !dropsMade && !dropsMirrored && isAtRest(known) && known.held.size === 0;
 }
 
-/** How long until the first of these times is over that were not at the last look, in milliseconds; undefined when there is none. */
+/** Milliseconds until the first of the waiting times ends that had not ended at the last look; undefined when nothing waits. */
 export function nextWaitMs(
   known: RememberedService,
   now: number,
@@ -111,7 +111,7 @@ export function nextWaitMs(
   return waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
 }
 
-/** Records what a look has found, and the slices that were made if all of them match the copy. */
+/** Records the result of a look and, if all made slices match the copy, these slices. */
 export function noteLook(
   known: RememberedService,
   { copy, made, seen }: CollectedBackends,
@@ -129,7 +129,7 @@ export function noteLook(
   known.right = { version, slices: new Map(made.map((slice) => [formatKey(keyOf(slice)), slice])) };
 }
 
-/** The slices that an index shows, and those that were made and that it may not show yet. */
+/** The slices in an index, together with newly made ones that may be missing there. */
 export function withUnseen(shown: readonly ObjectKey[], made: ReadonlyMap<string, ObjectKey>): readonly ObjectKey[] {
   if (made.size === 0) return shown;
   return [...new Map([...shown.map((key) => [formatKey(key), key] as const), ...made]).values()];
@@ -155,14 +155,14 @@ export function undoneEdits(
   });
 }
 
-/** Describes what happened to edits of made slices, and what to do instead. It names nothing on the host, because tenants read it. */
+/** A note on undone edits of made slices, with a remedy. The note names no object on the host, because tenants read it. */
 export function editNote(keys: readonly ObjectKey[]): Note {
   const what = keys.length > 1 ? `Edits of ${keys.length} slices on the host were` : "An edit of a slice on the host was";
   const message = `${what} undone: the syncer makes slices of this Service from the copy of its Endpoints. Change the Endpoints in the tenant cluster`;
   return { code: "SLICE_EDIT_UNDONE", message };
 }
 
-/** Reported once, regardless of the number of attempts, so that users learn why readers see too few backends. */
+/** Logs a refusal by the host once, regardless of the number of attempts, so that users learn why readers see too few backends. */
 export function tellRefusal(
   logger: Logger,
   known: RememberedService,
@@ -174,7 +174,7 @@ export function tellRefusal(
   logger.warn("The host refuses a slice that is made from a copy of Endpoints", about);
 }
 
-/** Slices were made from a copy that is gone and will be recreated. */
+/** Reports whether slices were made from a copy that is gone and will be recreated. */
 export function lacksCopy({ copy, seen: { endpoints, made } }: CollectedBackends): boolean {
   return copy === undefined && endpoints?.wanted === true && made !== "none";
 }
@@ -190,7 +190,7 @@ export function skipsMirror({ decision, hasCopy }: RememberedService, host: Kube
   return host.metadata.labels?.[SKIP_MIRROR] === "true" || (hasCopy && decision.skipsMirror);
 }
 
-/** A copy of Endpoints is about to keep the host's mirror away that did not so far. */
+/** Reports whether a copy of Endpoints is about to get the label that disables the host's mirror. */
 export function sendsMirrorAway(known: RememberedService, host: KubeObject): boolean {
   return host.kind === "Endpoints" && host.metadata.labels?.[SKIP_MIRROR] !== "true" && skipsMirror(known, host);
 }

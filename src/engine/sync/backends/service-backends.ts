@@ -1,7 +1,7 @@
 /**
- * Who tells readers of the backends, Service by Service, with `backends: auto`: a unit of its own in the queue beside the objects of the
- * Service. It decides from what is known of all of them, tells those that have something to do, and writes the slices that are made of a
- * copy of Endpoints.
+ * Decides, for each Service, from which objects readers get its backends, with `backends: auto`. The decision has its own key in the queue,
+ * next to the objects of the Service. It uses the known state of all these objects, enqueues those that have to change, and writes the
+ * slices that are made from a copy of Endpoints.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * What readers on the host see in the place of what goes. A decision is made from caches, and each of them lags behind its cluster by itself:
- * one shows a slice that another client has deleted since, another lacks a Service that has readers. So all that a decision has found to
- * stand in is read from the host before anything goes that readers rely on.
+ * The objects that readers on the host see in place of a removed one. Decisions are made from caches, and each cache lags behind its
+ * cluster independently: one may contain a slice that another client has deleted, another may lack a Service that has readers. Therefore,
+ * all objects that stand in according to a decision are read from the host before an object that readers rely on is removed.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import type { CollectedBackends } from "./collect-backends.ts";
 import { tellerOfLeft } from "./decide-backends.ts";
 import type { Teller } from "./decide-backends.ts";
 
-/** All that shows readers what the decision says that they see. */
+/** The objects from which readers get the backends according to the decision. */
 export function standInsOf(collected: CollectedBackends, teller: Teller): readonly StandIn[] {
   const { copy, copies, desired, made, mirrored, others, seen, hostService } = collected;
   switch (teller) {
@@ -41,7 +41,10 @@ export function standInsOf(collected: CollectedBackends, teller: Teller): readon
   }
 }
 
-/** Of a planned object that goes, or that sends the host's mirror away: the copy of a slice goes for Endpoints, that of Endpoints for slices. */
+/**
+ * The stand-ins for a planned object that is removed or that disables the host's mirror: Endpoints replace the copy of a slice, and slices
+ * replace the copy of Endpoints.
+ */
 export function standInsFor({ host, tenant }: PlannedObject, collected: CollectedBackends, teller: Teller): readonly StandIn[] {
   const isSlice = host?.kind === "EndpointSlice";
   const { copy, hostKey, isTaken, seen } = collected;

@@ -1,10 +1,10 @@
 /**
- * Notices that another cluster answers in place of the one that was followed first: a restored address, a wrong DNS entry, a load
- * balancer that leads elsewhere.
+ * Detects that a different cluster answers in place of the one that was followed first, for example because of a reused address, a wrong
+ * DNS entry, or a wrong target of a load balancer.
  *
  * The uid of `kube-system` is compared
  * - after each list, before it is used;
- * - once a watch is open that follows a failure, or an end that came too early, before its first event is passed on;
+ * - when a watch is open after a failure or a premature end, before its first event is passed on;
  * - before the first event of any other watch, so that there are no requests at rest;
  * - before the first call after a failure.
  *
@@ -47,7 +47,7 @@ const JUST_NOW_MS = 1_000;
 const EARLY_MS = 1_000;
 
 /**
- * Guards a cluster. The first answer determines which one is right, for the lifetime of the guard. Without permission to
+ * Guards a cluster. The first answer determines the right cluster for the lifetime of the guard. Without permission to
  * read `kube-system`, nothing is checked again and everything passes.
  *
  * @example
@@ -154,7 +154,7 @@ class GuardedCluster implements ClusterGuard {
 
   #notice(uid: string | undefined): EngineError {
     const { logger, cluster } = this.#options;
-    const message = `Another cluster answers in place of the ${cluster} cluster: it was ${this.#uid}, and now it is ${uid ?? "one without a uid"}`;
+    const message = `A different cluster answers at the address of the ${cluster} cluster: expected the uid ${this.#uid}, found ${uid ?? "none"}`;
     const error = new EngineError("CLUSTER_IDENTITY", message, {
       details: { hint: "Point the address back to the right cluster, or restart if it was rebuilt on purpose" },
     });
@@ -299,7 +299,7 @@ export interface SameClusterOptions {
 }
 
 /**
- * The same writer, but `get` throws CLUSTER_IDENTITY for an absent object while another cluster answers in place of the right
+ * Wraps a writer so that `get` throws CLUSTER_IDENTITY for an absent object while another cluster answers in place of the right
  * one.
  */
 export function sameClusterOnly(writer: Writer, { clusterUid, clock }: SameClusterOptions): Writer {
@@ -334,7 +334,7 @@ export interface IdentityOptions {
 }
 
 /**
- * The same writer, which starts no write while another cluster answers in place of the target or the source.
+ * Wraps a writer so that no write starts while another cluster answers in place of the target or the source.
  * A source that cannot be reached does not block the write: its cached state is that of the right cluster.
  */
 export function verifiedOnly(writer: Writer, { to, from }: IdentityOptions): Writer {

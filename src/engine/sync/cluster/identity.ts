@@ -27,8 +27,8 @@ export interface CheckedClusters {
 }
 
 /**
- * Refuses to continue if the tenant cluster is not the one that the copies on the host came from: every one of them would look like
- * an orphan. Copies of another virtual cluster of the same name are ignored.
+ * Refuses to continue if the tenant cluster is not the one that the copies on the host came from: all of these copies would look like
+ * orphans. Copies of another virtual cluster of the same name are ignored.
  *
  * @throws CLUSTER_IDENTITY when copies of this virtual cluster name another tenant cluster, or when the clusters are swapped.
  */

@@ -28,7 +28,7 @@ export interface ReachingEngine extends PermissionOptions {
 }
 
 /**
- * The engine as it can work on these clusters. `backends: auto` decides nothing if permissions on EndpointSlices are missing, if there
+ * The engine, limited to the capabilities of these clusters. `backends: auto` decides nothing if permissions on EndpointSlices are missing, if there
  * are no caches of them (an embedder may not have any), or if an API server does not have the kind. Then only Endpoints are copied, and what is
  * missing is reported once.
  *
@@ -50,7 +50,7 @@ export function decidesSources({ rules }: Pick<ReachingEngine, "rules">): boolea
   return rules.some((rule) => rule.decidesBackends === true);
 }
 
-/** The same engine with copies of Endpoints only. */
+/** The engine, restricted to copies of Endpoints. */
 export function withoutSlices<Given extends ReachingEngine>(engine: Given): Given {
   const others = engine.rules.filter(({ kind }) => kind.resource !== ENDPOINT_SLICES);
   return { ...engine, backends: "endpoints", rules: others.map(({ decidesBackends: _decides, ...rest }) => rest) };

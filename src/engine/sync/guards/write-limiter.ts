@@ -1,13 +1,14 @@
 /**
- * Limits writes of one object without a new version of its source: two syncers that disagree, an expression that flips
- * on its own result, a webhook that reverts.
+ * Limits writes of one object without a new version of its source: two syncers that disagree, an expression that alternates because of its
+ * own result, a webhook that reverts changes.
  *
- * Each version of the source pays for one write to the other side. Every further one counts, and so does every write to the source
- * itself, whichever process made the version: syncers that write into the source ask each other for nothing that way. After a burst of
- * such writes the next ones wait, each twice as long as the one before, until the object rests; then all is forgotten.
+ * Each version of the source pays for one write to the other side. Every further write counts, and so does every write to the source
+ * itself, regardless of the process that created the version: otherwise, syncers that write to the source would justify each other's
+ * writes. After a burst of such writes, the next ones wait, each twice as long as the previous one, until the object is at rest; then the
+ * record is dropped.
  *
- * What is made of one source in several parts, a copy of Endpoints and slices of that copy, has one share: each version pays for one write of
- * each part, and the others count together.
+ * Objects that are made from one source, such as a copy of Endpoints and the slices of that copy, share one record: each version pays for
+ * one write of each part, and the others count together.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * A copy of one cluster in memory that takes writes in its place: the syncer's work can be carried out on it to the end,
- * and the cluster itself is only read.
+ * An in-memory copy of one cluster that accepts writes instead of the cluster: the syncer's work can be completed on it, while the cluster
+ * itself is only read.
  *
  * @module
  */

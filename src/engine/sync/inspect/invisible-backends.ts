@@ -1,6 +1,6 @@
 /**
  * Backends that the tenant has and that readers on the host do not see. Readers there (kube-proxy, Gateways, most DNS) read EndpointSlices:
- * a copy of Endpoints alone reaches none of them, unless something on the host makes slices of it.
+ * they do not see a copy of Endpoints, unless slices are made from it on the host.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Previews what the syncer would do now, by letting it do it: the same core and the same planner, on copies of both clusters in
- * memory, until nothing is left to do.
+ * Previews the syncer's next actions by carrying them out: the same core and the same planner run on in-memory copies of both clusters
+ * until nothing is left to do.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Objects that reference patches name, brought across: tracks references, one cache per name and side, and copies that are no
- * longer referenced. They are in the queue beside the objects that refer to them, under ids of their own.
+ * Copies the objects that reference patches name: tracks references, one cache per name and side, and copies that are no longer
+ * referenced. Referenced objects have their own ids in the queue, next to the objects that refer to them.
  *
  * @module
  */

@@ -52,7 +52,7 @@ const PLUGIN_INTERVAL_MS = 1_000;
 /** The same for one whose credentials are refused. */
 const PLUGIN_REST_MS = 5_000;
 
-/** See the module comment. */
+/** Provides the credentials of one kubeconfig context; the module comment describes the rules. */
 export class CredentialSource {
   readonly #options: CredentialOptions;
   readonly #user: Partial<User>;

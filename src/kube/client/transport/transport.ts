@@ -168,7 +168,7 @@ class GuardedHandler extends DecoratorHandler {
   }
 }
 
-/** Reports whether connections made with one can be used for the other. */
+/** Reports whether connections made with one TLS configuration can be used with the other. */
 export function sameTls(left: TlsMaterial, right: TlsMaterial): boolean {
   if (left === right) return true;
   const bytes = (["ca", "cert", "key"] as const).every((name) => sameBytes(left[name], right[name]));

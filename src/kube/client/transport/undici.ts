@@ -1,8 +1,8 @@
 /**
- * As much of undici as this room uses. The package's own entry also loads fetch, WebSocket, caches and mocks: 74 more files, which cost
+ * The part of undici that this package uses. The package's own entry also loads fetch, WebSocket, caches and mocks: 74 more files, which cost
  * 12 MB of memory and more than half of the time that loading takes.
  *
- * These files are no documented interface of undici, so only patch releases of one version are taken.
+ * These files are not a documented interface of undici, so only patch releases of one version are accepted.
  *
  * @module
  */

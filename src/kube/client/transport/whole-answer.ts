@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 
 /**
- * Ends a request before its answer, at its timeout or on its caller's behalf. An AbortController per call does the same
- * at several times the cost.
+ * Aborts a request before its answer is complete, at its timeout or when its caller asks for it. An AbortController per call would cost
+ * several times as much.
  */
 export class RequestEnd {
   #reason: Error | undefined;

@@ -41,7 +41,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return networkOf(address, length).bits === address.bits ? { address, length, last } : undefined;
 }
 
-/** Reports whether `address` is in `cidr`. Families never mix. */
+/** Reports whether `address` is in `cidr`; false if they are of different families. */
 export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return cidr.address.family === address.family && cidr.address.bits <= address.bits && address.bits <= cidr.last;
 }

@@ -1,5 +1,5 @@
 /**
- * View that a reader of EndpointSlices has of one Service: all of its slices, merged as kube-proxy does. Endpoints are expressed in the
+ * The view of one Service that readers of EndpointSlices have: all of its slices, merged as kube-proxy does. Endpoints are expressed in the
  * same terms, so that both can be compared.
  *
  * @module

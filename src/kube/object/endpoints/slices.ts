@@ -3,8 +3,8 @@
  *
  * The API server stores endpoints and ports in the order in which they came and merges nothing, and consumers read them as sets.
  * Within one endpoint the order of addresses counts, since consumers take the first. Absent, `null` and empty are the same, a
- * missing protocol is TCP, and fields that the API does not know do not count: the server drops them, and a comparison that saw
- * them would differ forever. Nothing here throws on a shape that no server stores, since expressions can return one.
+ * missing protocol is TCP, and fields that the API does not know do not count: the server drops them, and a comparison that included them
+ * would always find differences. Nothing here throws for a value that no server stores, because expressions can return such values.
  *
  * @module
  */

@@ -2,22 +2,22 @@
  * Content of an Endpoints object, independent of its notation.
  *
  * An API server before Kubernetes 1.36 repacks subsets on every write (`RepackSubsets`), a later one stores them as they are written.
- * Nothing that is compared may depend on which of the two it is. Repacked, each port collects its addresses, and ports that end up
+ * No comparison may depend on the version of the server. Repacked, each port collects its addresses, and ports that end up
  * with the same addresses become one subset. The result is sorted by a digest of a Go dump, so that its order cannot be
  * predicted. Subsets are therefore compared as sets of (port, address, ready) after the server's own merging:
  * - An address is identified by its IP and targetRef.uid, anywhere in the object. Its first spelling replaces the others.
  * - For one port, not-ready wins over ready.
- * - Addresses without ports vanish beside a port that has exactly the same addresses.
+ * - Addresses without ports are dropped if a port has exactly the same addresses.
  * - A port with an appProtocol does not merge with the same port of another subset: the server compares a pointer. For such
  *   ports the grouping counts.
- * - A subset without addresses says nothing.
+ * - A subset without addresses is ignored.
  *
  * Absent, `null` and empty text are the same, a missing protocol is TCP, and fields that the API does not know do not count:
- * the server drops them, and a comparison that saw them would differ forever.
+ * the server drops them, and a comparison that included them would always find differences.
  *
- * Nothing here throws on a shape that no server stores, since expressions can return one. A subset, address or port that is
- * no object counts as one without fields, a value that is not a list as a list of that value, and a field of a wrong type equals none
- * of the right type. So an address or port that is wrong does not pass for one that is stored.
+ * Nothing here throws for a value that no server stores, because expressions can return such values. A subset, address or port that is not
+ * an object counts as an object without fields, a value that is not a list counts as a list of that value, and a field of the wrong type
+ * never equals one of the right type. A wrong address or port is therefore never mistaken for a stored one.
  *
  * @module
  */
@@ -51,7 +51,7 @@ interface Registry {
 /**
  * A sorted text form, which is equal for equivalent subsets.
  *
- * The time grows with the size of the object; where several subsets name the same port, with ports × addresses.
+ * The time grows with the size of the object; if several subsets have the same port, it grows with ports × addresses.
  *
  * @example
  * const one = [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports: [{ port: 80 }] }];

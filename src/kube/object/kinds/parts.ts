@@ -1,5 +1,5 @@
 /**
- * What several kinds have in their fields.
+ * Fields that several kinds share.
  *
  * @module
  */

@@ -1,14 +1,14 @@
 /**
- * The rules of a leader election, as a pure function: the algorithm of client-go's `tools/leaderelection`, with one rule more
- * strict than there (a leader whose Lease is not its own any more steps down before it tries again).
+ * The rules of a leader election, as a pure function: the algorithm of client-go's `tools/leaderelection`, with one stricter rule (a
+ * leader that has lost its Lease steps down before it tries again).
  *
- * No wall clock is compared with another one, and none with itself: a Lease counts as expired when it has not changed for its
- * duration by the observer's own monotonic clock. A leader counts from before it sent its renewal, an observer from after it
- * saw the renewal; the deadline of the first is shorter than the duration of the second. So, while clocks run equally fast, the
- * one has stopped before the other begins.
+ * Wall clocks are never compared: a Lease counts as expired when it has not changed for its duration, measured by the observer's own
+ * monotonic clock. The leader measures from before it sends a renewal, an observer from after it sees the renewal, and the leader's
+ * deadline is shorter than the observer's duration. As long as clocks run at the same speed, the leader therefore stops before the observer begins.
  *
- * A leader that has lost sight of its clusters notes that on the Lease and goes on. A candidate that sees them asks for the Lease, in a
- * note as well; then the leader stops, and writes the candidate's name into the Lease. While no candidate sees more, the leader stays.
+ * A leader that cannot reach its clusters records this in a note on the Lease and continues. A candidate that can reach them requests the
+ * Lease, also in a note; the leader then stops and writes the candidate's name into the Lease. The leader stays as long as no candidate
+ * can reach more.
  *
  * @module
  */

@@ -223,8 +223,8 @@ export class ObjectCache {
 }
 
 /**
- * The same object, with the very parts of `known` that it has unchanged, but for metadata. Most changes are of a few labels and
- * annotations; a consumer that caches what it derived from a list need not look at it again.
+ * A copy of `object` that shares its unchanged parts with `known`, except metadata. Most changes affect only a few labels and annotations,
+ * so consumers that cache results by the identity of a part can keep them.
  */
 export function withPartsOf(known: KubeObject, object: KubeObject): KubeObject {
   let shared = object;

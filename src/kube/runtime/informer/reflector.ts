@@ -1,12 +1,12 @@
 /**
- * Follows one kind in one cluster for as long as it runs: list, watch, and again after whatever goes wrong.
+ * Follows one kind in one cluster for as long as it runs: it lists, watches, and starts again after every failure.
  *
  * A state machine with four states. Each step does one thing and names the state that follows:
  *
  *     list ──────────────► watch ──► watch      the server closed the stream, as it does every few minutes
- *      ▲ ▲                  │  └───► list       its resourceVersion is out of history, or a relist is due
- *      │ └── wait ◄─────────┘                   anything else; then watch from where it was, or list after too many failures
- *      └──── wait ◄── list                      the list failed, or is older than what was seen already
+ *      ▲ ▲                  │  └───► list       its resourceVersion is too old, or a relist is due
+ *      │ └── wait ◄─────────┘                   anything else; then watch from the same position, or list after too many failures
+ *      └──── wait ◄── list                      the list failed, or is older than the known state
  *
  * `stopped` is reached from every state.
  *
@@ -111,7 +111,7 @@ const RETRY_AFTER_MAX_MS = 5 * 60_000;
 /** Failures after which a watch continues from the same resourceVersion. */
 const RESUMABLE = ["API_UNAVAILABLE", "API_TOO_MANY_REQUESTS", "API_UNAUTHORIZED", "API_FORBIDDEN"] as const;
 
-/** See the module comment. Starts once. */
+/** Follows one collection by lists and watches, as the module comment describes. Starts once. */
 export class Reflector {
   readonly #options: ReflectorOptions & Required<ReflectorTimes>;
   readonly #stopping = new AbortController();

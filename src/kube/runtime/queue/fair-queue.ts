@@ -66,8 +66,8 @@ interface Flow<Value> {
 }
 
 /**
- * Keys of several flows, one of each flow in turn, and within a flow in the order of arrival. Flows are charged for what their keys
- * cost: one that cost as much as ten others is passed over nine times while others wait. Little is kept once no key waits.
+ * Keys of several flows, one of each flow in turn, and within a flow in the order of arrival. Flows are charged for the cost of their
+ * keys: a flow that cost as much as ten others is skipped nine times while others wait. Once no key waits, the queue uses little memory.
  *
  * @example
  * const queue = new FairQueue<number>((key) => key.split("/")[0]!);

@@ -1,14 +1,14 @@
 /**
- * Keys that wait for a worker.
+ * A queue of keys for workers.
  *
  * Guarantees:
  * - A key waits at most once, and never runs twice at the same time. A key that is added while it runs waits again when it is done.
  * - Every key that was added is taken after its last add (unless the queue is shut down).
- * - Fresh keys go before background keys; but after sixteen fresh ones in a row a background key has its turn, so that a flood
+ * - Fresh keys go before background keys; but after sixteen fresh keys in a row, a background key is taken, so that a flood
  *   of changes does not starve the initial sync.
- * - Where keys belong to flows, each flow has used its share of each priority: a flow with ten thousand keys delays the first key of another by
- *   one. What its keys cost is charged to a flow.
- * - Nothing is remembered of a key that neither waits, runs nor failed.
+ * - If keys belong to flows, the flows share each priority: a flow with ten thousand keys delays the first key of another flow by only one
+ * key. Each flow is charged for the cost of its keys.
+ * - Keys that are not waiting, running or failed take no memory.
  *
  * @module
  */

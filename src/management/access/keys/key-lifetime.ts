@@ -1,5 +1,5 @@
 /**
- * How long an access key is valid by its own settings. Pure. Source: specification 1, Authentication 2, and 2, `status.auth`.
+ * The lifetime of an access key according to its settings. Pure. Source: specification 1, Authentication 2, and 2, `status.auth`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a written key depends on: the key with which it is made or changed, and the people behind both.
+ * The dependencies of a key: the key with which it was created or changed, and the users behind both.
  *
  * @module
  */
@@ -53,7 +53,7 @@ export function authorKey({ extra }: UserInfo, objects: Objects): KubeObject | u
   return name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
 }
 
-/** Reports whether a sign-in made a key, or an administrator in its place. Other keys are logins by name only. */
+/** Reports whether a key was made by a sign-in, or by an administrator in place of a sign-in. Other keys of the type Login are not logins. */
 export function isOfSignIn(key: KubeObject): boolean {
   return specOf<KeySpec>(key).type === LOGIN_KEY && originOf(key).maker === undefined;
 }

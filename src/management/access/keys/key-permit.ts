@@ -1,5 +1,5 @@
 /**
- * What users may write about access keys: their own, and never one that can do more than the key that they present.
+ * Permissions to write access keys: users may write their own keys, but never a key with more permissions than the key that they present.
  * Source: specification 1, OwnedAccessKey and Authentication 3.
  *
  * @module

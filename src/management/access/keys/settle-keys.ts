@@ -17,8 +17,8 @@ export interface SettleKeysOptions {
 
 /**
  * Ties the keys of a user, and the keys that the user made or set the value of, to this User's uid: they end with this User, and not with
- * the next User of the same name. Keys have the uid from the beginning unless they are older than the User or were stored before uids
- * were kept; any write adds what is missing.
+ * a later User of the same name. Keys have the uid from the beginning unless they are older than the User or were stored before uids were
+ * kept; any write adds a missing uid.
  */
 export async function settleKeys(user: string, { registry, objects, upToDate }: SettleKeysOptions): Promise<void> {
   await upToDate();

@@ -1,6 +1,6 @@
 /**
- * Whose quota an object counts for: that of the user who last set its owner. Users cannot fill another user's quota by giving objects
- * away, nor avoid their own by naming another owner or using the key of a team.
+ * Determines the user whose quota an object counts for: the user who last set the object's owner. Users cannot fill another user's quota by
+ * giving objects away, nor avoid their own by naming another owner or using the key of a team.
  *
  * @module
  */
@@ -39,7 +39,7 @@ export function payerOf(object: KubeObject): string | undefined {
 /** `UserInfo.extra` of the server while it writes on behalf of a user. No request from outside has it. */
 const CHARGED_EXTRA = "platform/charged";
 
-/** The server as the author of what it creates on behalf of a user, who pays for that within the limits. */
+/** The server as the author of objects that it creates on behalf of a user, whose quota they count for. */
 export function chargedTo(user: string): UserInfo {
   return { ...SYSTEM_USER, extra: { [CHARGED_EXTRA]: [user] } };
 }
@@ -50,8 +50,8 @@ export function chargedBy({ extra }: UserInfo): string | undefined {
 }
 
 /**
- * The kind with a payer for each object. The server keeps the payer in the object if it is not the owner that the object names, and
- * never shows it.
+ * The kind with a payer for each object. If the payer is not the owner that the object names, the server stores the payer in the object,
+ * in a field that it never shows.
  */
 export function withPayer(definition: ResourceDefinition, options: PayerOptions): ResourceDefinition {
   const { strategy, shown } = definition;

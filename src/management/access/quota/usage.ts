@@ -22,8 +22,8 @@ export interface Used {
 }
 
 /**
- * What each payer uses: the stored objects and the writes in progress. While an object is written, it counts as the larger of what it
- * is and what it may become, so that concurrent writes cannot exceed a limit together, and none counts twice.
+ * What each payer uses: the stored objects and the writes in progress. While an object is written, the larger of its current size and its
+ * possible new size counts, so that concurrent writes cannot exceed a limit together, and no write counts twice.
  *
  * Every change takes time in proportion to the writes in progress of that one object.
  *

@@ -1,5 +1,5 @@
 /**
- * Owners and access rules as Roles and RoleBindings, so that people and tools see them where they look for permissions.
+ * Owners and access rules as Roles and RoleBindings, so that users and tools find them where Kubernetes shows permissions.
  * Source: specification 1, "Access rights for users and teams, transformed into Roles and RoleBindings".
  *
  * @module
@@ -30,7 +30,7 @@ const RBAC_VERSION = "rbac.authorization.k8s.io/v1";
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 
-/** What an object's owner and rules allow, ownership first. */
+/** The permissions from an object's owner and rules, ownership first. */
 export function rulesOf(object: KubeObject): readonly DerivedRule[] {
   const { owner: { user = "", team = "" } = {}, access = [] } = specOf<OwnedSpec>(object);
   const owners: AccessRule = { verbs: OBJECT_VERBS, users: isUserName(user) ? [user] : [], teams: team === "" ? [] : [team] };

@@ -1,5 +1,5 @@
 /**
- * What an object's own owner and access rules allow. Pure. Source: specification 1, "Access rule item" and "Team".
+ * The permissions that follow from an object's owner and access rules. Pure. Source: specification 1, "Access rule item" and "Team".
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What the author of a write must hold beyond the right to write: no one gives away rights that they do not have.
+ * Permissions that the author of a write needs in addition to the permission to write: users cannot grant permissions that they do not have.
  * Source: specification 1, "Platform-specific verbs usable in access rules on Team" and Authentication 3.
  *
  * @module

@@ -163,7 +163,7 @@ class ManagementRights implements Rights {
   #decideDerived(caller: Caller, { verb, name, namespace }: ResourceAttributes): AccessDecision {
     if (COLLECTION_READS.includes(verb)) return allowed("shows what the caller may read");
     if (verb !== "get" || name === "") return REFUSED;
-    return this.#seesSource(caller, { namespace, name }) ? allowed("the caller may read what it is derived from") : REFUSED;
+    return this.#seesSource(caller, { namespace, name }) ? allowed("the caller may read the object from which it is derived") : REFUSED;
   }
 
   /** A caller who may read an object may read the roles that follow from it. */

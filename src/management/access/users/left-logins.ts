@@ -1,5 +1,5 @@
 /**
- * Logins whose key is gone while other keys act with the groups that they brought. The User keeps what it takes to ask the provider
+ * Logins whose key is gone while other keys still use groups from these logins. The User keeps the data that is needed to ask the provider
  * again. Pure.
  *
  * @module
@@ -30,7 +30,7 @@ interface LoginParts {
   readonly oidcLogin?: KeySpec["oidcLogin"];
 }
 
-/** What remains of a login when its key is deleted. `endMs`: when the key would expire, in milliseconds since 1970, or Infinity. */
+/** The record that remains of a login when its key is deleted. `endMs`: when the key would expire, in milliseconds since 1970, or Infinity. */
 export function leftLogin({ identity = {}, oidcLogin }: LoginParts, endMs: number): LeftLogin {
   const { userId, username, connector, connectorData, identityRefresh } = identity;
   const kept = Object.entries({ userId, username, connector, connectorData, identityRefresh }).filter(([, value]) => value !== undefined);
@@ -48,7 +48,7 @@ export function groupsGiven(user: KubeObject, { groups = [] }: Said): readonly s
 }
 
 /**
- * What a connector last reported, without the groups that the User has from it. Groups that an administrator removed are kept, so that
+ * The last report of a connector, without the groups that the User has from this connector. Groups that an administrator removed are kept, so that
  * they stay removed when the user signs in again.
  */
 export function withdrawn(user: KubeObject, said: Said): Said {
@@ -57,7 +57,7 @@ export function withdrawn(user: KubeObject, said: Said): Said {
   return { ...rest, groups: groups.filter((group) => !given.has(group)) };
 }
 
-/** What a connector last reported about a User. */
+/** The last report of a connector about a User. */
 export function lastSaid(user: KubeObject, subject: string): Said | undefined {
   return userOriginOf(user)?.said?.find((one) => one.subject === subject);
 }

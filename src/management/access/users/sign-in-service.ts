@@ -63,7 +63,7 @@ const TRIES_MAX = 5;
  * Turns an identity that a provider vouches for into a user of the platform with a key: a User at the first sign-in, Teams for groups
  * that have none, and a key of type Login. Source: specification 2, `status.auth`.
  *
- * The connector and its id of the user identify a person, regardless of names. A new user gets a User that an administrator bound to
+ * A person is identified by the connector and the user's id there, regardless of names. A new user gets a User that an administrator bound to
  * the connector, or the user name from the provider, or that name with a digest if it is taken: see decision 80.
  */
 export function createSignInService(options: SignInServiceOptions): SignInPorts & Pick<RefreshedLogins, "refreshLogin"> {
@@ -126,7 +126,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const identity = groupsUnknown ? withGroupsOf(key, reported) : this.#withOwnGroups(reported);
     const known = this.#find(identity);
     if ((known?.metadata.name ?? specOf<KeySpec>(key).user) !== specOf<KeySpec>(key).user)
-      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "it now belongs to another user");
+      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "the key now belongs to another user");
     if (isKeyless(key)) {
       const next = this.#keySpec({ name: key.metadata.name! }, identity, tokens);
       const oidcLogin = next.oidcLogin && { ...specOf<KeySpec>(key).oidcLogin, ...next.oidcLogin };
@@ -220,7 +220,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const subject = this.#subjectOf(identity);
     const length = owns ? HASH_LENGTH.own : HASH_LENGTH.others;
     // If nothing records whose a name is, every newcomer gets a unique name.
-    const why = settings().disableUserCreation ? "no User would record its owner" : await this.#whoseIs(username, owns);
+    const why = settings().disableUserCreation ? "no User would record the owner of the name" : await this.#whoseIs(username, owns);
     const own = await this.#nameWithDigest(username, subject, length);
     if (why === undefined && isName(username) && !this.#isNamed(own)) return username;
     logger.info("A new user does not get the plain user name", {

@@ -1,6 +1,6 @@
 /**
- * What a sign-in makes of a User: the connector's data is merged with what administrators wrote, as `kubectl apply` merges with
- * what others wrote. Pure.
+ * Updates a User after a sign-in: the connector's data is merged with the fields that administrators wrote, as `kubectl apply` merges with
+ * the fields of other managers. Pure.
  *
  * @module
  */
@@ -26,7 +26,10 @@ export function signingIn(said: Said): UserInfo {
   return { ...SYSTEM_USER, extra: { [SAID_EXTRA]: [JSON.stringify(said)] } };
 }
 
-/** The server as the author of changes that follow from a provider's answer about a login with a key. If the key has been deleted in the meantime, what it left behind stays. */
+/**
+ * The server as the author of changes that follow from a provider's answer about a login with a key. If the key has been deleted in the
+ * meantime, the record of its login is kept.
+ */
 export function askingAgain(said: Said): UserInfo {
   return { ...SYSTEM_USER, extra: { [SAID_EXTRA]: [JSON.stringify(said), KEEPS_LEFT] } };
 }

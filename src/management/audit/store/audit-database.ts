@@ -83,7 +83,7 @@ export interface AuditDatabase {
   close(): Promise<void>;
 }
 
-/** The error of a database that would have to change rows to store them, because its table is not the platform's. */
+/** The error of a database whose table was not created by the platform and would alter the rows that it stores. */
 export class RefusedRows extends Error {}
 
 /** Most rows of one statement. Smaller numbers are sums of powers of two, so that few statements have to be prepared. */

@@ -1,7 +1,7 @@
 /**
- * The thread that works on a database of audit lines, so that requests wait neither for its client nor for its disk. Its data says which
- * database. It answers once when the database is open, with the words of its dialect, then each question in turn. In between it tells when
- * the database has gone.
+ * The thread that works on a database of audit lines, so that requests wait neither for its client nor for its disk. The thread's start
+ * data names the database. The thread sends one answer when the database is open, with the SQL dialect, and then answers each request in
+ * turn. It also reports when the connection to the database is lost.
  *
  * @module
  */

@@ -22,7 +22,7 @@ const EXISTS = 1062;
 const REFUSALS: readonly unknown[] = [1048, 1264, 1265, 1292, 1366, 1406, 4025, 3819];
 
 /**
- * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails is closed. Nothing here has a time limit.
+ * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails is closed. No operation has a time limit.
  *
  * @param gone - called when the connection is lost, or closed.
  * @throws the error of the network or the server.

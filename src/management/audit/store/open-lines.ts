@@ -27,8 +27,8 @@ const LIMITS = { maxOldGenerationSizeMb: 128 };
 const left = new Set<DatabaseThread>();
 
 /**
- * The database of an address, in a thread of its own. One that answers late is left, and so is one whose thread ends; it has to be opened
- * again then.
+ * Opens the database at an address in a separate thread. A database that answers too late, or whose thread ends, is abandoned and must be
+ * opened again.
  *
  * @throws the error of the database, the network or the system.
  */

@@ -22,9 +22,9 @@ const REFUSALS: readonly unknown[] = [19, 20, 18];
 const BUSY_MS = 100;
 
 /**
- * A SQLite file, created with its folder if necessary. Only its owner may read it. For one process; each statement holds up the thread that
- * runs it. It must be opened again after a failure, and once the file at `path` is a different one: SQLite would keep writing to a file that
- * no longer has a name.
+ * A SQLite file, created with its folder if necessary. Only its owner may read it. For use by one process; each statement blocks the
+ * thread that runs it. The file must be opened again after a failure, and when there is a different file at `path`, because SQLite would
+ * keep writing to a file without a name.
  *
  * @throws the error of the system or SQLite.
  */

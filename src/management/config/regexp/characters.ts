@@ -1,5 +1,5 @@
 /**
- * Character sets: what one step of a regular expression matches.
+ * Sets of characters that one step of a regular expression matches.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Regular expressions that match in time linear in the text, whatever the expression: all alternatives are followed at
- * once, without backtracking.
+ * Regular expressions that match in time linear in the text, regardless of the expression: all alternatives are followed in parallel,
+ * without backtracking.
  *
  * @module
  */

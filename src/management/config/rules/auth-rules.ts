@@ -72,7 +72,7 @@ function checkSaml(saml: Spot): void {
   const [caData, ca, skip] = ["caData", "ca", "insecureSkipSignatureValidation"].map((name) => spotBelow(saml, name)) as [Spot, Spot, Spot];
   const [data, path] = [writtenText(caData), writtenText(ca)];
   if (data === undefined && path === undefined && !isTrue(skip)) {
-    const message = "Missing one of caData, ca and insecureSkipSignatureValidation: true, with which responses are checked";
+    const message = "Missing one of caData, ca and insecureSkipSignatureValidation: true, which determine whether responses are checked";
     refuseAt(saml, { code: "CONFIG_REQUIRED", message });
   }
   if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca together with caData, which takes precedence" });
@@ -168,7 +168,7 @@ function demandConnector(owner: Spot, ids: readonly string[]): void {
   if (id === "" || ids.includes(id)) return;
   refuseAt(owner, {
     message: `There is no connector ${JSON.stringify(id)}`,
-    hint: `Write one of ${ids.join(", ") || "those that you set up"}`,
+    hint: `Write one of ${ids.join(", ") || "the connectors that you set up"}`,
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Rules for the configuration beyond its schema. They check what was written, so that each problem has its position, and
- * skip values of the wrong type, which are reported already.
+ * Rules for the configuration beyond its schema. They check the nodes of the file, so that each problem has its position, and skip values
+ * of the wrong type, which have already been reported.
  *
  * @module
  */

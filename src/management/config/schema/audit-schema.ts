@@ -26,7 +26,7 @@ export const AUDIT_RULE = {
   name: "ConfigAuditRule",
   description: "One rule. It matches when all of its lists match; an empty list always matches.",
   fields: {
-    level: { type: "literals", values: LEVELS, default: "None", description: "What is logged about a matching request." },
+    level: { type: "literals", values: LEVELS, default: "None", description: "How much is logged for a matching request." },
     users: texts("Names of users."),
     userGroups: texts("Groups of users."),
     verbs: formList("verb", "Verbs such as `get`; `*` means all."),

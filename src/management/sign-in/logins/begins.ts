@@ -22,8 +22,8 @@ export interface BeginsOptions {
 }
 
 /**
- * Counts logins that begin. Unknown addresses share two thirds, and one address gets a sixth, so that known addresses always have room. Each
- * server counts separately: a shared count would cost a write for each refusal.
+ * Counts logins that begin. Addresses without an earlier sign-in share two thirds of the limit, and no address gets more than a sixth, so
+ * that known addresses always have room. Each server counts separately: a shared count would cost a write for each refusal.
  */
 export function createBegins({ clock, memory, limits }: BeginsOptions): Begins {
   const { beginsPerMinute, knownMs } = limits;

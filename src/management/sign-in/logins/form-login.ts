@@ -61,8 +61,8 @@ const ANSWERS_MS = 25 * 60 * 60_000;
 const UNKNOWN = "this login is unknown, has ended or took too long: start again";
 
 /**
- * Login by forms. The browser brings the answer from another site, without the login's cookie: it is checked and stored under a
- * separate secret, and the browser requests it once more, with the cookie. No login begins at the provider.
+ * Login by forms. The browser posts the answer from the provider's site, so the request lacks the login's cookie. The answer is checked
+ * and stored under a separate secret, and the browser then requests it again, with the cookie. A login cannot begin at the provider.
  */
 export function createFormLogin(options: FormLoginOptions): FormLogin {
   const { memory, chance, clients, begins, programs, login, limits, pages, addressOf, baseUrl } = options;

@@ -11,7 +11,7 @@ export interface SignInOutcomes {
   during<T>(connector: string, step: () => Promise<T>): Promise<T>;
 }
 
-/** A connector as a label: those of the configuration, which its operator names. */
+/** Counts sign-ins by connector and outcome. The labels are the connectors of the configuration, whose names the operator chooses. */
 export function createSignInOutcomes(metrics: Metrics): SignInOutcomes {
   const count = (connector: string, outcome: string) => metrics.count("management_sign_ins_total", { connector, outcome });
   const failed = (connector: string, error: unknown) => count(connector, outcomeOf(error));

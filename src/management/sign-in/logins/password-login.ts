@@ -26,8 +26,8 @@ export interface PasswordLoginOptions {
 const TEXT_LENGTH_MAX = 1_024;
 
 /**
- * Login by user name and password. Wrong ones count against the name at this address, against the name, and against the address; above
- * a limit, both right and wrong ones are refused unchecked until the window ends. Attempts elsewhere do not lock a user out of an address
+ * Login by user name and password. A failed attempt counts against the name at this address, against the name, and against the address.
+ * Above a limit, all attempts are refused without a check until the window ends. Attempts from other addresses do not lock out a user at an address
  * of an earlier sign-in. The result is undefined when the user is asked whether the waiting program may have the key.
  *
  * @throws API_UNAUTHORIZED (the function returned) for a wrong password or unknown user, API_FORBIDDEN when passwords are disabled,

@@ -101,7 +101,7 @@ export function createPrograms({ memory, chance, limits, baseUrl, pages }: Progr
 
 const waitingFor = new WeakMap<EngineError, Waiting>();
 
-/** The same error, reported to the program instead of the user. */
+/** Marks an error so that the waiting program gets it instead of the user. */
 export function forProgram(error: unknown, waiting: Waiting | undefined): unknown {
   if (waiting !== undefined && isEngineError(error)) waitingFor.set(error, waiting);
   return error;
@@ -134,7 +134,7 @@ export function waitingOf(query: Pick<URLSearchParams, "get">): Waiting | undefi
   return { redirect: redirect.href, challenge };
 }
 
-/** The same for a form, whose empty fields count as absent. */
+/** The program that the fields of a form name; empty fields count as absent. */
 export function waitingInForm(fields: Readonly<Record<string, string>>): Waiting | undefined {
   return waitingOf(new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== "")));
 }

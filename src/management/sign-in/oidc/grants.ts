@@ -1,6 +1,6 @@
 /**
- * Requests to a token endpoint by the package `openid-client`, with the provider's newest keys. The package alone keeps a key set for a
- * minute at least, and refuses tokens that are signed with a newer key: a refresh token that is good for one use would be lost with the answer.
+ * Requests to a token endpoint with the package `openid-client` and the provider's newest keys. The package itself keeps a key set for at
+ * least a minute and refuses tokens that are signed with a newer key, so a refresh token that can be used only once would be lost with the answer.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What errors of the protocol mean for the user who signs in.
+ * Translates errors of the protocol into messages for the user who signs in.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The OpenID Connect protocol, by the package `openid-client`. Times of tokens are compared with the machine's own clock.
+ * The OpenID Connect protocol, implemented with the package `openid-client`. Times of tokens are compared with the machine's own clock.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The proxies of an environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case, which counts first.
+ * The proxies of an environment: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case, which takes precedence.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export const noProxies: ProxyFor = () => undefined;
 /**
  * Reads the variables. `HTTPS_PROXY` is for HTTPS requests, and `HTTP_PROXY` for all requests if the other is not set. `NO_PROXY` contains names
  * (including all names below them), IP addresses and networks, each with or without a port, or `*`. This machine is always reached directly,
- * because the proxy's loopback is another machine.
+ * because a loopback address means a different machine to the proxy.
  *
  * @throws CONFIG_VALUE for a value that is not a proxy. The value is not quoted: it may hold a password.
  * @example

@@ -1,5 +1,5 @@
 /**
- * Where the public services are that no setting names.
+ * Addresses of public services, which no setting contains.
  *
  * @module
  */

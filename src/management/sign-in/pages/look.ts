@@ -36,8 +36,8 @@ function luminance(parts: readonly number[]): number {
 }
 
 /**
- * An image from the settings, with what the page's policy must allow for it; undefined if no page shows it, because it is served over plain HTTP, or
- * from another site while the settings block those.
+ * An image from the settings, with the source that the page's policy must allow; undefined if no page shows it, because it is served over
+ * plain HTTP, or from another site while the settings block those.
  */
 export function imageOf(address = "", { block = false, allow = [] }: UiSettings["externalURLs"] & object = {}): Image | undefined {
   if (address.length > 2_000 || address === "") return undefined;
@@ -96,7 +96,7 @@ a { color: inherit; }
 [hidden] { display: none; }
 `;
 
-/** The one script of the pages: a button that copies the key, where the browser can, and a form that does not wait for its button. */
+/** The one script of the pages: a button that copies the key, where the browser can, and a form that is submitted without a click. */
 export const SCRIPT = `document.getElementById("leave")?.submit();
 const button = document.getElementById("copy");
 if (button !== null && navigator.clipboard !== undefined) {

@@ -16,8 +16,7 @@ const NAMES: Readonly<Record<ProviderKind, string>> = {
 };
 
 /**
- * The providers for sign-in, in the order of the settings: what a page shows, and what programs may know. It contains no host, client or
- * restriction.
+ * The providers for sign-in, in the order of the settings: the data that a page shows and programs may read, without hosts, clients and restrictions.
  *
  * @example
  * waysOf({ sourceHostA: { clientId: "platform", clientSecret: "secret" } });

@@ -1,5 +1,5 @@
 /**
- * Requests to the API of a provider: JSON only, each within a time and a size, and lists by pages up to a limit.
+ * Requests to the API of a provider: JSON only, each with a limit for time and size, and lists in pages up to a limit.
  *
  * @module
  */
@@ -161,7 +161,7 @@ export function recordsIn(value: unknown, what: string): readonly Readonly<Recor
   return value.map((item) => recordIn(item, what));
 }
 
-/** A string of an object, which it must have. */
+/** A required string of an object. */
 export function requiredText(record: Readonly<Record<string, unknown>>, name: string, what: string): string {
   const value = optionalText(record, name, what);
   if (value === undefined) throw unavailable(`the provider's ${what} has no ${name}`);

@@ -22,7 +22,7 @@ export interface ServiceAccountOptions extends ProviderContext {
 
 /**
  * Tokens of a service account that works on an administrator's behalf. The file is read for each new token, so that it can be replaced; a
- * token is used until a minute before its end. The assertion goes only to the known address: a file could name another.
+ * token is used until a minute before its end. The assertion goes only to the known address, because the file could name a different one.
  *
  * @throws API_UNAVAILABLE (the function returned) when the file cannot be used, or the provider refuses it.
  */

@@ -15,7 +15,7 @@ export interface DirectoryProviderAProfile {
 }
 
 /**
- * Admits users of a directory with hosted domains. If domains are set, the account is in one of them; if groups are set, the user is in
+ * Admits users of a directory with hosted domains. If domains are set, the account must be in one of them; if groups are set, the user must be in
  * at least one. Source: specification 2, directoryProviderA.
  *
  * @example

@@ -17,8 +17,8 @@ export interface DirectoryProviderBProfile {
 }
 
 /**
- * Admits users of a directory with tenants. The account is of the kind or tenant that is set. If groups are set, the user is in at least
- * one, and a whitelist drops all others. Groups that are not for security are ignored if the settings request only security groups.
+ * Admits users of a directory with tenants. The account must be of the kind or tenant that is set. If groups are set, the user must be in
+ * at least one, and a whitelist drops all others. Groups other than security groups are ignored if the settings request only security groups.
  * Source: specification 2, directoryProviderB.
  *
  * @example

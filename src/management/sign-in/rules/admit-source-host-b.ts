@@ -13,9 +13,8 @@ export interface SourceHostBProfile {
 }
 
 /**
- * Admits users of a source host with groups. If groups are set, the user is in at least one, and other groups are dropped. Their
- * paths are compared without regard to case.
- * Source: specification 2, sourceHostB.
+ * Admits users of a source host with groups. If groups are set, the user must be in at least one, and other groups are dropped. Their paths
+ * are compared without regard to case. Source: specification 2, sourceHostB.
  *
  * @example
  * const profile = { id: "1", username: "jane", groups: ["acme/ops", "chess"] };

@@ -4,7 +4,7 @@ import type { SignInSettings } from "../settings.ts";
 
 /**
  * The provider behind an id in the address: a section at the top of `status.auth` by its name, or an additional connector by its id.
- * A connector with several sections is the first of them in the order of the specification.
+ * If a connector has several sections, the first one in the order of the specification applies.
  *
  * @example
  * findConnector({ connectors: [{ id: "corp", oidc: { issuerUrl: "https://id.example" } }] }, "corp")?.kind; // "oidc"

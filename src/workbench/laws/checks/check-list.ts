@@ -1,6 +1,6 @@
 /**
- * Checks effects that patches of a list have only together: one's result is the value of the next, or an expression
- * reads what another one wrote.
+ * Checks effects that patches of a list have only in combination: the result of one patch is the value of the next, or an expression reads
+ * a value that another patch wrote.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Proves from the text of a pair of expressions that one undoes the other for every value, however many there are.
+ * Proves from the text of a pair of expressions that one undoes the other for every value.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Draws values of a shape to try: from what the kind allows, objects contain and the expressions name.
+ * Draws values of a shape to try, from those that the kind allows, those in objects, and those in the expressions.
  *
  * @module
  */

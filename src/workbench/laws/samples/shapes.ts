@@ -1,6 +1,5 @@
 /**
- * Values that are tried, by the schema of a kind: what lies where, and which values are allowed. Where the schema knows nothing, none is
- * tried.
+ * Uses the schema of a kind to determine which values to try at a path. Parts without a schema are not tried.
  *
  * @module
  */

@@ -83,7 +83,7 @@ function* simplerRecords(value: Record<string, unknown>): Generator<unknown> {
 }
 
 /**
- * The simplest value found for which `fails` is still true, starting from one for which it is. Tries at most `tries` times, with a pause
+ * The simplest value found for which `fails` is true, starting from a value for which `fails` is true. Tries at most `tries` times, with a pause
  * before each.
  */
 export function* shrinkValue(value: unknown, fails: (candidate: unknown) => boolean, tries = 300): Generator<void, unknown> {

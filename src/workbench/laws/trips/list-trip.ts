@@ -14,8 +14,8 @@ import type { Words } from "../samples/words.ts";
 const TENANT = { name: "web", namespace: "shop" };
 
 /**
- * The round trips of whole objects through patches of one list, in the order in which the patcher runs them. Its values are objects
- * without what identifies them. The result of a patch without a reverse never comes back, as in the syncer, where the
+ * The round trips of whole objects through patches of one list, in the order in which the patcher runs them. The values are objects
+ * without their identity. As in the syncer, the result of a patch without a reverse never comes back: the
  * tenant keeps its value.
  */
 export function createListTrip(rules: TripRules, patches: readonly CompiledPatch[], words: Words): Trip {

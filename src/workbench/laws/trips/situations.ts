@@ -1,5 +1,5 @@
 /**
- * Surroundings of a value: an object of the kind with the value in its place. Made again only for expressions that look at it.
+ * Surroundings of a value: an object of the kind that contains the value. New surroundings are created only for expressions that read them.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Context of a test file's patches: its configuration and settings, in files or in itself.
+ * Context of a test file's patches: its configuration and settings, from other files or from the test file itself.
  *
  * @module
  */

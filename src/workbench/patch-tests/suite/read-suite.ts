@@ -223,7 +223,7 @@ function checkContextSide(
   const itself = direction === "toHost" ? "virtualObject" : "hostObject";
   const entry = node?.kind === "map" ? node.entries.get(itself) : undefined;
   if (entry === undefined) return;
-  const message = `The test goes ${direction}, where ${itself} is the object itself`;
+  const message = `In a test of the direction ${direction}, ${itself} is the object itself`;
   report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: fieldPath(field, itself), message, hint: "Write it as object" });
 }
 
@@ -290,7 +290,7 @@ function readCases({ node, definition, field }: TestSource, report: Report): Tes
   const [cases, path] = [node.entries.get("cases"), node.entries.get("path")];
   const refuse = (at: Position, message: string, hint = "") => report.error({ code: "CONFIG_VALUE", at, field, message, hint });
   if (cases !== undefined && path === undefined)
-    refuse(keyStartOf(cases), "Found cases without path", "Add the path at which to put their values");
+    refuse(keyStartOf(cases), "Found cases without path", "Add the path at which to put the values of the cases");
   if (cases === undefined && path !== undefined)
     refuse(keyStartOf(path), "Found path without cases", "Add cases, or move the path into an assert");
   const items = list?.kind === "list" ? list.items : [];
@@ -317,7 +317,7 @@ async function readExpected({ node, field }: TestSource, { files, report }: Read
   const inner = fieldPath(field, "expected");
   if (node.entries.has("cases")) {
     const hint = "Write a separate test";
-    report.error({ code: "CONFIG_VALUE", at: place, field: inner, message: "One expected object does not fit several cases", hint });
+    report.error({ code: "CONFIG_VALUE", at: place, field: inner, message: "Several cases cannot share one expected object", hint });
   }
   const name = textOf(entry.value);
   if (name === undefined) {

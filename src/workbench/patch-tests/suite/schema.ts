@@ -1,5 +1,5 @@
 /**
- * The shape of a patch test file. From it come the reader, the types and the JSON schema for editors.
+ * The shape of a patch test file. The reader, the types and the JSON schema for editors are derived from it.
  *
  * A field that may be of several types is `any` here; `read-suite.ts` reads it.
  *
@@ -97,7 +97,7 @@ const PATCH_OUTCOME = {
 
 const CASE = {
   type: "object",
-  description: "One value at the test's path, and what it becomes.",
+  description: "One value at the test's path, and the expected result.",
   fields: {
     it: { type: "string", minLength: 1, description: "Label of the case. Default: the value." },
     in: { type: "any", description: "The value to start from; null removes the field." },
@@ -163,7 +163,7 @@ const TEST = {
 /** A patch test file. */
 export const PATCH_TEST = {
   type: "object",
-  description: "Tests of patches: what they do to objects, which laws they keep, and how the syncer handles them over time.",
+  description: "Tests of patches: their effect on objects, the laws that they keep, and their behaviour in the syncer over time.",
   fields: {
     apiVersion: { type: "literals", required: true, values: [PATCH_TEST_API_VERSION], description: "Version of this format." },
     kind: { type: "literals", required: true, values: ["PatchTest"], description: "PatchTest." },
@@ -186,7 +186,8 @@ export const PATCH_TEST = {
     context: { ...CONTEXT, description: "Members of context in expressions; a test's own context takes precedence, member by member." },
     objects: {
       type: "map",
-      description: "Objects by name: a file, or the object. Those that reference patches can name count as objects of the tenant cluster.",
+      description:
+        "Objects by name: a file, or the object. Objects to which reference patches can refer count as objects of the tenant cluster.",
       values: { ...OBJECT, description: "A file with one object, or the object." },
     },
     defaults: {

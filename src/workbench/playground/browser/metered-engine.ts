@@ -1,5 +1,5 @@
 /**
- * Stands in for `engine/sandbox/quickjs/metered-engine.ts` in a browser: the bytes that it makes are in the script.
+ * Stands in for `engine/sandbox/quickjs/metered-engine.ts` in a browser: the bytes that it generates are part of the script.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What of `node:net` the rules of an API server ask for, in a browser.
+ * The functions of `node:net` that the rules of an API server use, for browsers.
  *
  * @module
  */

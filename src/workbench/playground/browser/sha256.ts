@@ -1,5 +1,5 @@
 /**
- * SHA-256 (FIPS 180-4) without the platform: browsers have none that answers at once, and outside of secure contexts none at all.
+ * SHA-256 (FIPS 180-4) without platform functions: browsers have no synchronous one, and outside secure contexts none at all.
  *
  * @module
  */

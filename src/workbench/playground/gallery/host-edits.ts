@@ -49,7 +49,7 @@ export const HOST_EDITS: readonly Example[] = [
   {
     name: "edit-one-way",
     title: "An edit that is undone",
-    about: "A patch without reverseExpression has no way back: what it wrote is written again, while the other edit flows back.",
+    about: "A patch without reverseExpression has no way back: its field is written again, while the other edit flows back.",
     group,
     state: {
       vcluster: BLUE,

@@ -100,7 +100,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "denied",
     title: "A protected field",
-    about: "Markers of the syncer are restored, regardless of what a patch does to them; the rest of its result stays.",
+    about: "Markers of the syncer are restored, regardless of changes by a patch; the rest of the patch's result stays.",
     group,
     state: {
       vcluster: BLUE,

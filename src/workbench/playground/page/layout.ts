@@ -1,4 +1,4 @@
-/** Where everything stands: head, switch, panes. */
+/** The layout of the page: head, switch, panes. */
 import type { LawBreach } from "../../laws/breaches.ts";
 import type { PairVerdict } from "../../laws/report.ts";
 import type { PlaygroundAnswer, ShownVCluster } from "../protocol.ts";
@@ -211,7 +211,7 @@ function head(parts: LayoutParts): HTMLElement {
       { class: "brand" },
       mark(),
       h("h1", {}, "endpoint-sync ", h("span", {}, "playground")),
-      h("p", { class: "tagline" }, "What your patches write, and what comes back. Nothing leaves this page."),
+      h("p", { class: "tagline" }, "See the results of your patches, and the edits that come back. Nothing leaves this page."),
     ),
     h(
       "div",

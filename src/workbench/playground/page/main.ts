@@ -1,4 +1,4 @@
-/** Starts the page: with the state of the link that opened it, else with what was written last, else with an example. */
+/** Starts the page: with the state of the link that opened it, otherwise with the last texts, otherwise with an example. */
 import { systemClock } from "../../../base/clock.ts";
 import type { WorkerLike } from "../channel.ts";
 import { GALLERY } from "../gallery.ts";

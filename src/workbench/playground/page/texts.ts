@@ -1,5 +1,5 @@
 /**
- * The editors and the fields beside them: what people write, as one state.
+ * The editors and the fields next to them: all input of the user, as one state.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The page: panes, what people do, and what they see of it.
+ * The page: its panes, the actions of users, and the display of results.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * State → answer. Pure: the same state gives the same answer at the same fuel, in Node and in every browser.
+ * Computes the answer for a state. Pure: the same state gives the same answer and the same fuel, in Node and in every browser.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What becomes of host edits: which of them reach the tenant, which are taken back and why, and where both sides come to rest.
+ * The outcomes of host edits: which edits reach the tenant, which are undone and why, and the state in which both sides settle.
  *
  * @module
  */

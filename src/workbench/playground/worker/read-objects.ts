@@ -87,7 +87,7 @@ function mapProblem(metadata: Node): ProblemInput | undefined {
       return { code: "CONFIG_TYPE", at: startOf(map), field: `metadata.${field}`, message: "Expected a map of strings" };
     for (const [key, { value }] of map.entries) {
       if (value.kind === "scalar" && typeof value.value === "string") continue;
-      const hint = "Put quotes around it";
+      const hint = "Put quotes around the value";
       return { code: "CONFIG_TYPE", at: startOf(value), field: `metadata.${field}.${key}`, message: "Expected a string", hint };
     }
   }

@@ -1,4 +1,4 @@
-/** Reads what a state says of the engine: its configuration and its settings, each text once. */
+/** Reads the configuration and the settings of a state, each text once. */
 import { resolveConfigNode } from "../../../engine/config/config.ts";
 import type { Config } from "../../../engine/config/config.ts";
 import { DEFAULT_SETTINGS, parseSettings } from "../../../engine/config/settings.ts";

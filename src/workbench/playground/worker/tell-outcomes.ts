@@ -1,5 +1,5 @@
 /**
- * Outcomes as people are told them: with the expression, its place, and what explains a failure or a miss.
+ * Outcomes for display: with the expression, its place, and an explanation of a failure or a missing match.
  *
  * @module
  */

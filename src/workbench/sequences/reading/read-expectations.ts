@@ -53,7 +53,7 @@ function readObject(reading: Reading, { at, entry }: { at: At; entry: MapEntry }
   const word = textOf(entry.value);
   if (word === "present" || word === "absent") return [{ kind: "presence", ...subject, wanted: word, place: keyStartOf(entry) }];
   if (entry.value.kind !== "map") {
-    refuse(reading, at, "Expected present, absent or a map of what is expected of the object");
+    refuse(reading, at, "Expected present, absent or a map of expectations of the object");
     return [];
   }
   const { report } = reading;

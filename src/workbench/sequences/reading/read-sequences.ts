@@ -90,7 +90,7 @@ function checkWatched({ report }: Reading, { events, expectations }: Sequence): 
       message,
       at: place,
       field: "",
-      hint: "Expect something at a later time, or without a time: once everything is at rest",
+      hint: "Add an expectation at a later time, or without a time, which applies once everything is at rest",
     });
   }
 }

@@ -2,7 +2,7 @@
  * The shape of `sequences:` in a patch test file: events in two clusters in virtual time, and expectations of the
  * syncer between them.
  *
- * In `expect`, names of objects stand beside fixed fields; the shape leaves those open, and `read-sequences.ts` reads them.
+ * In `expect`, names of objects appear next to fixed fields; the shape does not restrict them, and `read-sequences.ts` reads them.
  *
  * @module
  */
@@ -68,18 +68,20 @@ const FAULT = {
   description: "One fault, from this time on.",
   fields: {
     watchExpired: cluster("The watches of this cluster end with 410 Gone; the syncer lists everything again."),
-    watchCut: cluster("The watches of this cluster send nothing for a while, and then everything. Needs for."),
+    watchCut: cluster("The watches of this cluster send nothing for a while, and then everything. Requires `for`."),
     lostEvent: cluster("The next event of this cluster never arrives."),
     lateList: cluster(
-      "The syncer lists this cluster again and receives the state of `behind` changes ago, but nothing older than what it has received before.",
+      "The syncer lists this cluster again and receives the state of `behind` changes ago, but no state older than those it has received before.",
     ),
-    emptyList: cluster("The syncer lists this cluster again and receives an empty list; after a while it lists it once more. Needs for."),
-    down: cluster("This cluster answers nothing and sends no events for a while. Needs for."),
+    emptyList: cluster(
+      "The syncer lists this cluster again and receives an empty list; after a while the syncer lists the cluster once more. Requires `for`.",
+    ),
+    down: cluster("This cluster answers nothing and sends no events for a while. Requires `for`."),
     crash: syncer("The process ends immediately. It starts again immediately, or after `for`."),
-    stall: syncer("The process pauses for a while. Needs for."),
+    stall: syncer("The process pauses for a while. Requires `for`."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster succeeds, but the syncer never receives the answer."),
-    lateWrite: cluster("The syncer gives up on the next write to this cluster, but the write still takes effect later. Needs for."),
+    lateWrite: cluster("The syncer gives up on the next write to this cluster, but the write still takes effect later. Requires `for`."),
     answered: count(
       "The next request is answered with this status instead of reaching the cluster: 403, 409, 422, 429 or 503. For 409 and 422, it is the next write.",
       400,

@@ -1,6 +1,6 @@
 /**
- * The world of one sequence: two API servers in this process, the real syncer core between them, and a time that moves only here,
- * from one thing that happens to the next.
+ * The world of one sequence: two API servers in this process, the real syncer core between them, and a virtual time that advances only
+ * here, from one event to the next.
  *
  * @module
  */
@@ -72,7 +72,7 @@ interface Due {
   perform(): void | Promise<void>;
 }
 
-/** See the module comment. The syncer does not run before {@link SequenceWorld.start}. */
+/** The world of one sequence, as the module comment describes. The syncer does not run before {@link SequenceWorld.start}. */
 export class SequenceWorld {
   /** Virtual milliseconds. */
   now = 0;

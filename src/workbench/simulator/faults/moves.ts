@@ -136,7 +136,10 @@ const wait: Act = {
   },
 };
 
-/** What was made from Endpoints is handed back to the host's mirror once nothing is decided any longer: one check, and all deletes that follow from it. */
+/**
+ * Slices made from Endpoints are handed back to the host's mirror once backends are no longer decided per Service: one check, and all
+ * deletes that follow from it.
+ */
 export const handBack: Act = {
   name: "what was made is handed back",
   kind: "move",

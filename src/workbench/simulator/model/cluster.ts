@@ -139,5 +139,5 @@ function put(objects: Map<string, KubeObject>, { type, object }: StoreChange): v
 }
 
 function noBytes(): never {
-  throw new EngineError("INTERNAL", "Broken invariant: no key is made in a simulation");
+  throw new EngineError("INTERNAL", "Broken invariant: a simulation creates no keys");
 }

@@ -9,7 +9,7 @@ export interface Fairness {
   took(id: string, waiting: readonly string[]): string | undefined;
 }
 
-/** Counts for each waiting namespace how often each other one has been served since. */
+/** Counts, for each waiting namespace, how often every other namespace has been served in the meantime. */
 export function createFairness(): Fairness {
   const waits = new Map<string, Map<string, number>>();
   return {

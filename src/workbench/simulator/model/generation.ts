@@ -47,7 +47,7 @@ export function drawSetting(random: Random, seed: number, settings: readonly Set
   return drawn;
 }
 
-/** The host mirrors Endpoints, or does not, and what its readers see is checked. */
+/** Reports whether the view of readers on the host is checked in this setting. */
 export function hasReaders({ choosesBackends, generations }: Setting): boolean {
   return choosesBackends === true || generations.some(({ rules }) => rules.some(({ decidesBackends }) => decidesBackends === true));
 }

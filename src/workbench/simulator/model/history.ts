@@ -3,7 +3,7 @@ import type { Side } from "./cluster.ts";
 import type { Generation } from "./generation.ts";
 import type { SimulatedReplica } from "./replica.ts";
 
-/** Who writes. */
+/** The author of a write. */
 export type WriteAuthor = { readonly kind: "tenant" | "host" } | WritingReplica;
 
 /** A replica that writes: for which object and by which configuration, and whether it will ever hear that it happened. */
@@ -32,7 +32,7 @@ export interface Write {
   readonly after: KubeObject | undefined;
 }
 
-/** A promise that was broken. */
+/** A violated promise. */
 export interface Violation {
   /** Short name of the oracle, `S3` for example. */
   readonly oracle: string;
@@ -52,7 +52,7 @@ export interface WatchedReconcile {
   readonly id: string;
 }
 
-/** Looks at one write after the other and says what is wrong with it, if anything. Knows what it has seen, and nothing else. */
+/** Inspects one write after the other and reports its violation, if there is one. It knows only the writes that it has seen. */
 export interface Oracle {
   readonly name: string;
   /** Of which kinds it wants to see writes: of those that are synced, only referred to, or both. Default "synced". */

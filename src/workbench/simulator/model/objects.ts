@@ -88,7 +88,7 @@ export function drawReferenced(random: Random, { apiVersion, kind }: ResourceTyp
   return { apiVersion, kind, metadata: { namespace, name, labels: { app: random.pick(VALUES) } }, data: drawData(random, kind) };
 }
 
-/** Other contents for the object. */
+/** New contents for the object. */
 export function drawData(random: Random, kind: string): Readonly<Record<string, string>> {
   const value = `${random.pick(VALUES)}${random.below(10)}`;
   return { value: kind === "Secret" ? Buffer.from(value).toString("base64") : value };

@@ -7,7 +7,8 @@ import { isCopy } from "./marks.ts";
 
 /**
  * S9: when the tenant cluster is suddenly empty, and there were many copies, none of them is deleted. It checks only copies that
- * every replica knew, and only until something else happens to them: an object that returns, a restart, or an edit may release the brake. So may a list of the host that lacks copies, because a replica that does not know them counts fewer deletes.
+ * every replica knew, and only until another event affects them: an object that returns, a restart, or an edit may release the brake. So
+ * may a list of the host that lacks copies, because a replica that does not know them counts fewer deletes.
  */
 export function brake(world: World): Oracle {
   /** By plural, the tenant keys that vanished. */

@@ -104,7 +104,7 @@ function findOrphan(world: World, rules: Rules): string | undefined {
     if (isSlowed) continue;
     if (expected.kind === "no copy") return `${what} is still there, though ${marks.source} should have no copy: ${expected.why}`;
     if (expected.kind === "copy" && source.metadata.uid !== marks.uid)
-      return `${what} is a copy of ${marks.uid}, an earlier life of ${marks.source}`;
+      return `${what} is a copy of the deleted object ${marks.source} with the uid ${marks.uid}`;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Reports whether a host object says what it should, with a comparison of its own: far simpler than the engine's, and enough for
- * what the actors of a simulation write.
+ * Compares a host object with its expected content. The comparison is independent of the engine's and much simpler, which is enough for
+ * the objects in a simulation.
  *
  * @module
  */

@@ -25,7 +25,7 @@ const COPY: ExpectedCopy = { kind: "copy" };
 const noCopy = (why: Code): ExpectedCopy => ({ kind: "no copy", why });
 const anything = (why: Code): ExpectedCopy => ({ kind: "anything", why });
 
-/** Derived from the contract and from the state of both servers, not from the engine's own decision. */
+/** The copy that an object should have, derived from the contract and the state of both servers, not from the engine's own decision. */
 export function expectationOf(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey | undefined): ExpectedCopy {
   const { annotations = {}, labels } = tenant.metadata;
   if (!rules.enabled) return anything("SYNC_DISABLED");

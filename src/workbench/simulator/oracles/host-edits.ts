@@ -22,8 +22,9 @@ interface Edit {
 }
 
 /**
- * S7: once both sides agree on a label or annotation, a host user's edit of it stays until the tenant changes the same one,
- * or a host user edits it again. Lost answers, killed processes and further edits do not change that. It checks only keys that no patch touches, and forgets edits with the copy, its marks or its source.
+ * S7: once both sides agree on a label or annotation, a host user's edit of this key stays until the tenant changes the same key,
+ * or a host user edits it again. Lost answers, killed processes and further edits do not change that. It checks only keys that no patch
+ * touches, and forgets edits with the copy, its marks or its source.
  */
 export function hostEdits(world: World): Oracle {
   const copies = new Map<string, Known>();

@@ -35,7 +35,7 @@ export function identity(world: World): Oracle {
     const service = slice.metadata.labels?.["kubernetes.io/service-name"];
     return service === target.name && slice.metadata.namespace === target.namespace
       ? undefined
-      : `${what} is a slice of Service ${service}`;
+      : `${what} belongs to the wrong Service, ${service}`;
   }
 
   return {

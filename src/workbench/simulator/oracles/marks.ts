@@ -1,5 +1,5 @@
 /**
- * What a host object says of itself, read again here: an oracle that asked the engine would believe the engine.
+ * Reads the markers of a host object independently of the engine: an oracle that used the engine's own code would repeat its errors.
  *
  * @module
  */

@@ -2,7 +2,7 @@ import type { Oracle } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { ownMarks } from "./marks.ts";
 
-/** S6: every write is made by one configuration, the one that its reconcile began with. */
+/** S6: every write is made with the configuration with which its reconcile began. */
 export function oneGeneration(world: World): Oracle {
   return {
     name: "S6",
@@ -11,7 +11,7 @@ export function oneGeneration(world: World): Oracle {
       const marks = ownMarks(world, after);
       const wanted = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!.configHash;
       if (marks === undefined || marks.configHash === wanted) return undefined;
-      return `${plural} ${key} was written by configuration ${marks.configHash}, while its reconcile began with ${wanted}`;
+      return `${plural} ${key} was written with the configuration ${marks.configHash}, but its reconcile began with ${wanted}`;
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What readers of slices on the host see, where it is decided Service by Service who tells them, and where an operator says it. Compared by
- * what both servers hold, with a reader of its own.
+ * The backends that readers of slices on the host see, with `backends: auto` and with the other modes. The comparison uses the contents of
+ * both servers and its own reader.
  *
  * @module
  */
@@ -102,8 +102,8 @@ function copyAt(world: World, service: ObjectKey, place: ObjectKey): Endpoints |
 }
 
 /**
- * L7: at rest, readers of each Service see exactly the content of its copies, apart from slices that are unrelated to us or our mirror. Where
- * nothing is decided, that is up to the mirror, if it works, and the copies of slices contain nothing from Endpoints.
+ * L7: at rest, readers of each Service see exactly the content of its copies, apart from slices that are unrelated to us or our mirror. If
+ * backends are not decided per Service, a working mirror determines this content, and the copies of slices contain nothing from Endpoints.
  */
 export function checkReaders(world: World): { readonly oracle: string; readonly message: string } | undefined {
   const { setting } = world.options;
@@ -166,8 +166,8 @@ export function isExcused(world: World, service: ObjectKey): boolean {
 }
 
 /**
- * S15: no write of a replica, and no mirror that one has switched off, hides a backend from readers that the same copy of Endpoints, or the
- * same slice of the tenant, has contained since the reconcile began.
+ * S15: a backend that a copy of Endpoints, or a slice of the tenant, has contained since the reconcile began is never hidden from readers,
+ * neither by a write of a replica nor because a replica has switched off the mirror.
  */
 export function readers(world: World): Oracle {
   /** Host Services beside which others have written: what readers see there is not by us alone, until all is right again. */
@@ -254,7 +254,7 @@ export function readers(world: World): Oracle {
       const wrong = lost.filter((text) => said.has(text) && told?.has(text) !== false);
       return wrong.length === 0
         ? undefined
-        : `readers of ${id} lose ${wrong.join(", ")} by ${author.kind} ${formatKey(parseKey(write.key))}`;
+        : `readers of ${id} lose ${wrong.join(", ")} because of ${author.kind} ${formatKey(parseKey(write.key))}`;
     },
   };
 }

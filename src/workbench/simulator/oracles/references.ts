@@ -105,10 +105,10 @@ function checkReferred(world: World, kind: ReferenceKind, id: string): string | 
   if (source === undefined) return marks && `${resource.plural} ${id} is still there, though its source is gone`;
   const says = (code: string) => world.replicas.every((replica) => replica.notes(resource.plural, key).includes(code));
   if (says("LOOP_STOPPED")) return undefined;
-  if (isTheirs(world, source)) return says("REFERENCE_REFUSED") ? undefined : `${resource.plural} ${id} is silently not imported`;
+  if (isTheirs(world, source)) return says("REFERENCE_REFUSED") ? undefined : `${resource.plural} ${id} is not imported, without a report`;
   if (target === undefined) return `${resource.plural} ${id} has no copy`;
   const isEqual = jsonEqual(source["data"], target["data"]);
   if (marks === undefined)
     return isEqual || says("REFERENCE_FOREIGN") ? undefined : `${resource.plural} ${id} blocks a copy without a report`;
-  return isEqual && marks.uid === source.metadata.uid ? undefined : `the copy of ${resource.plural} ${id} has other content`;
+  return isEqual && marks.uid === source.metadata.uid ? undefined : `the copy of ${resource.plural} ${id} has unexpected content`;
 }

@@ -8,7 +8,7 @@ import type { World } from "../world.ts";
 import { prefixOf, translatorOf } from "./marks.ts";
 import { changedUnits, idOf } from "./units.ts";
 
-/** S5: replicas write to the tenant only what users edited on the host and what may be synced: a label, an annotation, the subsets. */
+/** S5: replicas write to the tenant only edits of users on the host, and only of parts that may be synced: labels, annotations, subsets. */
 export function tenantWrites(world: World): Oracle {
   /** Kind and host key → units that people of the host have edited. */
   const edited = new Map<string, Set<string>>();

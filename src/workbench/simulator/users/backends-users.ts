@@ -89,7 +89,7 @@ export const BACKENDS_USERS: readonly Act[] = [
   { ...{ name: "tenant serves", kind: "user", weight: 60 }, perform: serve },
   { ...{ name: "tenant has a slice that says what its Endpoints do", kind: "user", weight: 40 }, perform: slice },
   {
-    ...{ name: "host's mirror misses its time", kind: "user", weight: 20 },
+    ...{ name: "host's mirror is slower than the syncer allows", kind: "user", weight: 20 },
     perform(world) {
       world.mirroring = false;
       world.now += MISSED_MS;

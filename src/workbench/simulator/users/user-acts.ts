@@ -87,15 +87,15 @@ function drawn({ resource, draw }: UserActOptions, random: Random, key: ObjectKe
   return draw === undefined ? drawObject(random, resource, key) : draw(random, key);
 }
 
-/** Gives one label another value. */
+/** Gives one label a new value. */
 export const setLabel: Edit = (object, random) =>
   withMeta(object, { labels: withEntry(object.metadata.labels, random.pick(LABELS), drawFieldValue(random)) });
 
-/** Gives one annotation another value. */
+/** Gives one annotation a new value. */
 export const setAnnotation: Edit = (object, random) =>
   withMeta(object, { annotations: withEntry(object.metadata.annotations, random.pick(ANNOTATIONS), drawFieldValue(random)) });
 
-/** Gives Endpoints other addresses. */
+/** Gives Endpoints new addresses. */
 export const setSubsets: Edit = (object, random) => ({ ...object, subsets: drawSubsets(random) });
 
 /** Removes a Service's selector, or sets one. */

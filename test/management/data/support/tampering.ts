@@ -116,12 +116,12 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "the manifest is that of an older backup",
-    reason: /it is a row of another backup/,
+    reason: /the row belongs to another backup/,
     act: (folder, { older }) => put(folder, { key: STATE_KEY, body: bodyIn(older, STATE_KEY) }),
   },
   {
     what: "the manifest is that of another backup of the same state",
-    reason: /it is a row of another backup/,
+    reason: /the row belongs to another backup/,
     act: (folder, { twin }) => put(folder, { key: STATE_KEY, body: bodyIn(twin, STATE_KEY) }),
   },
   {
@@ -151,7 +151,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "a row is replaced by that of an older backup",
-    reason: /it is a row of another backup/,
+    reason: /the row belongs to another backup/,
     act: (folder, { older }, random) => {
       const { key } = random.pick(shared(folder, older));
       put(folder, { key, body: bodyIn(older, key) });
@@ -159,7 +159,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "a row that was deleted is put back from an older backup",
-    reason: /it is a row of another backup/,
+    reason: /the row belongs to another backup/,
     act: (folder, { older, backup }) => {
       const there = new Set(objectsOf(backup).map(({ key }) => key));
       put(
@@ -170,17 +170,17 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "a row of another platform is added",
-    reason: /it is a row of another backup/,
+    reason: /the row belongs to another backup/,
     act: (folder, { foreign }, random) => put(folder, random.pick(objectsOf(foreign))),
   },
   {
     what: "a row of the data is put in",
-    reason: /it is a row of data that is not a backup/,
+    reason: /the row belongs to data that is not a backup/,
     act: (folder, { data }, random) => put(folder, random.pick(objectsOf(data))),
   },
   {
     what: "rows are mixed from two backups of one state",
-    reason: /it is a row of another backup/,
+    reason: /the row belongs to another backup/,
     act: (folder, { twin }, random) => {
       const rows = objectsOf(twin);
       for (const row of [random.pick(rows), ...rows.filter(() => random.happens(0.5))]) put(folder, row);

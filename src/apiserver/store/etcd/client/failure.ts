@@ -33,7 +33,7 @@ export interface EtcdFailureOptions {
   readonly cause?: unknown;
 }
 
-/** A request that failed. It stays in this folder: {@link storeError} converts it into the error that callers get. */
+/** The failure of a request. Only this folder uses this class; {@link storeError} converts a failure into the error for callers. */
 export class EtcdFailure extends Error {
   override readonly name = "EtcdFailure";
   readonly grpc: number | undefined;
@@ -89,12 +89,12 @@ export function largeAnswer(bytesMax: number): EtcdFailure {
   return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
 }
 
-/** The answer is not from etcd's gateway (perhaps from a proxy), or is one that etcd never returns. */
+/** The failure for an answer that etcd's gateway never returns, which may come from a proxy. */
 export function foreignAnswer(what: string): EtcdFailure {
   return new EtcdFailure(`the response is not from etcd: ${what}`, { mayHaveHappened: true });
 }
 
-/** The error for a read that finally failed. Other errors are unchanged. */
+/** The error for a read whose retries have all failed. Other errors are unchanged. */
 export function storeError(error: unknown): unknown {
   if (!(error instanceof EtcdFailure)) return error;
   if (error.passing) return unavailable(`etcd cannot be reached: ${error.message}`);
@@ -106,7 +106,7 @@ export function storeError(error: unknown): unknown {
 
 /** The error for a write whose outcome is unknown. */
 export function unknownOutcome(error: unknown): EngineError {
-  return timedOut(`etcd did not confirm the write in time, which may or may not have been carried out: ${messageOf(error)}`);
+  return timedOut(`etcd did not confirm the write in time; the write may or may not have been carried out: ${messageOf(error)}`);
 }
 
 /** The error for a store that cannot be opened. */

@@ -56,12 +56,12 @@ export interface WireWatch {
   readonly events?: readonly WireEvent[];
 }
 
-/** Text or bytes in their encoded form. */
+/** Text or bytes in base64, as etcd's gateway expects them. */
 export function encodeWire(value: string | Buffer): string {
   return (typeof value === "string" ? Buffer.from(value, "utf8") : value).toString("base64");
 }
 
-/** The text in its decoded form. */
+/** The text of a base64 value. */
 export function decodeWireText(value = ""): string {
   return Buffer.from(value, "base64").toString("utf8");
 }

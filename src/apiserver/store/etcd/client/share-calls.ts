@@ -1,5 +1,5 @@
 /**
- * The same action for many callers: each gets the result of a run that began after its call. Calls that arrive during a run
+ * Shares one action among many callers: each gets the result of a run that began after its call. Calls that arrive during a run
  * share the next one.
  *
  * @example

@@ -1,7 +1,7 @@
 /**
- * Finds how far etcd's history goes, and whether the local state is a part of it. A backup that was
- * restored under a running server shows by that, whatever else was written since, and whether etcd counts on from it or from far above.
- * The last write and the fence are read: one of the two changes with whatever a store does.
+ * Determines how far etcd's history goes, and whether the local state is part of it. This detects a backup that was restored under a
+ * running server, regardless of later writes and of the revision from which etcd continues. The last write and the fence are read, because
+ * every action of a store changes one of the two.
  *
  * @module
  */

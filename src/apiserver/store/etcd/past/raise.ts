@@ -1,6 +1,6 @@
 /**
- * Makes a discarded past harmless, whichever server noticed that etcd was restored. Clients have seen its revisions, so etcd is raised until
- * it counts from above them, and records from where on its history may be served, by all servers.
+ * Makes a discarded history harmless, whichever server noticed that etcd was restored. Clients have seen revisions of the discarded
+ * history, so etcd's revision is raised above them, and etcd records from which revision on all servers may serve its history.
  *
  * @module
  */
@@ -24,12 +24,12 @@ export interface RaiseOptions {
 export function tellLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
   if (past === "other")
-    logger.error("etcd has gone back in time: a backup was restored, it was emptied, or its key `last` was deleted", states);
+    logger.error("etcd has gone back in time: a backup was restored, etcd was emptied, or the key `last` was deleted", states);
   else logger.warn("etcd has compacted the history that this server knew: a backup may have been restored in the meantime", states);
 }
 
 /**
- * Raises etcd above what an earlier process has seen, unless etcd's history continues from there.
+ * Raises etcd's revision above those that an earlier process has seen, unless etcd's history continues from there.
  *
  * @param admit Called before anything is written.
  * @throws EtcdFailure, and what `admit` throws.

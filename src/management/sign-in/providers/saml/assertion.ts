@@ -34,7 +34,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 /**
  * Reads an assertion whose signature was verified.
  *
- * @throws API_UNAUTHORIZED when it is for another place, request or time, or states something in more than one way.
+ * @throws API_UNAUTHORIZED when it is for a different place, request or time, or contains a statement more than once.
  */
 export function readAssertion(element: XmlElement, expected: ExpectedAnswer & { readonly issuer: string }): ReadAssertion {
   if (attributeOf(element, "Version") !== "2.0") throw unproven("the assertion is not of SAML 2.0");

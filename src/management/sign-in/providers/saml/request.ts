@@ -33,7 +33,7 @@ export function requestXml({ id, ssoURL, redirectUri, issuer, nameIdFormat, nowM
   return `<samlp:AuthnRequest${written.join("")}>${by}${policy}</samlp:AuthnRequest>`;
 }
 
-/** What an administrator of the provider needs to know about the platform, as SAML metadata. It contains no secret. */
+/** SAML metadata of the platform for the administrator of the provider. It contains no secret. */
 export function metadataXml({
   entityId,
   redirectUri,

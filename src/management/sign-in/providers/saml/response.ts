@@ -19,11 +19,11 @@ export interface Checks extends ExpectedAnswer {
 }
 
 /**
- * The content of a SAML provider's answer: only that of the signed bytes, read again on their own. The rest
+ * The content of a SAML provider's answer. Only the signed bytes count, which are parsed separately; the rest
  * of the document can only cause a refusal. Source: research on single sign-on; saml-profiles-2.0-os, section 4.1.4.
  *
  * @param field The field `SAMLResponse` of the form.
- * @throws API_UNAUTHORIZED when the answer proves nothing, API_FORBIDDEN when it reports that the provider has refused.
+ * @throws API_UNAUTHORIZED when the answer does not prove a sign-in, API_FORBIDDEN when it reports that the provider has refused.
  */
 export function readResponse(field: string, checks: Checks): ReadAssertion {
   const text = decoded(field);
@@ -135,7 +135,7 @@ function proven(
   const signed = (path: readonly string[], element: XmlElement, signature: XmlElement): XmlElement => {
     const again = readXml(signedText({ text, path, element, signature }, keys));
     if (again.name !== element.name || again.namespace !== element.namespace || assertedId(again) !== assertedId(element))
-      throw unproven("something else was signed");
+      throw unproven("the signature is for a different element");
     return again;
   };
   const alone = ofAssertion && signed(["Assertion"], assertion, ofAssertion);

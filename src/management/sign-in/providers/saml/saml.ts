@@ -15,7 +15,7 @@ import { readResponse } from "./response.ts";
 const LOGIN_MS = 30 * 24 * 60 * 60_000;
 
 /**
- * A SAML 2.0 provider: the browser sends it a request in a form, and returns the signed answer in another. The provider cannot be
+ * A SAML 2.0 provider. The browser carries both the request and the signed answer, each in a form. The provider cannot be
  * asked again without the user, so logins end with the session that the provider specifies, or after 30 days.
  *
  * @throws API_UNAVAILABLE when `ssoURL` or the certificates cannot be used, or the format of names does not identify a returning user.
@@ -65,5 +65,5 @@ async function certificatesIn(
   if (caData !== "") return pinnedCertificates("caData", Buffer.from(caData, "base64"));
   if (ca !== "") return pinnedCertificates("ca", Buffer.from(await readFile(ca), "latin1"));
   if (insecureSkipSignatureValidation) return undefined;
-  throw unavailable("there is neither ca nor caData");
+  throw unavailable("neither ca nor caData is set");
 }

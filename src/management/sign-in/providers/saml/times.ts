@@ -22,7 +22,10 @@ export function instant(name: string, text: string): number {
   return ms;
 }
 
-/** Requires that something is valid now: from `notBefore` on, if given, and before `notOnOrAfter`, which must not be far in the future. */
+/**
+ * Requires that the current time is in a validity period: from `notBefore` on, if given, and before `notOnOrAfter`, which must not be far
+ * in the future.
+ */
 export function demandNow(
   what: string,
   nowMs: number,

@@ -3,7 +3,7 @@ import { h } from "../dom/h.ts";
 import { createRounds } from "./rounds.ts";
 import { breakable, LISTS, tag, verdictWord } from "./words.ts";
 
-/** Several patches in the results that have a verdict together that none of them has alone: the patches, the verdict, and an object that shows it. */
+/** Several patches in the results with a combined verdict that no single patch has: the patches, the verdict, and an object that shows it. */
 export function createTogetherCard({ list, paths, verdict, counterExample }: LawBreach): HTMLLIElement {
   const word = verdictWord(verdict);
   return h(

@@ -1,4 +1,4 @@
-/** What states are called on the page, with the drawing and the tone that say the same. */
+/** The names of states on the page, with matching icons and colours. */
 import { SYNCED_KINDS } from "../../../../engine/kinds/synced-kinds.ts";
 import type { OutcomeKind } from "../../../../engine/patch/types.ts";
 import type { PairVerdict, PatchListName } from "../../../laws/report.ts";

@@ -1,4 +1,4 @@
-/** A tiny way to build elements: no markup is ever parsed, so nothing that is shown can become code. */
+/** A small function that creates elements. It never parses markup, so displayed text cannot become code. */
 
 /** What an element can hold; `undefined`, `null` and `false` are left out. */
 export type Child = Node | string | undefined | null | false;

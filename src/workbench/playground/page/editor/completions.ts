@@ -1,6 +1,6 @@
 /**
- * What can be written where the cursor is: names and members in expressions, keys in paths. It reads the texts of the page, also those
- * that are not quite right.
+ * Completions at the cursor: names and members in expressions, keys in paths. They are derived from the texts of the page, even if these
+ * contain errors.
  *
  * @module
  */

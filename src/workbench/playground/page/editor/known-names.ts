@@ -1,5 +1,5 @@
 /**
- * What expressions can name beside what the texts of the page say.
+ * Names that expressions can use in addition to those in the texts of the page.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Where the values that a path finds stand in a YAML text. Works on the syntax tree, so also in texts that are not quite right.
+ * Finds the positions in a YAML text of the values that a path selects. It works on the syntax tree, and therefore also on texts with errors.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The syntax tree of a YAML text: of one that is not quite right, too.
+ * The syntax tree of a YAML text, even if the text contains errors.
  *
  * @module
  */

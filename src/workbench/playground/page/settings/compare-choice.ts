@@ -2,8 +2,8 @@ import { h } from "../dom/h.ts";
 import type { Compare } from "./settings.ts";
 
 const CHOICES: readonly (readonly [value: Compare, label: string, title: string])[] = [
-  ["tenant", "Tenant", "Shows what differs from the tenant object"],
-  ["synced", "Synced", "Shows what differs from what the syncer wrote: your edits"],
+  ["tenant", "Tenant", "Shows the differences from the tenant object"],
+  ["synced", "Synced", "Shows your edits: the differences from the object that the syncer wrote"],
   ["nothing", "Off", "Shows only the text"],
 ];
 

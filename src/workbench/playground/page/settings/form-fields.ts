@@ -1,4 +1,4 @@
-/** The settings that have a field: those that change what the playground shows. What each of them is comes from the schema of the settings. */
+/** The settings that have a field: those that change what the playground shows. Their types come from the schema of the settings. */
 import { SETTINGS_SCHEMA } from "../../../../engine/config/settings-schema.ts";
 import type { ObjectSchema, Schema } from "../../../../schema/schema.ts";
 import type { SettingPath } from "./written-settings.ts";

@@ -1,4 +1,4 @@
-/** One control for each type of setting. An empty control is the default: the setting is taken out of the text. */
+/** One control for each type of setting. An empty control means the default: the setting is removed from the text. */
 import { h } from "../dom/h.ts";
 import type { SettingField } from "./form-fields.ts";
 import type { SettingValue } from "./written-settings.ts";

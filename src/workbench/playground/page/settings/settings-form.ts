@@ -1,6 +1,6 @@
 /**
- * Fields for the settings that change what the playground shows. The text of the settings stays the truth: fields show what it says, and
- * change it place by place.
+ * Fields for the settings that change what the playground shows. The text of the settings is authoritative: fields show its values, and
+ * change it in place.
  *
  * @module
  */

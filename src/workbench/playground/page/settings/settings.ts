@@ -1,4 +1,4 @@
-/** What people chose, and what they wrote last: kept in this browser only. */
+/** The user's choices and latest texts, stored only in this browser. */
 import type { PlaygroundState } from "../../protocol.ts";
 
 /** `system` follows the machine. */

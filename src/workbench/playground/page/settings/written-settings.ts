@@ -1,5 +1,5 @@
 /**
- * Changes single settings in a YAML text. Everything else stays as it was written: comments, order, style, and settings that no field knows.
+ * Changes single settings in a YAML text. Everything else is unchanged: comments, order, style, and settings without a field.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export function settingAt(settings: unknown, path: SettingPath): unknown {
 }
 
 /**
- * The text with another value of a setting; `undefined` removes it, and with it the maps that contained nothing else.
+ * The text with a new value of a setting; `undefined` removes the setting, and the maps that are then empty.
  *
  * @returns undefined when the text is not a map, or contains the value in a form that cannot be changed on its own, such as an alias
  *

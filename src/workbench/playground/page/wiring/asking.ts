@@ -1,5 +1,6 @@
 /**
- * When the engine is asked: a moment after the last key, and people are told only when the answer takes its time.
+ * Decides when to send a request to the engine: a moment after the last keystroke. The page shows that it is waiting only if the answer
+ * takes a while.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What people take away from the page: a link, a test file, commands, a module.
+ * The results that users can copy from the page: a link, a test file, commands, a module.
  *
  * @module
  */
@@ -60,7 +60,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
   };
 }
 
-/** The address contains what is shown, or nothing. */
+/** Keeps the address of the page current: it contains the shown state, or no state. */
 export function forgetLink(): void {
   if (location.hash !== "") history.replaceState(null, "", location.pathname + location.search);
 }

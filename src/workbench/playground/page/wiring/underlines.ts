@@ -1,4 +1,4 @@
-/** Problems and failures as what editors underline. */
+/** Converts problems and failures into underlines of the editors. */
 import type { Diagnostic } from "@codemirror/lint";
 import type { Problem } from "../../../../schema/problem.ts";
 import type { PlaygroundAnswer, TextName } from "../../protocol.ts";
