@@ -113,7 +113,8 @@ function fingerprintOf({
   const counted = slices === undefined ? "" : `${slices.copied}/${slices.total}`;
   const held = tenant === undefined && deletesHeld === true ? "held" : "";
   const owned = ownsHostService === true ? "owned" : "";
-  const decided = backends === undefined ? "" : `${backends.isSource} ${backends.mayGo} ${backends.isKept} ${backends.awaitsMove} ${backends.skipMirror}`;
+  const decided =
+    backends === undefined ? "" : `${backends.isSource} ${backends.mayGo} ${backends.isKept} ${backends.awaitsMove} ${backends.skipMirror}`;
   return `${objects} ${orphans.map(versionOf).join(" ")} ${owner?.uid ?? ""} ${counted} ${held} ${owned} ${decided}`;
 }
 
