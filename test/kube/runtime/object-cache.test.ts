@@ -153,6 +153,14 @@ describe("what a write was answered", () => {
     expect(["10", "11"].map((version) => cache.passed(version))).toEqual([[], []]);
   });
 
+  test("is told as missed when what was removed never comes: it was not there in the first place", () => {
+    const cache = new ObjectCache();
+    list(cache, 1, []);
+    cache.expect(created, "stored");
+    expect(cache.expect(created, "removed")).toBeUndefined();
+    expect(["6", "7", "8"].map((version) => cache.passed(version))).toEqual([[], [KEY], []]);
+  });
+
   test("is told as any end when its deletion comes though its creation never did", () => {
     const cache = new ObjectCache();
     cache.expect(created, "stored");

@@ -64,6 +64,8 @@ interface Expectation {
   readonly written: Written;
   /** How often {@link ObjectCache.passed} was called since. */
   passed: number;
+  /** The object was removed before it came. One that never comes was never there, and the answer that it was stored is what was false. */
+  isToCome: boolean;
 }
 
 /** A complete list. */
@@ -113,9 +115,9 @@ export class ObjectCache {
    */
   expect(object: KubeObject, written: Written): ObjectKey | undefined {
     const key = keyOf(object);
-    const expectation = { object, written, passed: 0 };
     // An object that was removed before it came here may come yet, and stay: the answer can be false.
     const isToCome = written === "removed" && !this.#objects.has(key) && !this.#isBuried(key, object) && !this.#isMissing(object);
+    const expectation = { object, written, passed: 0, isToCome };
     if (!isToCome && !this.#isOpen(expectation)) return undefined;
     const isOver = this.#isMissing(object) || (!this.#objects.has(key) && this.#isBuried(key, object));
     if (isOver && written === "stored") return key;
@@ -136,7 +138,7 @@ export class ObjectCache {
       // Of another history nothing is known to come.
       if (!isDue && history === "same") continue;
       this.#expected.delete(id);
-      if (this.#isOpen(expectation)) missed.push(keyOf(object));
+      if (expectation.isToCome || this.#isOpen(expectation)) missed.push(keyOf(object));
     }
     return missed;
   }
@@ -168,7 +170,9 @@ export class ObjectCache {
     this.#objects.set(key, known === undefined ? object : withPartsOf(known, object));
     if (this.#expected.size === 0) return true;
     const expectation = this.#expected.get(formatKey(key));
-    if (expectation !== undefined && !this.#isOpen(expectation)) this.#expected.delete(formatKey(key));
+    if (expectation === undefined) return true;
+    expectation.isToCome = false;
+    if (!this.#isOpen(expectation)) this.#expected.delete(formatKey(key));
     return true;
   }
 
