@@ -126,7 +126,9 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     const told = copy !== undefined && (decides || !skipsMirror(copy)) ? readOf(copy) : [];
     const wanted = new Set([...readBy(copies), ...told]);
     const seen = readBy([...copies, ...derived]);
-    const missing = [...wanted].filter((text) => !seen.has(text) && !seen.has(text.replace(/!$/, "")));
+    // A slice of others that claims to be the mirror's, and says the same, is read as well as one of the mirror.
+    const read = readBy([...copies, ...derived, ...beside.filter((slice) => mirroredFrom(world, slice)?.source === source)]);
+    const missing = [...wanted].filter((text) => !read.has(text) && !read.has(text.replace(/!$/, "")));
     const surplus = [...seen].filter((text) => !wanted.has(text));
     const what = `readers of ${formatKey(service)}`;
     if (missing.length > 0) return { oracle: "L7", message: `${what} miss ${missing.join(", ")}` };
