@@ -21,6 +21,11 @@ const EXISTS = 1062;
 /** Refusals of values: null, out of range, wrong number, wrong characters, too long, a check (also of MySQL). */
 const REFUSALS: readonly unknown[] = [1048, 1264, 1265, 1292, 1366, 1406, 4025, 3819];
 
+/** Bytes of the longest answer to one statement: twice the largest page of lines. */
+const ANSWER_BYTES_MAX = 16 * 1_048_576;
+/** How often that is looked at, in milliseconds. */
+const LOOK_MS = 10;
+
 /**
  * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails is closed. No operation has a time limit.
  *
@@ -42,13 +47,28 @@ export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind
     // The name is checked too: anyone can have a certificate of a known authority for another one.
     ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified", verifyIdentity: tls === "verified" } }),
   });
+  /** Node can end the whole process when a thread has no memory left, so an answer without an end is cut long before. */
+  const bounded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const before = socket.bytesRead;
+    const looks = setInterval(() => {
+      if (socket.bytesRead - before > ANSWER_BYTES_MAX)
+        socket.destroy(new Error(`the database sent over ${ANSWER_BYTES_MAX} bytes at once`));
+    }, LOOK_MS);
+    try {
+      return await work();
+    } finally {
+      clearInterval(looks);
+    }
+  };
   // A connection may fail more than once, and whatever waits for an answer gets the failure.
   client.on("error", () => {});
   const connection = client.promise();
   const ask = async (how: "query" | "execute", sql: string, values: readonly (string | number)[]): Promise<unknown> => {
     try {
       const statement = { sql, values: [...values] };
-      const [result] = await (how === "query" ? connection.query(statement) : connection.execute(statement));
+      const [result] = await bounded<readonly unknown[]>(() =>
+        how === "query" ? connection.query(statement) : connection.execute(statement),
+      );
       return result;
     } catch (error) {
       // What the server has answered leaves the connection as it was.
@@ -57,7 +77,7 @@ export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind
     }
   };
   try {
-    await connection.connect();
+    await bounded(() => connection.connect());
     // Values of queries are escaped here, which an SQL mode of the server could break.
     await ask("query", "SET SESSION sql_mode = 'STRICT_ALL_TABLES'", []);
   } catch (error) {

@@ -20,8 +20,8 @@ export interface DatabaseOptions {
 /** Beside this file, compiled or not. */
 const PROGRAM = new URL(`./database-thread${extname(import.meta.url)}`, import.meta.url);
 
-/** Many times what portions and pages take: a server that answers without an end ends the thread, not the process. */
-const LIMITS = { maxOldGenerationSizeMb: 128 };
+/** More than the longest answer takes, though it consist of empty rows: Node can end the whole process when a thread reaches this. */
+const LIMITS = { maxOldGenerationSizeMb: 512 };
 
 /** Threads that were left and have not ended: they wait for a system that does not answer, and further ones would wait as well. */
 const left = new Set<DatabaseThread>();

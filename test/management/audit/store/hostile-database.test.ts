@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from "node:tls";
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { systemChance } from "../../../../src/base/chance.ts";
 import { systemClock } from "../../../../src/base/clock.ts";
@@ -265,40 +265,64 @@ test("one whose answer breaks the client takes its thread along, and nothing els
   await closed;
 });
 
-test("one that answers without an end takes its thread along, and nothing else", async () => {
-  const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
-  const column = Buffer.concat([
-    text("def"),
-    text(""),
-    text(""),
-    text(""),
-    text("line"),
-    text(""),
-    Buffer.from([12, 45, 0, 0, 0, 1, 0, 253, 0, 0, 0, 0, 0]),
-  ]);
-  const end = Buffer.from([0xfe, 0, 0, 2, 0]);
-  const length = 65_535;
-  const row = Buffer.concat([Buffer.from([0xfc, length & 0xff, length >> 8]), Buffer.alloc(length, "x")]);
-  const port = await listen((socket) => {
-    socket.write(greeting(WITHOUT_TLS));
-    socket.once("data", () => {
-      socket.write(packet(2, OK));
-      socket.once("data", () => {
-        socket.write(packet(1, OK));
-        socket.once("data", () => {
-          socket.write(Buffer.concat([packet(1, Buffer.from([1])), packet(2, column), packet(3, end)]));
-          let number = 3;
-          const pour = () => {
-            while (!socket.destroyed && socket.write(packet((number = (number + 1) % 256), row)));
-          };
-          socket.on("drain", pour);
-          pour();
+test.each([
+  ["long", 65_535, "off"],
+  ["long", 65_535, "on"],
+  ["empty", 0, "off"],
+] as const)(
+  "one that answers with %s rows without an end is cut, and its thread lives on (%i bytes, encryption %s)",
+  async (_what, length, encryption) => {
+    const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
+    const column = Buffer.concat([
+      text("def"),
+      text(""),
+      text(""),
+      text(""),
+      text("line"),
+      text(""),
+      Buffer.from([12, 45, 0, 0, 0, 1, 0, 253, 0, 0, 0, 0, 0]),
+    ]);
+    const end = Buffer.from([0xfe, 0, 0, 2, 0]);
+    const row =
+      length === 0 ? Buffer.from([0]) : Buffer.concat([Buffer.from([0xfc, length & 0xff, length >> 8]), Buffer.alloc(length, "x")]);
+    const { certPem, keyPem } = createServerCertificate({
+      name: "test",
+      dnsNames: ["localhost"],
+      clock: systemClock,
+      chance: systemChance,
+    });
+    // After so many packets their numbers begin again.
+    const rows = Buffer.concat(Array.from({ length: 256 }, (_none, index) => packet((index + 4) % 256, row)));
+    /** Packets of the handshake count from the greeting, and one more where TLS has begun. */
+    const serve = (stream: Socket, first: number) => {
+      stream.on("error", () => {});
+      stream.once("data", () => {
+        stream.write(packet(first, OK));
+        stream.once("data", () => {
+          stream.write(packet(1, OK));
+          stream.once("data", () => {
+            stream.write(Buffer.concat([packet(1, Buffer.from([1])), packet(2, column), packet(3, end)]));
+            const pour = () => {
+              while (!stream.destroyed && stream.write(rows));
+            };
+            stream.on("drain", pour);
+            pour();
+          });
         });
       });
+    };
+    const port = await listen((socket) => {
+      socket.write(greeting(encryption === "on" ? WITH_TLS : WITHOUT_TLS));
+      if (encryption === "off") return serve(socket, 2);
+      socket.once("data", (request: Buffer) => {
+        socket.pause();
+        if (request.length > 36) socket.unshift(request.subarray(36));
+        serve(new TLSSocket(socket, { isServer: true, cert: certPem, key: keyPem }), 3);
+      });
     });
-  });
-  const sql = await openLines(endpointOf(port));
-  await expect(sql.all("SELECT line FROM audit_events", [])).rejects.toThrow(/the thread of the database has failed: .*memory/);
-  expect(sql.usable()).toBe(false);
-  await sql.close();
-});
+    const sql = await openLines(endpointOf(port, "localhost", encryption === "on" ? "?tls=skip-verify" : ""));
+    await expect(sql.all("SELECT line FROM audit_events", [])).rejects.toThrow(/the database sent over 16777216 bytes at once/);
+    await until("the connection is gone", () => !sql.usable());
+    await sql.close();
+  },
+);
