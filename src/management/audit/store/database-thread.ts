@@ -7,6 +7,7 @@
  */
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { parentPort, workerData } from "node:worker_threads";
+import { systemClock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";
@@ -45,7 +46,7 @@ function open(): Promise<Sql> {
   // Lists are compared, since one that is set takes the place of what options of the process say.
   const isOther = certificates !== undefined && certificates.join() !== getCACertificates("default").join();
   if (isOther) setDefaultCACertificates(certificates);
-  return openMysqlLines(endpoint, () => answer({ gone: true }));
+  return openMysqlLines(endpoint, () => answer({ gone: true }), systemClock);
 }
 
 function meaningOf(error: unknown, sql: Sql): FailureMeaning {

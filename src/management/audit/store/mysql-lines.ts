@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import type { Clock } from "../../../base/clock.ts";
 import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";
 
@@ -32,7 +33,11 @@ const LOOK_MS = 10;
  * @param gone - called when the connection is lost, or closed.
  * @throws the error of the network or the server.
  */
-export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>, gone: () => void): Promise<Sql> {
+export async function openMysqlLines(
+  endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>,
+  gone: () => void,
+  clock: Clock,
+): Promise<Sql> {
   const { host, port, user, password, database, tls } = endpoint;
   const { createConnection } = await import("mysql2");
   // The client's own end waits for the server to close its side too.
@@ -50,14 +55,15 @@ export async function openMysqlLines(endpoint: Extract<DataStoreEndpoint, { kind
   /** Node can end the whole process when a thread has no memory left, so an answer without an end is cut long before. */
   const bounded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     const before = socket.bytesRead;
-    const looks = setInterval(() => {
-      if (socket.bytesRead - before > ANSWER_BYTES_MAX)
-        socket.destroy(new Error(`the database sent over ${ANSWER_BYTES_MAX} bytes at once`));
-    }, LOOK_MS);
+    const look = () => {
+      if (socket.bytesRead - before <= ANSWER_BYTES_MAX) timer = clock.schedule(LOOK_MS, look);
+      else socket.destroy(new Error(`the database sent over ${ANSWER_BYTES_MAX} bytes at once`));
+    };
+    let timer = clock.schedule(LOOK_MS, look);
     try {
       return await work();
     } finally {
-      clearInterval(looks);
+      timer.cancel();
     }
   };
   // A connection may fail more than once, and whatever waits for an answer gets the failure.
