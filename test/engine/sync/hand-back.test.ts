@@ -121,6 +121,22 @@ test("a copy whose markers others took away is looked after once it has them bac
   expect(around(copy)?.skipMirror).toBeUndefined();
 });
 
+test("a copy that comes back without its label is looked after, where slices are synced", async () => {
+  const { state, around, run } = createWorld(true);
+  const copy = copyOf(undefined, "20");
+  const { annotations: _markers, ...metadata } = copy.metadata;
+  state.copies = [{ ...copy, metadata }];
+  state.slices = [...made(copy), ...mirrored(copy)];
+  expect(await run()).toEqual({});
+  state.copies = [copy];
+  expect(around(copy)).toBeUndefined();
+  expect(state.asked).toEqual([HAND_BACK]);
+  expect(await run()).toEqual({});
+  expect(state.slices.map(({ metadata: { name } }) => name)).toEqual(["web-m0"]);
+  around(copy);
+  expect(state.asked.filter((id) => id === HAND_BACK)).toHaveLength(1);
+});
+
 test.each([false, true])("what was made of a copy that is gone for good goes too, and not before (both kinds: %s)", async (bothKinds) => {
   const { state, run } = createWorld(bothKinds);
   const copy = copyOf("true", "20");

@@ -78,7 +78,9 @@ class RunningHandBack implements HandBack {
 
   around(_id: string, { kind }: Rules, { key, host, slices }: PlannedObject): ServedBackends | undefined {
     const label = host?.metadata.labels?.[SKIP_MIRROR];
-    if (kind.resource !== ENDPOINTS || host === undefined || (label !== "true" && label !== "false")) return undefined;
+    const isLabelled = label === "true" || label === "false";
+    // Slices that are synced show what is left also of a copy that lost the label, as with its markers for a while.
+    if (kind.resource !== ENDPOINTS || host === undefined || (!isLabelled && this.#options.slices === undefined)) return undefined;
     const place = formatKey(keyOf(host));
     const source = ourMarkers(this.#options.rules, host, ENDPOINTS);
     // Names can collide: what stands there is then the copy of other Endpoints.
@@ -90,6 +92,7 @@ class RunningHandBack implements HandBack {
       this.#looked.add(place);
       this.#options.enqueue(HAND_BACK);
     }
+    if (!isLabelled) return undefined;
     // Until what was made has been looked for, nothing changes.
     const skipMirror = state === undefined ? label : state === "made" ? "false" : undefined;
     return { isSource: true, mayGo: true, skipMirror };

@@ -208,7 +208,7 @@ export function doubles(world: World): Oracle {
     known.looked = isIdle ? after.version : undefined;
     const isBoth = syncsSlices(replica);
     if (isBoth && isWanted(before) && before.isCopied && after.label !== "true") return lasting(step, "copied", "mirrored");
-    if (!isIdle || before.label === undefined || replica.isToDo(HAND_BACK)) return undefined;
+    if (!isIdle || (!isBoth && before.label === undefined) || replica.isToDo(HAND_BACK)) return undefined;
     const why = "nothing is to be handed back";
     return lasting(step, "made", "mirrored", why) ?? (isBoth ? lasting(step, "made", "copied", why) : undefined);
   }
