@@ -220,7 +220,6 @@ class Serving {
     this.#answered.add(answered);
     try {
       await answered;
-      await this.#answering.flushing;
     } finally {
       this.#answered.delete(answered);
       leave();

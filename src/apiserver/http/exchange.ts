@@ -80,11 +80,6 @@ export class Answering {
     this.drained = writer.drained;
   }
 
-  /** See {@link AnswerWriter}. */
-  get flushing(): Promise<void> | undefined {
-    return this.#writer.flushing;
-  }
-
   /**
    * A document in JSON or YAML.
    *
@@ -96,7 +91,7 @@ export class Answering {
     write(response, code, `application/${format}`, [...partsOf(object, format, pretty(request, query))].join(""));
   }
 
-  /** An answer in its final form, of any size; undefined if it is written at the end of this turn of the event loop. */
+  /** An answer in its final form, of any size; undefined once it is written. */
   send(
     { request, response, query, audit, caller }: Exchange,
     { code, format, object, each, audited }: ApiResponse,

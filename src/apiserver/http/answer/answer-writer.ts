@@ -17,15 +17,12 @@ export interface AnswerHead {
 /** Writes answers no faster than they are read. */
 export interface AnswerWriter {
   /**
-   * Writes a text whose parts are made while it is written. A short one is written at the end of this turn of the event loop. A long one
-   * waits for the caller's others, lets other requests proceed after each piece, and keeps no more than one piece of it in memory.
-   * Undefined for a short one.
+   * Writes a text whose parts are made while it is written. A short one is written at once. A long one waits for the caller's others,
+   * lets other requests proceed after each piece, and keeps no more than one piece of it in memory. Undefined once it is written.
    */
   write(response: ServerResponse, head: AnswerHead, parts: Iterable<string>): Promise<void> | undefined;
-  /** Writes a short text whose larger part is encoded. */
+  /** Writes a text at once whose larger part is encoded. */
   writeBytes(response: ServerResponse, head: Omit<AnswerHead, "caller">, text: readonly [string, Buffer]): void;
-  /** Resolves when the short answers of this turn are written; undefined if there are none. */
-  readonly flushing: Promise<void> | undefined;
   /** Resolves when the written data is sent, or the connection is over. Ends a connection that is not read for too long. */
   drained(response: ServerResponse): Promise<void>;
 }
@@ -33,7 +30,6 @@ export interface AnswerWriter {
 /** @param readMs The maximum time in milliseconds in which a reader must receive one piece. */
 export function createAnswerWriter({ clock, readMs }: { readonly clock: Clock; readonly readMs: number }): AnswerWriter {
   const turns = createTurns();
-  const flush = createFlush();
   const drained = (response: ServerResponse) =>
     new Promise<void>((resolve) => {
       if (response.destroyed || !response.writableNeedDrain) return resolve();
@@ -66,24 +62,19 @@ export function createAnswerWriter({ clock, readMs }: { readonly clock: Clock; r
   };
   return {
     drained,
-    get flushing() {
-      return flush.flushing;
-    },
     writeBytes(response, { code, type }, [begin, rest]) {
       response.writeHead(code, ["Content-Type", type, "Content-Length", Buffer.byteLength(begin) + rest.length]);
-      flush.later(() => {
-        response.cork();
-        response.write(begin);
-        response.end(rest);
-        response.uncork();
-      });
+      response.cork();
+      response.write(begin);
+      response.end(rest);
+      response.uncork();
     },
     write(response, head, parts) {
       const rest = parts[Symbol.iterator]();
       const text = readPiece(rest);
       if (text.length > PIECE_LENGTH) return writeLong(response, head, text, rest);
       response.writeHead(head.code, ["Content-Type", head.type, "Content-Length", Buffer.byteLength(text)]);
-      flush.later(() => response.end(text));
+      response.end(text);
       return undefined;
     },
   };
@@ -104,36 +95,6 @@ function readPiece(parts: Iterator<string>): string {
 function endOfPiece(text: string, from: number): number {
   const to = from + PIECE_LENGTH;
   return (text.codePointAt(to - 1) ?? 0) > 0xffff ? to + 1 : to;
-}
-
-/** Writes that wait for the end of this turn of the event loop. */
-interface Flush {
-  later(write: () => void): void;
-  readonly flushing: Promise<void> | undefined;
-}
-
-/**
- * Answers to the requests of one turn are written one right after the other: a write may pass the processor to its reader, and between
- * two requests that takes a third of the time of both.
- */
-function createFlush(): Flush {
-  let writes: (() => void)[] = [];
-  let flushing: Promise<void> | undefined;
-  const write = () => {
-    const all = writes;
-    writes = [];
-    flushing = undefined;
-    for (const one of all) one();
-  };
-  return {
-    later(one) {
-      writes.push(one);
-      flushing ??= nextMacrotask().then(write);
-    },
-    get flushing() {
-      return flushing;
-    },
-  };
 }
 
 /** One at a time for each name, in the order in which they ask. */
