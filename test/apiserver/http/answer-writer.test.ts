@@ -95,24 +95,3 @@ test("of each caller, one long answer is written after the other", async () => {
   await clock.advance(1_000);
   expect([first.response.destroyed, second.response.destroyed, second.waiting()]).toEqual([true, false, 1]);
 });
-
-test("the short answers of one turn of the event loop are written together at its end", async () => {
-  const writer = createAnswerWriter({ clock: createFakeClock(), readMs: 1_000 });
-  const written: string[] = [];
-  const answer = (name: string) => {
-    const end = () => void written.push(name);
-    return { writeHead: () => undefined, cork() {}, uncork() {}, write() {}, end } as unknown as ServerResponse;
-  };
-  expect(writer.flushing).toBeUndefined();
-  expect(writer.write(answer("first"), head("jane"), ["{}"])).toBeUndefined();
-  await Promise.resolve();
-  writer.writeBytes(answer("second"), head("joe"), ["{", Buffer.from("}")]);
-  expect(written).toEqual([]);
-  const { flushing } = writer;
-  expect(flushing).toBeInstanceOf(Promise);
-  await flushing;
-  expect([written, writer.flushing]).toEqual([["first", "second"], undefined]);
-  void writer.write(answer("third"), head("jane"), ["{}"]);
-  await writer.flushing;
-  expect(written).toEqual(["first", "second", "third"]);
-});

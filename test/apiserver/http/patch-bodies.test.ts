@@ -39,6 +39,13 @@ describe("a mapping of YAML that begins as JSON does", () => {
     expect([code, json["message"]]).toEqual([400, expect.stringContaining("json parse error")]);
   });
 
+  test("is refused where a field occurs twice, with the line where it is no JSON", async () => {
+    const json = await apply("twice", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"twice"},"data":{"a":"1","a":"2"}}`);
+    expect([json.code, json.json["message"]]).toEqual([400, expect.stringContaining('yaml: key "data.a" already set in map')]);
+    const yaml = await apply("twice", flow("twice", `{a: b, a: c}`));
+    expect([yaml.code, yaml.json["message"]]).toEqual([400, expect.stringContaining("error converting YAML to JSON: yaml: line 1")]);
+  });
+
   // Behind an odd quote, what counts values in JSON sees none.
   test("does not pass the limit of values", () => {
     const most = (count: number) => parseYaml(`{'"': '', ${Array.from({ length: 40 }, (_, index) => `k${index}: ''`).join(", ")}}`, count);

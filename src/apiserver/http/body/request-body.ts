@@ -5,6 +5,7 @@ import { Report } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
 import { JSON_DEPTH_MAX } from "../../types/objects/json-data.ts";
 import { isReadable, PROTOBUF_TYPE, ProtobufError, readProtobuf } from "./protobuf.ts";
+import { repeatedFields } from "./repeated-fields.ts";
 import type { ObjectSchema } from "../../../schema/schema.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../../types/status.ts";
 
@@ -179,12 +180,16 @@ export function parseYaml(text: string, valuesMax: number): unknown {
   let fault: Error | undefined;
   if (text.startsWith("{")) {
     try {
-      return checkedDepth(JSON.parse(withoutLoneSurrogates(text)));
+      const json = withoutLoneSurrogates(text);
+      const value = checkedDepth(JSON.parse(json));
+      const [twice] = repeatedFields(json);
+      if (twice === undefined) return value;
+      throw badRequest(`error converting YAML to JSON: yaml: key ${JSON.stringify(twice)} already set in map`);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      fault = notJson(error);
+      if (/^\{\s*["}]/.test(text)) fault = notJson(error);
       // Its values have been counted as those of JSON.
-      if (countYaml(Buffer.from(text), valuesMax) > valuesMax) throw fault;
+      if (countYaml(Buffer.from(text), valuesMax) > valuesMax) throw notJson(error);
     }
   }
   const report = new Report();
