@@ -339,7 +339,7 @@ class DecidedBackends implements ServiceBackends {
 
   /** Decides again, and brings back what has something to do then. */
   #lookAndTell(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
-    const { decision: before, hasMade = false } = this.#known.get(formatKey(service)) ?? {};
+    const { decision: before, hasMade = false, hasCopy = false } = this.#known.get(formatKey(service)) ?? {};
     const looked = this.#look(service);
     const { known } = looked;
     const { decision } = known;
@@ -347,7 +347,7 @@ class DecidedBackends implements ServiceBackends {
     const isChanged = (...names: readonly (keyof BackendsDecision)[]) => names.some((name) => before?.[name] !== decision[name]);
     const released = decision.releasesSlices && decision.releasesCopy;
     const over = wasOver(known, known.heldSince, RELEASE_WAIT_MS);
-    if (isChanged("skipsMirror") || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
+    if (isChanged("skipsMirror") || hasCopy !== known.hasCopy || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
     if (isChanged("copiesDerived", "releasesSlices", "keepsMirrored"))
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
     if (released || over) for (const id of known.held) enqueue(id);

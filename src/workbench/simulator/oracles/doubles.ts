@@ -131,7 +131,7 @@ export function doubles(world: World): Oracle {
     },
     misled(reconcile, how) {
       for (const one of opened(reconcile)) one.isDisturbed = true;
-      if (how === "lie") deceived.add(reconcile.replica.memory);
+      if (how === "lie") deceived.add(reconcile.replica);
     },
     ended(reconcile) {
       const { replica, id } = reconcile;
@@ -149,7 +149,7 @@ export function doubles(world: World): Oracle {
     const known = knownOf(replica, one.before.service);
     const after = producersOf(world, one.before.service, decides(replica));
     const isSlowed = known.writes.length > WRITES_MAX;
-    const isJudged = !one.isDisturbed && after !== undefined && !deceived.has(replica.memory) && !isSlowed;
+    const isJudged = !one.isDisturbed && after !== undefined && !deceived.has(replica) && !isSlowed;
     if (!isJudged || isExcused(world, one.before.service)) return void forget(known, id);
     const step = { replica, known, one, before: one.before, after, isIdle: one.before.version === after.version };
     const { backends } = replica.generation;
