@@ -44,10 +44,11 @@ function bodyText({ kind }: Rules, object: KubeObject): string {
   return canonicalJson({ headless: clusterIP === "None", selector: selector ?? {}, ports: plain, type });
 }
 
+/** The order of endpoints and of ports says nothing to readers. */
 function sliceText({ addressType, endpoints = [], ports = [] }: EndpointSlice): string {
-  const addresses = (endpoints ?? []).map((endpoint) => endpoint.addresses);
+  const addresses = (endpoints ?? []).map((endpoint) => canonicalJson(endpoint.addresses));
   const plain = (ports ?? []).map(({ name = "", port, protocol = "TCP" }) => `${name}/${port}/${protocol}`);
-  return canonicalJson({ addressType, addresses, ports: plain });
+  return canonicalJson({ addressType, addresses: addresses.sort(), ports: plain.sort() });
 }
 
 /** One text per port and address. An address that is not ready in one place is not ready. Addresses without ports do not count. */
