@@ -1,31 +1,19 @@
 /**
  * Escapes of half a character in a body: no text of Kubernetes has them, and Go reads them as U+FFFD.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCluster } from "../../../src/clusters.ts";
-import type { Cluster } from "../../../src/clusters.ts";
+import { describe, expect, test } from "vitest";
 import { CONFIG_MAPS } from "../../../src/kube/object/resource.ts";
-import { createRawClient } from "../../conformance/raw-client.ts";
-import type { RawClient } from "../../conformance/raw-client.ts";
+import { useRawCluster } from "../support/raw-cluster.ts";
 
 const PATH = "/api/v1/namespaces/default/configmaps";
 const HALF = String.raw`a\ud800`;
 const READ = "a\ufffd";
 
-let cluster: Cluster;
-let client: RawClient;
-beforeAll(async () => {
-  cluster = await startCluster({ name: "demo", tls: false });
-  client = createRawClient(cluster);
-});
-afterAll(async () => {
-  await client.close();
-  await cluster.stop();
-});
+const raw = useRawCluster();
 
-const stored = async (name: string) => (await cluster.client.get(CONFIG_MAPS, { namespace: "default", name }))?.["data"];
+const stored = async (name: string) => (await raw.cluster.client.get(CONFIG_MAPS, { namespace: "default", name }))?.["data"];
 const send = (method: string, path: string, type: string, body: string) =>
-  client.send(method, path, { body, headers: { "content-type": type } });
+  raw.client.send(method, path, { body, headers: { "content-type": type } });
 const objectWith = (name: string, data: string) => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"},"data":${data}}`;
 
 describe("half a character", () => {
@@ -67,7 +55,7 @@ describe("half a character", () => {
   });
 
   test("is stored as U+FFFD through the client of the same process", async () => {
-    await cluster.client.create(CONFIG_MAPS, {
+    await raw.cluster.client.create(CONFIG_MAPS, {
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: { name: "near", namespace: "default" },

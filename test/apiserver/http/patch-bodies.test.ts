@@ -1,28 +1,16 @@
 /** Bodies of patches as real API servers read them: mappings of YAML that begin as JSON does, and fields that occur twice. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCluster } from "../../../src/clusters.ts";
-import type { Cluster } from "../../../src/clusters.ts";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parseYaml } from "../../../src/apiserver/http/body/request-body.ts";
 import { CONFIG_MAPS } from "../../../src/kube/object/resource.ts";
-import { createRawClient } from "../../conformance/raw-client.ts";
-import type { RawClient } from "../../conformance/raw-client.ts";
+import { useRawCluster } from "../support/raw-cluster.ts";
 
 const PATH = "/api/v1/namespaces/default/configmaps";
 
-let cluster: Cluster;
-let client: RawClient;
-beforeAll(async () => {
-  cluster = await startCluster({ name: "demo", tls: false });
-  client = createRawClient(cluster);
-});
-afterAll(async () => {
-  await client.close();
-  await cluster.stop();
-});
+const raw = useRawCluster();
 
-const stored = async (name: string) => (await cluster.client.get(CONFIG_MAPS, { namespace: "default", name }))?.["data"];
+const stored = async (name: string) => (await raw.cluster.client.get(CONFIG_MAPS, { namespace: "default", name }))?.["data"];
 const send = (method: string, path: string, type: string, body: string) =>
-  client.send(method, path, { body, headers: { "content-type": `application/${type}` } });
+  raw.client.send(method, path, { body, headers: { "content-type": `application/${type}` } });
 const flow = (name: string, data: string) => `{apiVersion: v1, kind: ConfigMap, metadata: {name: ${name}}, data: ${data}}`;
 const apply = (name: string, body: string) => send("PATCH", `${PATH}/${name}?fieldManager=test`, "apply-patch+yaml", body);
 
@@ -62,7 +50,7 @@ describe.each([
   const patch = (validation: string) => send("PATCH", `${PATH}/${type}?fieldValidation=${validation}`, `${type}+json`, body);
   beforeAll(async () => {
     const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: type, namespace: "default" }, data: { a: "0" } };
-    await cluster.client.create(CONFIG_MAPS, object);
+    await raw.cluster.client.create(CONFIG_MAPS, object);
   });
 
   test("is refused where the request is strict", async () => {

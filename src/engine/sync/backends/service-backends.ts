@@ -341,13 +341,15 @@ class DecidedBackends implements ServiceBackends {
   #lookAndTell(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
     const { decision: before, hasMade = false, hasCopy = false } = this.#known.get(formatKey(service)) ?? {};
     const looked = this.#look(service);
-    const { known } = looked;
+    const { known, collected } = looked;
     const { decision } = known;
     const { enqueue, router } = this.#options;
     const isChanged = (...names: readonly (keyof BackendsDecision)[]) => names.some((name) => before?.[name] !== decision[name]);
+    // The decision was made before the copy came, so that the decision itself has not changed.
+    const isNewlySeen = !hasCopy && collected.copy !== undefined && sendsMirrorAway(known, collected.copy);
     const released = decision.releasesSlices && decision.releasesCopy;
     const over = wasOver(known, known.heldSince, RELEASE_WAIT_MS);
-    if (isChanged("skipsMirror") || hasCopy !== known.hasCopy || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
+    if (isChanged("skipsMirror") || isNewlySeen || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
     if (isChanged("copiesDerived", "releasesSlices", "keepsMirrored"))
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
     if (released || over) for (const id of known.held) enqueue(id);

@@ -24,14 +24,15 @@ const REFUSALS: readonly unknown[] = [1048, 1264, 1265, 1292, 1366, 1406, 4025, 
 
 /** Bytes of the longest answer to one statement: twice the largest page of lines. */
 const ANSWER_BYTES_MAX = 16 * 1_048_576;
-/** How often that is looked at, in milliseconds. */
+/** How often the bytes are counted while an answer comes, in milliseconds. */
 const LOOK_MS = 10;
 
 /**
  * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails is closed. No operation has a time limit.
  *
  * @param gone - called when the connection is lost, or closed.
- * @throws the error of the network or the server.
+ * @param clock - times how often the bytes of an answer are counted.
+ * @throws the error of the network or the server; the connection is cut when one answer is longer than {@link ANSWER_BYTES_MAX}.
  */
 export async function openMysqlLines(
   endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>,
