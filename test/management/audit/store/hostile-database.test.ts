@@ -303,8 +303,8 @@ test.each([
           stream.once("data", () => {
             stream.write(Buffer.concat([packet(1, Buffer.from([1])), packet(2, column), packet(3, end)]));
             // A turn of the event loop for each write: otherwise a reader that is fast enough keeps it from ever hearing of the end.
-          const pour = () => void (stream.destroyed || stream.write(rows, pour));
-          pour();
+            const pour = () => void (stream.destroyed || stream.write(rows, pour));
+            pour();
           });
         });
       });
