@@ -26,7 +26,7 @@ export interface ApiServerOptions {
    * does. Default: the caller identified first stays the caller.
    */
   readonly known?: (request: IncomingMessage) => UserInfo;
-  /** Reports whether a user may make requests reserved for administrators. Default: the group `system:masters`. */
+  /** Reports whether a user may make requests reserved for administrators; asked once for each object. Default: the group `system:masters`. */
   readonly administers?: (user: UserInfo) => boolean;
   /** Decides what callers may do, impersonation included. Default: every known caller may do everything, but not impersonate. */
   readonly authorizer?: Authorizer;

@@ -11,16 +11,13 @@ import { attributesOf, demandAllowed } from "./access/authorization.ts";
 import type { Attributes } from "./access/authorization.ts";
 import { createDocumentRoutes } from "./documents/document-routes.ts";
 import type { DocumentRoutes } from "./documents/document-routes.ts";
-import { createAnswerWriter } from "./http/answer/answer-writer.ts";
-import { HeadedResponse } from "./http/answer/headed-response.ts";
 import { remoteAddressOf } from "./http/client-address.ts";
 import { createConnections } from "./http/limits/connections.ts";
 import type { Connections } from "./http/limits/connections.ts";
-import { Answering } from "./http/exchange.ts";
+import { Answering, createAnswerWriter, HeadedResponse } from "./http/answering.ts";
 import type { Exchange, OpenExchange } from "./http/exchange.ts";
 import { createInFlight, sharedBy } from "./http/limits/in-flight.ts";
-import type { InFlight } from "./http/limits/in-flight.ts";
-import { oncePerObject } from "./types/objects/json-data.ts";
+import type { InFlight, InFlightCaller } from "./http/limits/in-flight.ts";
 import { beginRecord } from "./request-info.ts";
 import type { RequestCaller, RequestInfo } from "./request-info.ts";
 import { impersonated } from "./access/impersonation.ts";
@@ -44,10 +41,9 @@ import {
 import { isUnread } from "./http/body/request-body.ts";
 import { dropBody } from "./http/body/unread-body.ts";
 import { Warnings } from "./http/warnings.ts";
-import { createRequestMetrics } from "./request-metrics.ts";
-import type { CountedRequest, RequestMetrics } from "./request-metrics.ts";
-import { createResourceRoutes, isWatch } from "./http/resource-routes.ts";
-import type { ResourceRoutes } from "./http/resource-routes.ts";
+import { CountedRequest, createRequestMetrics } from "./request-metrics.ts";
+import type { RequestMetrics } from "./request-metrics.ts";
+import { ResourceRoutes } from "./http/resource-routes.ts";
 import { internalError, noSuchPath, unauthorized, statusOf } from "./types/status.ts";
 import type { UserInfo } from "./types/user-info.ts";
 import type { ApiServerOptions } from "./api-server-options.ts";
@@ -77,12 +73,7 @@ const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthe
  */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const serving = new Serving(options);
-  let begin = () => {};
-  let begun: Promise<void> | undefined = new Promise<void>((resolve) => (begin = resolve));
-  const listener = (request: IncomingMessage, response: HeadedResponse) => {
-    if (begun === undefined) void serving.handle(request, response);
-    else void begun.then(() => serving.handle(request, response));
-  };
+  const listener = (request: IncomingMessage, response: HeadedResponse) => void serving.handle(request, response);
   const { headersMs = HEADERS_MS, requestMs = REQUEST_MS } = options.limits ?? {};
   const times = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(CHECK_MS, headersMs) };
   const settings = { ...times, ServerResponse: HeadedResponse };
@@ -100,9 +91,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     await close(server, serving);
     throw error;
   }
-  serving.ready = true;
-  begin();
-  begun = undefined;
+  serving.begin();
   let closing: Promise<void> | undefined;
   return {
     port: (server.address() as AddressInfo).port,
@@ -132,6 +121,9 @@ async function close(server: Server, serving: Serving, { drainMs } = { drainMs: 
 
 class Serving {
   ready = false;
+  /** Requests wait for it, until it is resolved by `#begin`; undefined from then on. */
+  #begun: Promise<void> | undefined;
+  #begin = () => {};
   readonly #options: ApiServerOptions;
   readonly #answering: Answering;
   readonly #documents: DocumentRoutes;
@@ -141,6 +133,8 @@ class Serving {
   readonly #connections: Connections;
   readonly #pace: Pace;
   readonly #callers: KnownCallers;
+  /** Made once for each caller: a freshly concatenated name must be hashed before a map look-up. */
+  readonly #shares = new WeakMap<UserInfo, InFlightCaller>();
   readonly #watching = new Set<Socket>();
   /** Ends the watches that are open, in order. */
   readonly #ends = new Set<() => void>();
@@ -161,7 +155,7 @@ class Serving {
       alive: () => options.isAlive?.() ?? true,
       basePath,
     });
-    this.#resources = createResourceRoutes({
+    this.#resources = new ResourceRoutes({
       registry,
       answering: this.#answering,
       printers: createPrinters({ answering: this.#answering, clock }),
@@ -184,6 +178,14 @@ class Serving {
     this.#metrics = createRequestMetrics({ metrics, clock, definitions: registry.definitions });
     this.#pace = createPace(clock);
     this.#callers = createKnownCallers();
+    this.#begun = new Promise((resolve) => (this.#begin = resolve));
+  }
+
+  /** Answers the requests that are there, and all that come. */
+  begin(): void {
+    this.ready = true;
+    this.#begun = undefined;
+    this.#begin();
   }
 
   connected(socket: Socket): void {
@@ -209,6 +211,7 @@ class Serving {
   }
 
   async handle(request: IncomingMessage, response: HeadedResponse): Promise<void> {
+    if (this.#begun !== undefined) await this.#begun;
     // Clients with a connection are to find another server.
     if (!this.ready) response.setHeader("Connection", "close");
     const { basePath = "", addressOf = remoteAddressOf } = this.#options;
@@ -230,8 +233,11 @@ class Serving {
     let warnings: Warnings | undefined;
     const warn = (text: string) => void (response.headersSent || (warnings ??= new Warnings(response)).add(text));
     const { chance, clock } = this.#options;
-    const [auditID, receivedAt, counted] = [chance.uuid(), clock.now(), this.#metrics.begin(request)];
-    const info: RequestInfo = { request, place, response, warn, auditID, receivedAt, counted, record: undefined };
+    const query = place.search === "" ? NO_QUERY : new URLSearchParams(place.search);
+    const asked: OpenExchange = { request, response, method: request.method ?? "GET", path: place.path, query, warn };
+    const counted = new CountedRequest(this.#metrics, request);
+    const [auditID, receivedAt] = [chance.uuid(), clock.now()];
+    const info: RequestInfo = { asked, place, auditID, receivedAt, counted, record: undefined };
     response.later.push("Audit-Id", auditID, "Cache-Control", "no-cache, private");
     try {
       await (place.inside ? this.#answer(info) : this.#answerOutside(info));
@@ -243,14 +249,15 @@ class Serving {
   }
 
   async #answer(info: RequestInfo): Promise<void> {
-    const { request, place } = info;
-    const asked = askedOf(info);
+    const { asked, place } = info;
+    const { request } = asked;
     const target = targetOrFault(place.path);
     const attributes = attributesOf(asked, target instanceof Error ? undefined : target);
+    info.counted.attributes = attributes;
     const { user, caller } = await this.#identify(info, attributes);
     if (target instanceof Error) throw target;
-    const { administers = isMaster } = this.#options;
-    const share = { name: nameOfShare(caller), administers: administers(caller) };
+    let share = this.#shares.get(caller);
+    if (share === undefined) this.#shares.set(caller, (share = this.#shareOf(caller)));
     const body = this.#inFlight.body(share);
     const { authorizer, known } = this.#options;
     const judge = (verb?: "create") => {
@@ -264,11 +271,11 @@ class Serving {
     // Health checks count against no share.
     if (place.open) return this.#document(exchange);
     if (authorizer !== undefined) demandAllowed(authorizer, user, attributes);
-    if (target !== undefined && isWatch(exchange, target))
+    if (target !== undefined && attributes.verb === "watch")
       return this.#inFlight.during("watches", share, () => this.#watch(exchange, target, info.counted));
     const leave = this.#inFlight.take(sharedBy(asked.method), share);
     try {
-      await (target === undefined ? this.#ownDocument(exchange) : this.#resources(exchange, target));
+      await (target === undefined ? this.#ownDocument(exchange) : this.#resources.answer(exchange, target));
     } finally {
       body.release();
       leave();
@@ -286,10 +293,12 @@ class Serving {
   }
 
   async #answerOutside(info: RequestInfo): Promise<void> {
-    const { request, place } = info;
+    const { asked, place, counted } = info;
+    const { request } = asked;
     const { audit, addressOf = remoteAddressOf } = this.#options;
-    const asked = askedOf(info);
-    beginRecord(audit, info, withoutValues(request.url ?? "/"), { attributes: attributesOf(asked, undefined) });
+    const attributes = attributesOf(asked, undefined);
+    counted.attributes = attributes;
+    info.record = audit && beginRecord(audit, info, withoutValues(request.url ?? "/"), { attributes });
     const exchange: OpenExchange = { ...asked, audit: info.record };
     if (place.open) return this.#document(exchange);
     const share = { name: `address ${addressOf(request)}`, administers: false };
@@ -298,9 +307,15 @@ class Serving {
     });
   }
 
+  #shareOf(caller: UserInfo): InFlightCaller {
+    const administers = this.#options.administers?.(caller) ?? caller.groups.includes("system:masters");
+    return { name: `user ${caller.name}`, administers };
+  }
+
   async #identify(info: RequestInfo, attributes: Attributes): Promise<RequestCaller> {
-    const { request, place } = info;
-    const { authorizer } = this.#options;
+    const { asked, place } = info;
+    const { request } = asked;
+    const { audit, authorizer } = this.#options;
     const known: { caller?: UserInfo; user?: UserInfo } = {};
     try {
       let caller: UserInfo | undefined;
@@ -317,7 +332,7 @@ class Serving {
       known.user = user;
       return { caller, user };
     } finally {
-      beginRecord(this.#options.audit, info, request.url ?? "/", { attributes, ...known });
+      info.record = audit && beginRecord(audit, info, request.url ?? "/", { attributes, ...known });
     }
   }
 
@@ -327,13 +342,13 @@ class Serving {
     counted.watch();
     this.#watching.add(socket);
     try {
-      await this.#resources(exchange, target);
+      await this.#resources.answer(exchange, target, "WATCH");
     } finally {
       this.#watching.delete(socket);
     }
   }
 
-  #fail({ request, response, record, counted }: RequestInfo, error: unknown): void {
+  #fail({ asked: { request, response }, record, counted }: RequestInfo, error: unknown): void {
     const status = statusOf(error);
     if (status === undefined && response.destroyed && !response.headersSent) counted.left();
     // A client that leaves in the middle of its request is not a failure of the server.
@@ -355,21 +370,5 @@ class Serving {
   }
 }
 
-/** Made once for each caller: a freshly concatenated text must be hashed before a map look-up. */
-const nameOfShare = oncePerObject(({ name }: UserInfo) => `user ${name}`);
-
-function isMaster({ groups }: UserInfo): boolean {
-  return groups.includes("system:masters");
-}
-
-/** Target of a request, before its caller is known. */
-function askedOf({ request, response, warn, place }: RequestInfo): OpenExchange {
-  return { request, response, warn, method: request.method ?? "GET", path: place.path, query: queryOf(place.search) };
-}
-
 /** Shared by the requests without a query; it never changes. */
 const NO_QUERY = new URLSearchParams();
-
-function queryOf(search: string): URLSearchParams {
-  return search === "" ? NO_QUERY : new URLSearchParams(search);
-}

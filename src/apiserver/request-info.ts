@@ -1,22 +1,20 @@
-import type { IncomingMessage } from "node:http";
 import type { CountedRequest } from "./request-metrics.ts";
 import { createAuditRecord, sourceIPsOf } from "./access/audit.ts";
 import type { Audit } from "./access/audit.ts";
 import type { AuditRecord } from "./types/audit-record.ts";
 import type { Attributes } from "./access/authorization.ts";
-import type { HeadedResponse } from "./http/answer/headed-response.ts";
+import type { OpenExchange } from "./http/exchange.ts";
 import type { RequestPlace } from "./http/request-target.ts";
 import type { UserInfo } from "./types/user-info.ts";
 
 /** A request and what it becomes. */
 export interface RequestInfo {
-  readonly request: IncomingMessage;
+  readonly asked: OpenExchange;
   readonly place: RequestPlace;
-  readonly response: HeadedResponse;
-  readonly warn: (text: string) => void;
   readonly auditID: string;
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
+  /** Undefined until the caller is known, and if the request is not audited. */
   record: AuditRecord | undefined;
   readonly counted: CountedRequest;
 }
@@ -27,26 +25,23 @@ export interface RequestCaller {
   readonly user: UserInfo;
 }
 
-/** Records the parsed request for the metrics, and starts its audit record if auditing is enabled. */
+/** Starts the audit record of a request; undefined if it has none. */
 export function beginRecord(
-  audit: Audit | undefined,
-  info: RequestInfo,
+  audit: Audit,
+  { asked: { request, method }, auditID, receivedAt }: RequestInfo,
   requestURI: string,
   { attributes, caller, user }: { readonly attributes: Attributes } & Partial<RequestCaller>,
-): void {
-  info.counted.attributes = attributes;
-  if (audit === undefined) return;
-  const { request, auditID, receivedAt } = info;
+): AuditRecord | undefined {
   const trail = audit({
     auditID,
     ...(caller && { user: caller }),
     ...(user && user !== caller && { impersonatedUser: user }),
     attributes,
-    method: request.method ?? "GET",
+    method,
     requestURI,
     sourceIPs: sourceIPsOf(request),
     userAgent: request.headers["user-agent"] ?? "",
     receivedAt,
   });
-  if (trail !== undefined) info.record = createAuditRecord(trail);
+  return trail && createAuditRecord(trail);
 }

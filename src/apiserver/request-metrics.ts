@@ -21,38 +21,16 @@ interface Series {
 }
 
 /** Where requests go: a kind, a part of its objects, or a path that is not a resource. */
-class Place {
-  readonly group: string;
-  readonly #labels: MetricLabels;
-  readonly #verbs = new Map<string, Series>();
-
-  constructor(group = "", version = "", resource = "", subresource = "") {
-    this.group = group;
-    this.#labels = { group, version, resource, subresource };
-  }
-
-  series(verb: string): Series {
-    let series = this.#verbs.get(verb);
-    if (series === undefined) this.#verbs.set(verb, (series = { labels: { verb, ...this.#labels }, byCode: new Map(), open: 0 }));
-    return series;
-  }
+interface Place {
+  readonly labels: Readonly<Record<"group" | "version" | "resource" | "subresource", string>>;
+  readonly byVerb: Map<string, Series>;
 }
 
-/** One request, from its arrival to its answer. */
-export interface CountedRequest {
-  /** Attributes of the request; undefined until its path is parsed. */
-  attributes: Attributes | undefined;
-  /** It is a watch, and open until its end. */
-  watch(): void;
-  /** Its client did not wait for the answer. */
-  left(): void;
-  /** It is answered with a status, or the watch over. */
-  end(code: number): void;
-}
-
-/** Counts the requests of one server. */
-export interface RequestMetrics {
-  begin(request: Pick<IncomingMessage, "headers">): CountedRequest;
+/** The metrics of the requests of one server. */
+export interface RequestMetrics extends Omit<RequestMetricsOptions, "definitions"> {
+  readonly placeOf: (attributes: Attributes | undefined) => Place;
+  /** Those that watches were counted in. */
+  readonly watches: Set<Series>;
 }
 
 /** Dependencies of the request metrics. */
@@ -91,39 +69,38 @@ export function createRequestMetrics({ metrics, clock, definitions }: RequestMet
   metrics.beforeRead(() => {
     for (const { labels, open } of watches) metrics.gauge("apiserver_longrunning_requests", open, labels);
   });
-  return { begin: (request) => new Counted({ metrics, clock, placeOf, watches }, request) };
+  return { metrics, clock, placeOf, watches };
 }
 
-interface Counting extends Omit<RequestMetricsOptions, "definitions"> {
-  readonly placeOf: (attributes: Attributes | undefined) => Place;
-  /** Those that watches were counted in. */
-  readonly watches: Set<Series>;
-}
-
-class Counted implements CountedRequest {
+/** One request, from its arrival to its answer. */
+export class CountedRequest {
+  /** Attributes of the request; undefined until its path is parsed. */
   attributes: Attributes | undefined;
-  readonly #counting: Counting;
+  readonly #counting: RequestMetrics;
   readonly #request: Pick<IncomingMessage, "headers">;
   readonly #began: number;
   #watch: Series | undefined;
   #left = false;
 
-  constructor(counting: Counting, request: Pick<IncomingMessage, "headers">) {
+  constructor(counting: RequestMetrics, request: Pick<IncomingMessage, "headers">) {
     this.#counting = counting;
     this.#request = request;
     this.#began = counting.clock.monotonic();
   }
 
+  /** It is a watch, and open until its end. */
   watch(): void {
     this.#watch = this.#series();
     this.#watch.open += 1;
     this.#counting.watches.add(this.#watch);
   }
 
+  /** Its client did not wait for the answer. */
   left(): void {
     this.#left = true;
   }
 
+  /** It is answered with a status, or the watch over. */
   end(status: number): void {
     const { metrics, clock } = this.#counting;
     const series = this.#watch ?? this.#series();
@@ -140,29 +117,36 @@ class Counted implements CountedRequest {
   #series(): Series {
     const { attributes } = this;
     const applies = attributes?.verb === "patch" && this.#request.headers["content-type"]?.startsWith(APPLY_TYPE) === true;
-    return this.#counting.placeOf(attributes).series(applies ? "APPLY" : (VERBS.get(attributes?.verb ?? "") ?? "other"));
+    const verb = applies ? "APPLY" : (VERBS.get(attributes?.verb ?? "") ?? "other");
+    const { labels, byVerb } = this.#counting.placeOf(attributes);
+    let series = byVerb.get(verb);
+    if (series === undefined) byVerb.set(verb, (series = { labels: { verb, ...labels }, byCode: new Map(), open: 0 }));
+    return series;
   }
 }
 
 /** Finds the series of a request. All unknown ones share one. */
 function createPlaces(definitions: readonly ResourceDefinition[]): (attributes: Attributes | undefined) => Place {
-  const other = new Place();
-  const paths = new Map(PATHS.map((path) => [path, new Place("", "", "", path)]));
+  const place = (group = "", version = "", resource = "", subresource = ""): Place => {
+    return { labels: { group, version, resource, subresource }, byVerb: new Map() };
+  };
+  const other = place();
+  const paths = new Map(PATHS.map((path) => [path, place("", "", "", path)]));
   // Hardly any plural is in two groups.
   const kinds = new Map<string, ReadonlyMap<string, Place>[]>();
   for (const { type, strategy, questions, views } of definitions) {
     const { apiVersion, plural } = type;
     const parts = ["", ...Object.keys({ ...strategy.subresources, ...questions, ...views })];
     const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
-    const places = new Map(parts.map((part) => [part, new Place(groupOf(type), version, plural, part)]));
+    const places = new Map(parts.map((part) => [part, place(groupOf(type), version, plural, part)]));
     kinds.set(plural, [...(kinds.get(plural) ?? []), places]);
   }
   return (attributes) => {
     if (attributes === undefined) return other;
     if ("path" in attributes) return paths.get(attributes.path.slice(0, endOfPart(attributes.path))) ?? other;
     for (const places of kinds.get(attributes.resource) ?? []) {
-      const place = places.get(attributes.subresource);
-      if (place?.group === attributes.group) return place;
+      const found = places.get(attributes.subresource);
+      if (found?.labels.group === attributes.group) return found;
     }
     return other;
   };

@@ -5,9 +5,8 @@ import { deepFreeze, oncePerObject } from "../../src/apiserver/types/objects/jso
 import { dnsSubdomain } from "../../src/apiserver/types/objects/names.ts";
 import { kindShape } from "../../src/kube/object/kind-shape.ts";
 import { textMap } from "../../src/schema/builders.ts";
-import { Answering } from "../../src/apiserver/http/exchange.ts";
+import { Answering, createAnswerWriter } from "../../src/apiserver/http/answering.ts";
 import type { Exchange } from "../../src/apiserver/http/exchange.ts";
-import { createAnswerWriter } from "../../src/apiserver/http/answer/answer-writer.ts";
 import { createPrinters } from "../../src/apiserver/http/printers.ts";
 import type { ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
 import { CONFIG_MAPS } from "../../src/kube/object/resource.ts";

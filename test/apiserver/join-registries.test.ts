@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
-import { joinRegistries } from "../../src/apiserver/verbs/join-registries.ts";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
-import { createRegistry } from "../../src/apiserver/verbs/registry.ts";
+import { createRegistry, joinRegistries } from "../../src/apiserver/verbs/registry.ts";
 import type { ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
 import { codeOf } from "../conformance/setting.ts";
 import { createFakeClock } from "../support/fake-clock.ts";

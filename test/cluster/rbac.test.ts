@@ -215,6 +215,6 @@ describe("a request", () => {
     [asked("get //metrics"), 'forbidden: User "jane" cannot get path "/metrics"'],
   ])("that is refused is answered in Kubernetes' words: %#", (attributes, message) => {
     expect(refusal(JANE, attributes)).toMatchObject({ code: "API_FORBIDDEN", message });
-    expect(authorize(JANE, attributes, [])).toEqual({ allowed: false, reason: "" });
+    expect(authorize(attributes, [])).toEqual({ allowed: false, reason: "" });
   });
 });

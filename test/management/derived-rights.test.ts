@@ -79,7 +79,7 @@ test("the decision on an object is what its Roles and RoleBindings mean to Kuber
       const { namespace = "", name = "" } = one.object.metadata;
       // Other objects have no name yet when they are created.
       const attributes = attributesOn(one.type, { namespace, name: verb === "create" ? "" : name }, verb, part);
-      const byRoles = authorize(user, attributes, policy.grantsOf(user, namespace)).allowed;
+      const byRoles = authorize(attributes, policy.grantsOf(user, namespace)).allowed;
       const direct = objectAllows(one.object, caller, { verb, subresource: part });
       if (verb !== "create" || part === "") expect(direct).toBe(byRoles);
       if (direct) allowed += 1;

@@ -3,7 +3,7 @@ import { groupOf } from "../../kube/object/resource.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { ResourceTarget } from "../http/request-target.ts";
 import type { UserInfo } from "../types/user-info.ts";
-import { isWatch } from "../http/resource-routes.ts";
+import { readFlag } from "../http/query.ts";
 import { forbiddenPath, forbiddenRequest } from "../types/status.ts";
 
 /** A request for a resource, as permissions see it. "" stands for what the request does not name. */
@@ -66,20 +66,24 @@ const VERBS: Readonly<Record<string, string>> = {
 const BY_NAME = /(?:^|,)metadata\.name==?([A-Za-z0-9.:_-]+)(?:,|$)/;
 
 /**
- * The attributes of a request that permissions apply to. A namespace belongs to itself, so a Role in a namespace can permit reading that namespace.
+ * The attributes of a request that permissions apply to; the verb is "watch" for a GET that follows. A namespace belongs to itself, so a Role in a namespace can permit reading that namespace.
  * Source: the API server's request info.
  */
-export function attributesOf(exchange: Pick<Exchange, "method" | "path" | "query">, target: ResourceTarget | undefined): Attributes {
-  const { method, path, query } = exchange;
+export function attributesOf(
+  { method, path, query }: Pick<Exchange, "method" | "path" | "query">,
+  target: ResourceTarget | undefined,
+): Attributes {
   if (target === undefined) return { verb: method.toLowerCase(), path };
   const { apiVersion, plural, namespace, name, subresource = "" } = target;
   const group = groupOf(target);
   const base = { group, version: apiVersion.slice(apiVersion.lastIndexOf("/") + 1), resource: plural, subresource };
   const within = group === "" && plural === "namespaces" ? name : namespace;
   const verb = Object.hasOwn(VERBS, method) ? VERBS[method]! : method.toLowerCase();
-  const watching = isWatch(exchange, target);
+  // Most requests have no query.
+  const asks = query.size > 0;
+  const watching = method === "GET" && target.subresource === undefined && (target.watch || (asks && readFlag(query, "watch") === true));
   if (name !== "") return { ...base, verb: watching ? "watch" : verb, namespace: within, name };
-  const selected = verb === "get" ? (BY_NAME.exec(query.get("fieldSelector") ?? "")?.[1] ?? "") : "";
+  const selected = verb === "get" && asks ? (BY_NAME.exec(query.get("fieldSelector") ?? "")?.[1] ?? "") : "";
   return { ...base, verb: collectionVerb(verb, watching), namespace: within, name: selected };
 }
 

@@ -2,6 +2,7 @@ import { sha256Hex } from "../../base/digest.ts";
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Authenticate } from "./authentication.ts";
+import { oncePerConnection } from "../http/limits/connections.ts";
 import { tooManyRequests } from "../types/status.ts";
 import type { UserInfo } from "../types/user-info.ts";
 
@@ -23,7 +24,10 @@ export interface TokenProof {
   readonly audiences: readonly string[];
 }
 
-/** Bearer tokens and their users. Only digests are kept, and a look-up reveals nothing about other tokens. */
+/**
+ * Bearer tokens and their users. Only digests are kept, and the last token of each open connection; a look-up reveals nothing about other
+ * tokens.
+ */
 export interface Tokens {
   add(token: string, bearer: TokenBearer): void;
   /**
@@ -32,8 +36,12 @@ export interface Tokens {
    * @throws API_ERROR (429) when {@link TokensOptions.expiringMax} tokens that expire are out.
    */
   issue(bearer: TokenBearer): string;
-  /** Identifies a token for one of the audiences, by default the API; undefined if it is unknown or no longer valid. */
-  identify(token: string, audiences?: readonly string[]): Promise<TokenProof | undefined>;
+  /**
+   * Identifies a token for one of the audiences, by default the API; undefined if it is unknown or no longer valid.
+   *
+   * @param connection The one that the token came on: the last token of a connection is digested once.
+   */
+  identify(token: string, audiences?: readonly string[], connection?: object): Promise<TokenProof | undefined>;
 }
 
 /** Options of tokens. */
@@ -65,9 +73,9 @@ export function createTokens({ chance, clock, expiringMax = EXPIRING_MAX }: Toke
   const lasting = new Map<string, TokenBearer>();
   const expiring = new Map<string, TokenBearer>();
   let sweepAt = Math.min(SWEEP_MIN, expiringMax);
-  const isOver = ({ expiresAt = Infinity }: TokenBearer) => clock.now() >= expiresAt;
+  const digestOf = oncePerConnection(sha256Hex);
   const sweep = () => {
-    for (const [digest, bearer] of expiring) if (isOver(bearer)) expiring.delete(digest);
+    for (const [digest, { expiresAt }] of expiring) if (clock.now() >= expiresAt!) expiring.delete(digest);
     // Looking at each of them only when their number has doubled costs each token a constant share.
     sweepAt = Math.min(expiringMax, Math.max(SWEEP_MIN, 2 * expiring.size));
   };
@@ -84,11 +92,12 @@ export function createTokens({ chance, clock, expiringMax = EXPIRING_MAX }: Toke
       add(token, bearer);
       return token;
     },
-    async identify(token, audiences = API_ONLY) {
-      const digest = sha256Hex(token);
+    async identify(token, audiences = API_ONLY, connection) {
+      const digest = digestOf(token, connection);
       const bearer = lasting.get(digest) ?? expiring.get(digest);
-      if (bearer === undefined || isOver(bearer)) return undefined;
-      const { audiences: meant = API_ONLY } = bearer;
+      if (bearer === undefined) return undefined;
+      const { expiresAt = Infinity, audiences: meant = API_ONLY } = bearer;
+      if (clock.now() >= expiresAt) return undefined;
       const common = audiences.filter((audience) => meant.includes(audience));
       if (common.length === 0 || (await bearer.holds?.()) === false) return undefined;
       return { user: bearer.user, audiences: common };
@@ -106,6 +115,6 @@ export function createBearerAuthentication(tokens: Tokens, otherwise: Authentica
     const { authorization } = request.headers;
     if (authorization === undefined) return otherwise(request);
     const token = /^Bearer +([^ ]+)$/i.exec(authorization)?.[1];
-    return token === undefined ? undefined : (await tokens.identify(token))?.user;
+    return token === undefined ? undefined : (await tokens.identify(token, undefined, request.socket))?.user;
   };
 }

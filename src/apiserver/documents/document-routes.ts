@@ -1,5 +1,6 @@
 import { aggregated, AGGREGATED, AGGREGATED_TYPE, coreVersions, group, groupList, resourceList } from "./discovery.ts";
-import type { Answering, OpenExchange } from "../http/exchange.ts";
+import type { Answering } from "../http/answering.ts";
+import type { OpenExchange } from "../http/exchange.ts";
 import { sha256Hex } from "../../base/digest.ts";
 import { methodNotAllowed } from "../types/status.ts";
 import { negotiate } from "../http/answer/negotiation.ts";

@@ -1,4 +1,5 @@
-import type { Answering, OpenExchange } from "../http/exchange.ts";
+import type { Answering } from "../http/answering.ts";
+import type { OpenExchange } from "../http/exchange.ts";
 import { negotiate, parseAccept } from "../http/answer/negotiation.ts";
 import { openApiDocuments, openApiIndex } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi.ts";

@@ -5,7 +5,8 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import type { Answering, Exchange, ResponseFormat } from "./exchange.ts";
+import type { Answering, ResponseFormat } from "./answering.ts";
+import type { Exchange } from "./exchange.ts";
 import { lineOf } from "./answer/json-text.ts";
 import { negotiate } from "./answer/negotiation.ts";
 import type { Offer } from "./answer/negotiation.ts";
@@ -46,21 +47,18 @@ export function createPrinters({ answering, clock }: { readonly answering: Answe
     check: ({ request }) => void negotiate(request.headers.accept, ALL_OFFERS),
     object(exchange, { definition, code, object }) {
       const { format, as } = viewOf(exchange, OBJECT_OFFERS);
-      const show = shownTo(exchange, definition);
       const inForm = (shown: KubeObject) => {
         if (as === "plain") return shown;
         if (as === "metadata") return metadataOf(shown);
         return tableOf([shown], { definition, ...tableSetting(exchange, clock), metadata: versionOf(object) });
       };
-      const shown = show(object);
-      const audited = () => inForm(show(withoutAnswer(object)));
-      return answering.send(exchange, { code, format, object: inForm(shown), audited });
+      const audited = () => inForm(shownTo(exchange, definition, withoutAnswer(object)));
+      return answering.send(exchange, { code, format, object: inForm(shownTo(exchange, definition, object)), audited });
     },
     list(exchange, definition, { items, ...metadata }) {
       const { format, as } = viewOf(exchange, LIST_OFFERS);
-      const show = shownTo(exchange, definition);
       const form = listForm(as, { definition, metadata, ...tableSetting(exchange, clock) });
-      const each = (object: object) => form.element(show(object as KubeObject));
+      const each = (object: object) => form.element(shownTo(exchange, definition, object as KubeObject));
       const audited = () => form.list(items.map(each));
       return answering.send(exchange, { code: 200, format, object: form.list(items), each, audited });
     },
@@ -68,8 +66,8 @@ export function createPrinters({ answering, clock }: { readonly answering: Answe
       const { as } = viewOf(exchange, WATCH_OFFERS);
       const write = lineWriter(as, { definition, ...tableSetting(exchange, clock), clock });
       if (definition.shown === undefined) return write;
-      const show = shownTo(exchange, definition);
-      return (record) => write(isOfAnObject(record) ? { ...record, object: show(record.object as KubeObject) } : record);
+      return (record) =>
+        write(isOfAnObject(record) ? { ...record, object: shownTo(exchange, definition, record.object as KubeObject) } : record);
     },
   };
 }
@@ -89,8 +87,8 @@ function listForm(as: View["as"], setting: TableOptions & { readonly definition:
 }
 
 /** Everything that goes out passes through this. */
-function shownTo({ user }: Exchange, { shown }: ResourceDefinition): (object: KubeObject) => KubeObject {
-  return (object) => shown?.(object, user) ?? object;
+function shownTo({ user }: Exchange, { shown }: ResourceDefinition, object: KubeObject): KubeObject {
+  return shown?.(object, user) ?? object;
 }
 
 function isOfAnObject({ type }: WatchRecord): boolean {

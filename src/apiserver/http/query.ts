@@ -47,7 +47,6 @@ export function readWatchRequest(query: URLSearchParams): WatchRequest {
 
 /** True if the parameter is present, unless its value is false; undefined if it is absent. */
 export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
-  if (query.size === 0) return undefined;
   const text = query.get(name);
   return text === null ? undefined : text.toLowerCase() !== "false" && text !== "0";
 }

@@ -27,21 +27,6 @@ const NAMESPACE_PARTS = new Set(["status", "finalize"]);
  * parseTarget("/api/v1/namespaces/shop/endpoints/db"); // { apiVersion: "v1", plural: "endpoints", namespace: "shop", name: "db", watch: false }
  */
 export function parseTarget(path: string): ResourceTarget | undefined {
-  const known = collections.get(path);
-  if (known !== undefined) return known;
-  const target = readTarget(path);
-  if (target?.name !== "" || path.length > COLLECTION_LENGTH_MAX) return target;
-  if (collections.size >= COLLECTIONS_MAX) collections.clear();
-  collections.set(path, Object.freeze(target));
-  return target;
-}
-
-/** Paths of collections that are remembered, which are few and asked for often, and the length of a longer one that is not. */
-const COLLECTIONS_MAX = 100;
-const COLLECTION_LENGTH_MAX = 256;
-const collections = new Map<string, ResourceTarget>();
-
-function readTarget(path: string): ResourceTarget | undefined {
   const parts = path.split("/");
   const segments = path.includes("%") ? parts.map(decodeSegment) : parts;
   // The first one is what comes before the first slash.
@@ -59,10 +44,21 @@ function readTarget(path: string): ResourceTarget | undefined {
   return { apiVersion, plural, namespace, name, ...(subresource !== undefined && { subresource }), watch };
 }
 
-/** Parses a path, and returns an error instead of throwing it, because only authenticated callers may see what is wrong with a path. */
+/** Paths of collections that are remembered, which are few and asked for often, and the length of a longer one that is not. */
+const COLLECTIONS_MAX = 100;
+const COLLECTION_LENGTH_MAX = 256;
+const collections = new Map<string, ResourceTarget>();
+
+/** As {@link parseTarget}, but returns an error instead of throwing it: only authenticated callers may see what is wrong with a path. */
 export function targetOrFault(path: string): ResourceTarget | EngineError | undefined {
+  const known = collections.get(path);
+  if (known !== undefined) return known;
   try {
-    return parseTarget(path);
+    const target = parseTarget(path);
+    if (target?.name !== "" || path.length > COLLECTION_LENGTH_MAX) return target;
+    if (collections.size >= COLLECTIONS_MAX) collections.clear();
+    collections.set(path, Object.freeze(target));
+    return target;
   } catch (error) {
     if (isEngineError(error)) return error;
     throw error;

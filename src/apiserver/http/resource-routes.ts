@@ -4,12 +4,12 @@ import { isEngineError } from "../../base/errors.ts";
 import { withoutLoneSurrogates } from "../../base/json.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Status } from "../../kube/object/status.ts";
-import type { Answering, Exchange } from "./exchange.ts";
+import type { Answering } from "./answering.ts";
+import type { Exchange } from "./exchange.ts";
 import type { Printers } from "./printers.ts";
 import {
   DELETE_OPTIONS,
   readDeleteParameters,
-  readFlag,
   readListRequest,
   readWatchRequest,
   readPatchParameters,
@@ -59,20 +59,6 @@ export type Visible = (user: UserInfo, definition: ResourceDefinition) => Matche
  */
 export type OnWatch = (user: UserInfo, end: (status?: Status) => void, caller: UserInfo) => () => void;
 
-/** Handles a request for a resource. */
-export type ResourceRoutes = (exchange: Exchange, target: ResourceTarget) => Promise<void>;
-
-/** Reports whether a request follows a collection instead of reading it. */
-export function isWatch({ method, query }: Pick<Exchange, "method" | "query">, target: ResourceTarget): boolean {
-  return method === "GET" && target.subresource === undefined && (target.watch || readFlag(query, "watch") === true);
-}
-
-/** The verbs over HTTP: maps method and path to a call of the registry, and the result to an answer. */
-export function createResourceRoutes(options: ResourceRoutesOptions): ResourceRoutes {
-  const routes = new Routes(options);
-  return (exchange, target) => routes.answer(exchange, target);
-}
-
 /** A request whose resource is known. */
 interface Routed {
   readonly exchange: Exchange;
@@ -81,52 +67,51 @@ interface Routed {
   readonly key: ObjectKey;
 }
 
-/** Action of a method at one place. A watch is a GET on the wire and a verb of its own. */
+/** Action of a method at one place. */
 interface Route {
-  readonly method: "GET" | "PUT" | "PATCH" | "POST" | "DELETE" | "WATCH";
   readonly verb: Verb;
-  readonly handle: (routed: Routed) => Promise<void>;
+  readonly handle: (this: ResourceRoutes, routed: Routed) => Promise<void>;
 }
 
-class Routes {
+/** By method. A watch is a GET on the wire, and a method of its own here. */
+type Routes = ReadonlyMap<string, Route>;
+
+/** The verbs over HTTP: maps method and path to a call of the registry, and the result to an answer. */
+export class ResourceRoutes {
   readonly #options: ResourceRoutesOptions;
-  readonly #ofObject: readonly Route[] = [
-    { method: "GET", verb: "get", handle: (routed) => this.#get(routed) },
-    { method: "PUT", verb: "update", handle: (routed) => this.#put(routed) },
-    { method: "PATCH", verb: "patch", handle: (routed) => this.#patch(routed) },
-  ];
-  readonly #following: Route = { method: "WATCH", verb: "watch", handle: (routed) => this.#watch(routed) };
-  readonly #ofWhole: readonly Route[] = [
-    ...this.#ofObject,
-    this.#following,
-    { method: "DELETE", verb: "delete", handle: (routed) => this.#delete(routed) },
-  ];
-  readonly #ofAllNamespaces: readonly Route[] = [{ method: "GET", verb: "list", handle: (routed) => this.#list(routed) }, this.#following];
-  readonly #ofCollection: readonly Route[] = [
+  readonly #ofObject: Routes = new Map<string, Route>([
+    ["GET", { verb: "get", handle: this.#get }],
+    ["PUT", { verb: "update", handle: this.#put }],
+    ["PATCH", { verb: "patch", handle: this.#patch }],
+  ]);
+  readonly #following: readonly [string, Route] = ["WATCH", { verb: "watch", handle: this.#watch }];
+  readonly #ofWhole: Routes = new Map([...this.#ofObject, this.#following, ["DELETE", { verb: "delete", handle: this.#delete }]]);
+  readonly #ofAllNamespaces: Routes = new Map([["GET", { verb: "list", handle: this.#list }], this.#following]);
+  readonly #ofCollection: Routes = new Map<string, Route>([
     ...this.#ofAllNamespaces,
-    { method: "POST", verb: "create", handle: (routed) => this.#post(routed) },
-    { method: "DELETE", verb: "deletecollection", handle: (routed) => this.#deleteCollection(routed) },
-  ];
+    ["POST", { verb: "create", handle: this.#post }],
+    ["DELETE", { verb: "deletecollection", handle: this.#deleteCollection }],
+  ]);
 
   constructor(options: ResourceRoutesOptions) {
     this.#options = options;
   }
 
-  answer(exchange: Exchange, target: ResourceTarget): Promise<void> {
+  /** Handles a request for a resource. `method` is its own, or WATCH for a GET that follows. */
+  answer(exchange: Exchange, target: ResourceTarget, method = exchange.method): Promise<void> {
     const routed = this.#find(exchange, target);
     if (routed.definition.deprecation !== undefined) exchange.warn(routed.definition.deprecation);
     const { verbs = ALL_VERBS } = routed.definition;
     const routes = this.#routes(routed);
-    const method = isWatch(exchange, target) ? "WATCH" : exchange.method;
-    const route = routes.find((candidate) => candidate.method === method && verbs.includes(candidate.verb));
-    if (route === undefined) {
-      const served = routes.filter(({ verb }) => verbs.includes(verb));
-      const allowed = served.map((candidate) => candidate.method).filter((name) => name !== "WATCH");
+    const route = routes.get(method);
+    if (route === undefined || !verbs.includes(route.verb)) {
+      const served = [...routes].filter(([, { verb }]) => verbs.includes(verb));
+      const allowed = served.map(([name]) => name).filter((name) => name !== "WATCH");
       exchange.response.setHeader("Allow", allowed.join(", "));
       throw methodNotAllowed();
     }
     if (method !== "WATCH") this.#options.printers.check(exchange);
-    return route.handle(routed);
+    return route.handle.call(this, routed);
   }
 
   #find(exchange: Exchange, target: ResourceTarget): Routed {
@@ -142,10 +127,10 @@ class Routes {
   }
 
   /** Routes of a place: a subresource, an object, a collection in one namespace, or one in all. */
-  #routes({ target, definition }: Routed): readonly Route[] {
+  #routes({ target, definition }: Routed): Routes {
     const { subresource } = target;
     if (subresource !== undefined && Object.hasOwn(definition.questions ?? {}, subresource)) {
-      return [{ method: "POST", verb: "create", handle: (routed) => this.#ask(routed, subresource) }];
+      return new Map([["POST", { verb: "create", handle: (routed) => this.#ask(routed, subresource) }]]);
     }
     if (subresource !== undefined && Object.hasOwn(definition.views ?? {}, subresource)) return this.#viewRoutes(subresource);
     if (subresource !== undefined) return this.#ofObject;
@@ -153,7 +138,7 @@ class Routes {
     return definition.type.namespaced && target.namespace === "" ? this.#ofAllNamespaces : this.#ofCollection;
   }
 
-  #viewRoutes(part: string): readonly Route[] {
+  #viewRoutes(part: string): Routes {
     const answer = async (
       { exchange, definition, key }: Routed,
       request: Pick<SubresourceRequest, "write"> & { readonly options: PatchRequestOptions },
@@ -161,28 +146,22 @@ class Routes {
       const object = await this.#options.registry.view(definition.type, { key, part, ...request }, request.options);
       await this.#options.printers.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });
     };
-    return [
-      { method: "GET", verb: "get", handle: (routed) => answer(routed, { options: { judge: routed.exchange.judge } }) },
-      {
-        method: "PUT",
-        verb: "update",
-        handle: async (routed) => {
-          const { exchange, target, definition } = routed;
-          const options = this.#writer(exchange, target, readWriteParameters(exchange.query, "UpdateOptions"));
-          const body = await this.#body(exchange, definition.views![part]!.definition, options);
-          return answer(routed, { write: { kind: "replace", body }, options });
-        },
-      },
-      {
-        method: "PATCH",
-        verb: "patch",
-        handle: async (routed) => {
-          const { exchange, target } = routed;
-          const options = this.#writer(exchange, target, readPatchParameters(exchange.query));
-          return answer(routed, { write: await this.#patchBody(exchange), options });
-        },
-      },
-    ];
+    const replace = async (routed: Routed) => {
+      const { exchange, target, definition } = routed;
+      const options = this.#writer(exchange, target, readWriteParameters(exchange.query, "UpdateOptions"));
+      const body = await this.#body(exchange, definition.views![part]!.definition, options);
+      return answer(routed, { write: { kind: "replace", body }, options });
+    };
+    const change = async (routed: Routed) => {
+      const { exchange, target } = routed;
+      const options = this.#writer(exchange, target, readPatchParameters(exchange.query));
+      return answer(routed, { write: await this.#patchBody(exchange), options });
+    };
+    return new Map<string, Route>([
+      ["GET", { verb: "get", handle: (routed) => answer(routed, { options: { judge: routed.exchange.judge } }) }],
+      ["PUT", { verb: "update", handle: replace }],
+      ["PATCH", { verb: "patch", handle: change }],
+    ]);
   }
 
   async #get({ exchange, definition, key }: Routed): Promise<void> {

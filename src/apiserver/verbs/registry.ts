@@ -4,11 +4,10 @@ import type { ObjectKey } from "../../kube/object/key.ts";
 import { keyOf } from "../../kube/object/key.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { isEngineError } from "../../base/errors.ts";
+import { assert, isEngineError } from "../../base/errors.ts";
 import { storePrefix } from "./resource-context.ts";
 import type { Admit, Reserve, ResourceContext, WriteOptions } from "./resource-context.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
-import { oncePerObject } from "../types/objects/json-data.ts";
 import { noSuchPath } from "../types/status.ts";
 import type { Store } from "../store/store.ts";
 import { ask } from "./ask.ts";
@@ -48,6 +47,8 @@ export interface RegistryOptions {
  */
 export interface Registry {
   readonly definitions: readonly ResourceDefinition[];
+  /** The same kinds, each with its store and all else that its verbs need. */
+  readonly contexts: readonly ResourceContext[];
   /** Shows the kinds the present objects. Call it once, before the first request. */
   restore(): Promise<void>;
   /** The resource that a path names, or undefined. */
@@ -75,40 +76,62 @@ export interface Registry {
  * await registry.create(CONFIG_MAPS, "shop", { metadata: { name: "settings" } });
  */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { store, definitions, clock, chance, admit = () => undefined, reserve = () => () => {} } = options;
-  const contexts = new Map<string, ResourceContext>();
-  for (const definition of definitions) contexts.set(idOf(definition.type), { definition, store, clock, chance, admit, reserve });
-  const at = <To>(type: ResourceType, act: (context: ResourceContext) => Promise<To>): Promise<To> => {
-    const context = contexts.get(idOfType(type));
-    return context === undefined ? Promise.reject(noSuchPath()) : act(context);
-  };
+  const { definitions, store, clock, chance, admit = () => undefined, reserve = () => () => {} } = options;
+  return registryOf(definitions.map((definition) => ({ definition, store, clock, chance, admit, reserve })));
+}
+
+/**
+ * Several registries as one, so that one server can serve kinds from different stores. Each request goes to the store that has its kind;
+ * revisions are those of its store, and have no meaning in the others.
+ *
+ * @example
+ * startApiServer({ registry: joinRegistries(kept, derived), ... });
+ */
+export function joinRegistries(...registries: readonly Registry[]): Registry {
+  return registryOf(registries.flatMap(({ contexts }) => contexts));
+}
+
+function registryOf(contexts: readonly ResourceContext[]): Registry {
+  /** By `v1` or `group/version`, then by plural. */
+  const served = new Map<string, Map<string, ResourceContext>>();
+  for (const context of contexts) {
+    const { apiVersion, plural } = context.definition.type;
+    const ofVersion = served.get(apiVersion) ?? new Map<string, ResourceContext>();
+    assert(!ofVersion.has(plural), "each kind is in one registry");
+    served.set(apiVersion, ofVersion.set(plural, context));
+  }
+  /** A verb on the resource of a type. */
+  const verb =
+    <Rest extends unknown[], To>(act: (context: ResourceContext, ...rest: Rest) => Promise<To>) =>
+    ({ apiVersion, plural }: ResourceType, ...rest: Rest): Promise<To> => {
+      const context = served.get(apiVersion)?.get(plural);
+      return context === undefined ? Promise.reject(noSuchPath()) : act(context, ...rest);
+    };
   return {
-    definitions,
-    restore: () => restore(store, definitions),
-    find: (apiVersion, plural) => contexts.get(idOf({ apiVersion, plural }))?.definition,
-    get: (type, key, options) => at(type, (context) => get(context, key, options)),
-    list: (type, request) => at(type, (context) => listObjects(context, request)),
-    watch: (type, request) => at(type, (context) => watch(context, request)),
-    create: (type, namespace, body, options) => at(type, (context) => create(context, namespace, body, options)),
-    update: (type, key, body, options) => at(type, (context) => update(context, key, body, options)),
-    patch: (type, key, kind, body, options) => at(type, (context) => patch(context, key, kind, body, options)),
-    delete: (type, key, options) => at(type, (context) => remove(context, key, options)),
-    ask: (type, request, options) => at(type, (context) => ask(context, request, options)),
-    view: (type, request, options) => at(type, (context) => writeSubresource(context, request, options)),
-    deleteCollection: (type, request, options) => at(type, (context) => deleteCollection(context, request, options)),
+    contexts,
+    definitions: contexts.map(({ definition }) => definition),
+    restore: () => restore(contexts),
+    find: (apiVersion, plural) => served.get(apiVersion)?.get(plural)?.definition,
+    get: verb(get),
+    list: verb(listObjects),
+    watch: verb(watch),
+    create: verb(create),
+    update: verb(update),
+    patch: verb(patch),
+    delete: verb(remove),
+    ask: verb(ask),
+    view: verb(writeSubresource),
+    deleteCollection: verb(deleteCollection),
   };
 }
 
-async function restore(store: Store, definitions: readonly ResourceDefinition[]): Promise<void> {
-  for (const { type, strategy } of definitions) {
+async function restore(contexts: readonly ResourceContext[]): Promise<void> {
+  for (const { definition, store } of contexts) {
+    const { type, strategy } = definition;
     if (strategy.restored === undefined) continue;
     const { objects } = await store.list({ prefix: storePrefix(type) });
     for (const { object } of objects) strategy.restored(object);
   }
-}
-
-function idOf({ apiVersion, plural }: Pick<ResourceType, "apiVersion" | "plural">): string {
-  return `${apiVersion}/${plural}`;
 }
 
 async function deleteCollection(
@@ -128,5 +151,3 @@ async function deleteCollection(
   }
   return deleted;
 }
-
-const idOfType = oncePerObject((type: ResourceType) => idOf(type));

@@ -113,7 +113,8 @@ export async function openPlatformTokens({ trust, clock, logger }: PlatformToken
 export function withPlatformTokens(own: Tokens, platform: Pick<Tokens, "identify">): Tokens {
   return {
     ...own,
-    identify: async (token, audiences) => (await own.identify(token, audiences)) ?? (await platform.identify(token, audiences)),
+    identify: async (token, audiences, connection) =>
+      (await own.identify(token, audiences, connection)) ?? (await platform.identify(token, audiences)),
   };
 }
 

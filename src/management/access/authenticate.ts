@@ -52,7 +52,7 @@ const PEOPLE: readonly string[] = [USERS.kind, TEAMS.kind];
 export interface KeyAuthentication {
   readonly authenticate: Authenticate;
   /** The same, from what this process knows already, and without counting it as a use of the key. */
-  known(request: Pick<IncomingMessage, "headers">): UserInfo;
+  known(request: Pick<IncomingMessage, "headers"> & { readonly socket?: object }): UserInfo;
   /** The caller whom a key value would admit now, without counting it as a use of the key; undefined if it admits no one. */
   ownerOf(value: string): Promise<UserInfo | undefined>;
   /** The caller behind a stored key, as of now. */
@@ -98,10 +98,9 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     if (user === undefined) known.set(key, (user = judge(key)));
     return user;
   };
-  const keyIn = (request: Pick<IncomingMessage, "headers"> & { readonly socket?: object }): KubeObject => {
-    const value = bearerOf(request);
+  const keyOf = (value: string | undefined, connection: object | undefined): KubeObject => {
     if (value === undefined) throw refuse("missing");
-    const key = keys.find(value, request.socket);
+    const key = keys.find(value, connection);
     if (key === undefined) throw refuse("unknown");
     const refusal = lives.refusalOf(key);
     if (refusal !== undefined) throw refuse(refusal);
@@ -110,17 +109,18 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
   return {
     userOf,
     reconsider: () => void (known = new WeakMap()),
-    known: (request) => userOf(keyIn(request)),
+    known: (request) => userOf(keyOf(bearerOf(request), request.socket)),
     async ownerOf(value) {
       await upToDate?.();
       const key = keys.find(value);
       return key === undefined || lives.refusalOf(key) !== undefined ? undefined : userOf(key);
     },
     async authenticate(request) {
-      if (bearerOf(request) === undefined) throw refuse("missing");
+      const value = bearerOf(request);
+      if (value === undefined) throw refuse("missing");
       // Done here and not for each permission check: the same objects answer those until something is written.
       if (upToDate !== undefined) await upToDate();
-      const key = keyIn(request);
+      const key = keyOf(value, request.socket);
       // The idle time that a key has left must not shrink because a use was not stored: by a tenth at most.
       const { ttl = 0, ttlAfterLastActivity } = specOf<KeySpec>(key);
       const isIdleTime = ttlAfterLastActivity === true && ttl > 0;

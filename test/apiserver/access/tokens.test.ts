@@ -21,6 +21,16 @@ describe("tokens", () => {
     expect(await tokens.identify(`${one}x`)).toBeUndefined();
   });
 
+  test("on one connection are told apart, and lose their worth there as elsewhere", async () => {
+    const { tokens, at } = setUp();
+    const [one, other] = [tokens.issue({ ...jane, expiresAt: 5_000 }), tokens.issue({ user: { name: "joe", groups: [] } })];
+    const connection = {};
+    const nameOf = async (token: string) => (await tokens.identify(token, undefined, connection))?.user.name;
+    expect([await nameOf(one), await nameOf(one), await nameOf(other), await nameOf(one)]).toEqual(["jane", "jane", "joe", "jane"]);
+    at(5_000);
+    expect([await nameOf(one), await nameOf(`${other}x`), await nameOf(other)]).toEqual([undefined, undefined, "joe"]);
+  });
+
   test("are worth nothing from the moment on at which they expire", async () => {
     const { tokens, at } = setUp();
     const token = tokens.issue({ ...jane, expiresAt: 5_000 });

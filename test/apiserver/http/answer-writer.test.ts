@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Writable } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { createAnswerWriter } from "../../../src/apiserver/http/answer/answer-writer.ts";
+import { createAnswerWriter } from "../../../src/apiserver/http/answering.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 
 const PIECE = 64 * 1024;

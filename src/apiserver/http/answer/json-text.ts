@@ -5,12 +5,12 @@ const texts = new WeakMap<object, string>();
 /** A longer text is made each time: keeping it would double the memory of the object. */
 const KEPT_LENGTH_MAX = 4 * 1024;
 
-/** The JSON text of a frozen object, made once per object however often it is read if it is short. */
+/** The JSON text of an object; that of a frozen one is made once however often it is read if it is short. Others are made for one answer. */
 function jsonTextOf(object: object): string {
   let text = texts.get(object);
   if (text === undefined) {
     text = JSON.stringify(object);
-    if (text.length <= KEPT_LENGTH_MAX) texts.set(object, text);
+    if (text.length <= KEPT_LENGTH_MAX && Object.isFrozen(object)) texts.set(object, text);
   }
   return text;
 }
@@ -84,12 +84,12 @@ const asItIs: Each = (element) => element;
 /** The JSON text of an object in parts, one for each element of a list; `each` is called for an element when its part is read. */
 export function jsonParts(object: object, each = asItIs): Iterable<string> {
   const listing = listingOf(object);
-  return listing === undefined ? [elementText(object)] : listParts(listing, each);
+  return listing === undefined ? [jsonTextOf(object)] : listParts(listing, each);
 }
 
 function* listParts({ head, name, elements }: Listing, each: Each): Iterable<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"${name}":[`;
-  for (let index = 0; index < elements.length; index += 1) yield `${index === 0 ? "" : ","}${elementText(each(elements[index]!))}`;
+  for (let index = 0; index < elements.length; index += 1) yield `${index === 0 ? "" : ","}${jsonTextOf(each(elements[index]!))}`;
   yield "]}";
 }
 
@@ -133,11 +133,6 @@ function elementsText(elements: readonly object[], each: Each): Buffer | undefin
   const text = Buffer.from(`${shown.map(jsonTextOf).join()}]}`);
   elementsKept.set(first, { elements: shown, text, bytes: text.length });
   return text;
-}
-
-/** Stored objects are read repeatedly; everything else is made for one answer. */
-function elementText(object: object): string {
-  return Object.isFrozen(object) ? jsonTextOf(object) : JSON.stringify(object);
 }
 
 /** The JSON text of an object in parts, indented for human readers. */

@@ -132,14 +132,13 @@ class Pool {
   take({ name, administers }: InFlightCaller, amount: number): (() => void) | undefined {
     const own = (this.#byCaller.get(name) ?? 0) + amount;
     if (this.#inUse + amount > (administers ? this.#size : this.#open) || (own > this.#ofOne && !administers)) return undefined;
-    this.#change(name, amount);
-    return () => this.#change(name, -amount);
-  }
-
-  #change(name: string, amount: number): void {
     this.#inUse += amount;
-    const own = (this.#byCaller.get(name) ?? 0) + amount;
-    if (own === 0) this.#byCaller.delete(name);
-    else this.#byCaller.set(name, own);
+    this.#byCaller.set(name, own);
+    return () => {
+      this.#inUse -= amount;
+      const left = (this.#byCaller.get(name) ?? 0) - amount;
+      if (left === 0) this.#byCaller.delete(name);
+      else this.#byCaller.set(name, left);
+    };
   }
 }

@@ -122,12 +122,11 @@ class Lives implements KeyLives {
 
   #endOf(key: KubeObject, limits: LifetimeLimits): number {
     let endMs = Infinity;
-    for (const link of this.chainOf(key)) endMs = Math.min(endMs, link === undefined ? 0 : this.#ownEnd(link, limits));
+    for (const link of this.chainOf(key)) {
+      const ownEndMs = link === undefined ? 0 : keyEnd(link, this.#options.activity.last(link.metadata.uid!), limits);
+      endMs = Math.min(endMs, ownEndMs);
+    }
     return endMs;
-  }
-
-  #ownEnd(key: KubeObject, limits: LifetimeLimits): number {
-    return keyEnd(key, this.#options.activity.last(key.metadata.uid!), limits);
   }
 
   *chainOf(key: KubeObject): Iterable<KubeObject | undefined> {
@@ -157,7 +156,8 @@ class Lives implements KeyLives {
     if (person !== undefined && team !== "" && !this.#isMember(person, team)) return "member";
     // The user who set the value may know it: they must still be allowed to use the key, or the value must change.
     if (holder && (this.#isGone(holder) || this.#isDisabled(holder) || (team !== "" && !this.#isMember(holder, team)))) return "holder";
-    return this.#options.clock.now() >= this.#ownEnd(key, this.#options.limits()) ? "expired" : undefined;
+    const { activity, clock, limits } = this.#options;
+    return clock.now() >= keyEnd(key, activity.last(key.metadata.uid!), limits()) ? "expired" : undefined;
   }
 
   #leadsElsewhere(key: KubeObject): boolean {

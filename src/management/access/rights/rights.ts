@@ -81,20 +81,16 @@ export function createRights(options: RightsOptions): Rights {
 }
 
 class ManagementRights implements Rights {
+  readonly callerOf: Rights["callerOf"];
   readonly #objects: ManagedObjects;
   readonly #creators: Creators;
-  readonly #membership: Membership;
   readonly #scopeOptions: () => ScopeOptions;
 
   constructor({ objects, membership, scopeOptions = () => ({}) }: RightsOptions) {
     this.#objects = objects;
     this.#creators = createCreators(objects, OWNED_TYPES);
-    this.#membership = membership;
+    this.callerOf = membership.callerOf;
     this.#scopeOptions = scopeOptions;
-  }
-
-  callerOf(user: UserInfo): Caller {
-    return this.#membership.callerOf(user);
   }
 
   decide(user: UserInfo, attributes: Attributes): AccessDecision {

@@ -1,0 +1,255 @@
+import { ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders } from "node:http";
+import { nextMacrotask } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Status } from "../../kube/object/status.ts";
+import { indentedParts, jsonParts, listBytes } from "./answer/json-text.ts";
+import type { Each } from "./answer/json-text.ts";
+import { negotiate } from "./answer/negotiation.ts";
+import type { Offer } from "./answer/negotiation.ts";
+import { yamlParts } from "./answer/yaml-text.ts";
+import type { Exchange, OpenExchange } from "./exchange.ts";
+
+/** How an answer is written. */
+export type ResponseFormat = "json" | "yaml";
+
+/** Answer to a request, before it is written. `code` is the HTTP status. */
+export interface ApiResponse {
+  readonly code: number;
+  readonly format: ResponseFormat;
+  readonly object: object;
+  /** Maps each element of a list to what is written; called on writing. Default: as it is. */
+  readonly each?: Each;
+  /** The object for the audit. Default: the one answered. */
+  readonly audited?: () => object;
+}
+
+const OFFERS: readonly Offer<ResponseFormat>[] = [
+  { type: "application/json", value: "json" },
+  { type: "application/yaml", value: "yaml" },
+];
+
+/** Writes answers. */
+export class Answering {
+  readonly #writer: AnswerWriter;
+
+  /** See {@link AnswerWriter}. */
+  readonly drained: AnswerWriter["drained"];
+
+  constructor(writer: AnswerWriter) {
+    this.#writer = writer;
+    this.drained = writer.drained;
+  }
+
+  /**
+   * A document in JSON or YAML.
+   *
+   * @throws API_ERROR (406) when the client accepts neither.
+   */
+  object({ request, response, query, audit }: OpenExchange, code: number, object: object): void {
+    const format = negotiate(request.headers.accept, OFFERS);
+    audit?.responseObject(() => object);
+    write(response, code, `application/${format}`, [...partsOf(object, format, pretty(request, query))].join(""));
+  }
+
+  /** An answer in its final form, of any size; undefined once it is written. */
+  send(
+    { request, response, query, audit, caller }: Exchange,
+    { code, format, object, each, audited }: ApiResponse,
+  ): Promise<void> | undefined {
+    audit?.responseObject(audited ?? (() => object));
+    const head = { code, type: `application/${format}`, caller: caller.name };
+    const forPeople = pretty(request, query);
+    const bytes = format === "json" && !forPeople ? listBytes(object, each) : undefined;
+    if (bytes === undefined) return this.#writer.write(response, head, partsOf(object, format, forPeople, each));
+    this.#writer.writeBytes(response, head, bytes);
+    return undefined;
+  }
+
+  /** A document that clients cache: they name the version they have, and get 304 while it is current. */
+  tagged(
+    { request, response }: OpenExchange,
+    { text, type, hash }: { readonly text: string; readonly type: string; readonly hash: string },
+  ): void {
+    const tag = `"${hash}"`;
+    response.setHeader("ETag", tag);
+    if (request.headers["if-none-match"] === tag) return void response.writeHead(304).end();
+    write(response, 200, type, text);
+  }
+
+  /**
+   * A Status; always in JSON when the client accepts nothing that is known.
+   *
+   * @param before Awaited between the last byte and the end of the answer. Default: nothing.
+   */
+  status(
+    { request, response, audit }: Pick<OpenExchange, "request" | "audit"> & { readonly response: ServerResponse },
+    status: Status,
+    before?: Promise<void>,
+  ): void {
+    audit?.responseObject(() => status);
+    const retryAfter = status.details?.retryAfterSeconds;
+    if (retryAfter !== undefined && status.code !== 409) response.setHeader("Retry-After", String(retryAfter));
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    const query = new URLSearchParams(request.url?.split("?", 2)[1]);
+    write(response, status.code, "application/json", pretty(request, query) ? indented(status) : `${JSON.stringify(status)}\n`, before);
+  }
+}
+
+function write(response: ServerResponse, code: number, type: string, text: string, before?: Promise<void>): void {
+  const bytes = Buffer.from(text);
+  response.writeHead(code, { "Content-Type": type, "Content-Length": bytes.length });
+  if (before === undefined) return void response.end(bytes);
+  response.write(bytes);
+  void before.then(() => response.end());
+}
+
+function partsOf(object: object, format: ResponseFormat, forPeople: boolean, each?: Each): Iterable<string> {
+  if (format === "yaml") return yamlParts(object, each);
+  return forPeople ? indentedParts(object, each) : jsonParts(object, each);
+}
+
+function indented(object: object): string {
+  return `${JSON.stringify(object, null, 2)}\n`;
+}
+
+/** Clients whose output people read. */
+const READERS = /^(curl|Wget|Mozilla\/5\.0)/;
+
+function pretty({ headers }: IncomingMessage, query: URLSearchParams): boolean {
+  const asked = query.size === 0 ? null : query.get("pretty");
+  if (asked !== null) return asked !== "false" && asked !== "0";
+  return READERS.test(headers["user-agent"] ?? "");
+}
+
+/** Characters that are written at once. Longer texts are written in pieces. */
+const PIECE_LENGTH = 64 * 1024;
+
+/** How an answer begins. */
+export interface AnswerHead {
+  /** The HTTP status. */
+  readonly code: number;
+  readonly type: string;
+  /** The caller of the answer: for each caller, only one answer at a time is written in pieces. */
+  readonly caller: string;
+}
+
+/** Writes answers no faster than they are read. */
+export interface AnswerWriter {
+  /**
+   * Writes a text whose parts are made while it is written. A short one is written at once. A long one waits for the caller's others,
+   * lets other requests proceed after each piece, and keeps no more than one piece of it in memory. Undefined once it is written.
+   */
+  write(response: ServerResponse, head: AnswerHead, parts: Iterable<string>): Promise<void> | undefined;
+  /** Writes a text at once whose larger part is encoded. */
+  writeBytes(response: ServerResponse, head: Omit<AnswerHead, "caller">, text: readonly [string, Buffer]): void;
+  /** Resolves when the written data is sent, or the connection is over. Ends a connection that is not read for too long. */
+  drained(response: ServerResponse): Promise<void>;
+}
+
+/** @param readMs The maximum time in milliseconds in which a reader must receive one piece. */
+export function createAnswerWriter({ clock, readMs }: { readonly clock: Clock; readonly readMs: number }): AnswerWriter {
+  const turns = createTurns();
+  const drained = (response: ServerResponse) =>
+    new Promise<void>((resolve) => {
+      if (response.destroyed || !response.writableNeedDrain) return resolve();
+      const timer = clock.schedule(readMs, () => response.destroy());
+      const done = () => {
+        timer.cancel();
+        response.off("drain", done).off("close", done);
+        resolve();
+      };
+      response.once("drain", done).once("close", done);
+    });
+  const writePieces = async (response: ServerResponse, text: string) => {
+    for (let from = 0; from < text.length && !response.destroyed;) {
+      const to = endOfPiece(text, from);
+      response.write(text.slice(from, to));
+      from = to;
+      await drained(response);
+      await nextMacrotask();
+    }
+  };
+  const writeLong = async (response: ServerResponse, { code, type, caller }: AnswerHead, first: string, rest: Iterator<string>) => {
+    const leave = await turns.take(caller);
+    try {
+      if (!response.destroyed) response.writeHead(code, ["Content-Type", type]);
+      for (let text = first; text !== "" && !response.destroyed; text = readPiece(rest)) await writePieces(response, text);
+      response.end();
+    } finally {
+      leave();
+    }
+  };
+  return {
+    drained,
+    writeBytes(response, { code, type }, [begin, rest]) {
+      response.writeHead(code, ["Content-Type", type, "Content-Length", Buffer.byteLength(begin) + rest.length]);
+      response.cork();
+      response.write(begin);
+      response.end(rest);
+      response.uncork();
+    },
+    write(response, head, parts) {
+      const rest = parts[Symbol.iterator]();
+      const text = readPiece(rest);
+      if (text.length > PIECE_LENGTH) return writeLong(response, head, text, rest);
+      response.writeHead(head.code, ["Content-Type", head.type, "Content-Length", Buffer.byteLength(text)]);
+      response.end(text);
+      return undefined;
+    },
+  };
+}
+
+/** Parts until there is more than one piece of them, or none left. */
+function readPiece(parts: Iterator<string>): string {
+  let text = "";
+  while (text.length <= PIECE_LENGTH) {
+    const { done, value } = parts.next();
+    if (done === true) break;
+    text += value;
+  }
+  return text;
+}
+
+/** A character of two code units stays in one piece. */
+function endOfPiece(text: string, from: number): number {
+  const to = from + PIECE_LENGTH;
+  return (text.codePointAt(to - 1) ?? 0) > 0xffff ? to + 1 : to;
+}
+
+/** One at a time for each name, in the order in which they ask. */
+function createTurns(): { take(name: string): Promise<() => void> } {
+  const last = new Map<string, Promise<void>>();
+  return {
+    async take(name) {
+      const before = last.get(name);
+      let leave = () => {};
+      const over = new Promise<void>((resolve) => (leave = resolve));
+      last.set(name, over);
+      await before;
+      return () => {
+        leave();
+        if (last.get(name) === over) last.delete(name);
+      };
+    },
+  };
+}
+
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+
+/** A response that writes its headers from a list. Setting them one by one would take several times as long. */
+export class HeadedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  /** Names and values in turn, for the head when it is written. A header that is set otherwise takes precedence. */
+  readonly later: string[] = [];
+
+  override writeHead(code: number, reason?: string | Headers, more?: Headers): this {
+    if (typeof reason === "string") this.statusMessage = reason;
+    const given = typeof reason === "string" ? more : reason;
+    const own: OutgoingHttpHeader[] = Array.isArray(given) ? given : (Object.entries(given ?? {}).flat() as OutgoingHttpHeader[]);
+    if (this.getHeaderNames().length === 0) return super.writeHead(code, [...this.later, ...own]);
+    for (let at = 0; at < this.later.length; at += 2) {
+      if (!this.hasHeader(this.later[at]!)) this.setHeader(this.later[at]!, this.later[at + 1]!);
+    }
+    return super.writeHead(code, own);
+  }
+}
