@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { sameKey } from "../../kube/object/key.ts";
+import { formatKey, sameKey } from "../../kube/object/key.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
@@ -31,6 +31,7 @@ import type { HandBack } from "./backends/hand-back.ts";
 import { createServiceBackends } from "./backends/service-backends.ts";
 import { createGather, ownerReference } from "./run/gather.ts";
 import { addEventHandlers } from "./run/event-handlers.ts";
+import { createLanes } from "./run/lanes.ts";
 import { createLoopGuard } from "./guards/loop-guard.ts";
 import type { LoopGuardLimits } from "./guards/loop-guard.ts";
 import { createSyncState } from "./state/sync-state.ts";
@@ -145,6 +146,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const backends =
     router.backends &&
     createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, shown, enqueue: options.enqueue });
+  const lanes = createLanes(options.enqueue);
   const handBack = handBackOf(options);
   const slicesShown = handBack !== undefined && sides.has(ENDPOINT_SLICES.plural) ? host.source(ENDPOINT_SLICES) : undefined;
   const endHandBack = slicesShown?.onChange((key) => {
@@ -204,7 +206,17 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return [...records.list(), ...(references?.records() ?? [])];
   }
 
-  function* begin(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, ReconcileRun> {
+  /**
+   * The copy of Endpoints, and what is made of it, are written one after the other: otherwise slices of its earlier content could land after
+   * it was decided from those before them that the host's mirror is no longer needed.
+   */
+  function begin(id: string, context?: TurnContext): Generator<undefined, ReconcileRun> {
+    const { plural, key } = parseSyncId(id);
+    const isExclusive = backends !== undefined && (plural === BACKENDS || plural === ENDPOINTS.plural);
+    return isExclusive ? lanes.run({ id, lane: formatKey(key), resource: ENDPOINTS }, beginAny(id, context)) : beginAny(id, context);
+  }
+
+  function* beginAny(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, ReconcileRun> {
     const { plural, key } = parseSyncId(id);
     if (plural === BACKENDS && backends !== undefined) return backends.begin(key, labelled);
     const side = sides.get(plural);
