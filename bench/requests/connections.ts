@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import type { Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 
 /** Required beginning of every answer, and the text of a request; `index` counts the requests. */
 export interface Asked {
@@ -48,6 +49,30 @@ export class Connections {
     const next = () => (count < requests ? asked.write((count += 1)) : undefined);
     await Promise.all(this.#sockets.map((socket) => follow(socket, asked.code, next)));
     return requests / ((performance.now() - begun) / 1_000);
+  }
+
+  /**
+   * Asks so many times, `perSecond` times a second; answers how many milliseconds each answer took. One that could not be asked for in time counts
+   * from when it was due. @throws when an answer has another code.
+   */
+  async times(asked: Asked, requests: number, perSecond: number): Promise<readonly number[]> {
+    const begun = performance.now();
+    const times: number[] = [];
+    const ask = async (socket: Socket, index: number) => {
+      const due = begun + (index * 1_000) / perSecond;
+      const early = due - performance.now();
+      if (early > 0) await setTimeout(early);
+      const since = early > 0 ? performance.now() : due;
+      let text: string | undefined = asked.write(index);
+      await follow(socket, asked.code, () => [text, (text = undefined)][0]);
+      times.push(performance.now() - since);
+    };
+    const count = this.#sockets.length;
+    const askAll = async (socket: Socket, first: number) => {
+      for (let index = first; index < requests; index += count) await ask(socket, index);
+    };
+    await Promise.all(this.#sockets.map(askAll));
+    return times;
   }
 
   close(): void {

@@ -173,7 +173,12 @@ async function seenBy(name: string, host: string, end: string): Promise<{ readon
       // The request for TLS, and what follows it.
       const inner = connect((behind.address() as AddressInfo).port, "127.0.0.1");
       sockets.add(inner);
-      inner.on("error", () => {}).on("close", () => socket.destroy());
+      inner
+        .on("error", () => {})
+        .on("close", () => {
+          sockets.delete(inner);
+          socket.destroy();
+        });
       inner.write(first.subarray(36));
       socket.pipe(inner).pipe(socket);
       socket.on("close", () => inner.destroy());
