@@ -28,10 +28,9 @@ function* reconcileOf(...requests: readonly (Request | undefined)[]): Generator<
 
 function twoOfOneLane() {
   const enqueued: string[] = [];
-  const lanes = createLanes((id) => void enqueued.push(id));
-  const begin = (id: string, ...requests: readonly (Request | undefined)[]) =>
-    finish(lanes.run({ id, lane: id.split("|")[1]!, resource: ENDPOINTS }, reconcileOf(...requests)));
-  return { enqueued, begin };
+  const lanes = createLanes({ enqueue: (id) => void enqueued.push(id), laneOf: (id) => id.split("|")[1] });
+  const begin = (id: string, ...requests: readonly (Request | undefined)[]) => finish(lanes.run(id, ENDPOINTS, reconcileOf(...requests)));
+  return { enqueued, begin, lanes };
 }
 
 test("a reconcile waits for one of its lane, and is enqueued once at the end of that", () => {
@@ -57,10 +56,20 @@ test("one that waits for nothing leaves its lane at once, and other lanes are fr
   expect(enqueued).toEqual([]);
 });
 
+test("an id that is enqueued waits only for another one of its lane", () => {
+  const { enqueued, begin, lanes } = twoOfOneLane();
+  const first = begin("endpoints|shop/db", READ, SETTLED);
+  for (const id of ["backends|shop/db", "endpoints|shop/db", "backends|shop/db", "hand-back", "backends|shop/web"]) lanes.enqueue(id);
+  expect(enqueued).toEqual(["endpoints|shop/db", "hand-back", "backends|shop/web"]);
+  finish(first.answer({ type: "absent" }));
+  expect(enqueued.slice(3)).toEqual(["backends|shop/db"]);
+  expect(begin("hand-back", READ).waits).toBeUndefined();
+  expect(begin("hand-back", READ).waits).toBeUndefined();
+});
+
 test("one is under way from its first piece of work on", () => {
-  const enqueued: string[] = [];
-  const lanes = createLanes((id) => void enqueued.push(id));
-  const run = (id: string) => lanes.run({ id, lane: "shop/db", resource: ENDPOINTS }, reconcileOf(READ, SETTLED));
+  const { enqueued, lanes } = twoOfOneLane();
+  const run = (id: string) => lanes.run(id, ENDPOINTS, reconcileOf(READ, SETTLED));
   const first = run("endpoints|shop/db");
   first.next();
   expect(finish(run("backends|shop/db")).waits).toBe(true);
