@@ -179,10 +179,10 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return services[of].get(key);
   }
 
-  function doubt(resource: ResourceType, key: ObjectKey): void {
+  function doubt(of: "tenant" | "host", resource: ResourceType, key: ObjectKey): void {
     const side = sides.get(resource.plural);
-    if (side === undefined) host.source(resource).relist?.();
-    else side.host.doubt(key);
+    if (side === undefined) (of === "host" ? host : tenant).source(resource).relist?.();
+    else side[of].doubt(key);
   }
 
   function shown(key: ObjectKey): KubeObject | undefined {
