@@ -171,13 +171,15 @@ function standInsOfWrite({ side, action }: Operation, { backends }: PlanInput): 
 
 /** The live read of a stand-in, with the check of its result. */
 export function checkOf(standIn: StandIn) {
-  const read: LiveRead = { side: "host", key: standIn.key, resource: standIn.resource };
+  const { side = "host", key, resource } = standIn;
+  const read: LiveRead = { side, key, resource };
   return { read, isAsPlanned: (found: KubeObject | undefined) => standsStill(standIn, found) };
 }
 
 /** Reports whether readers see of it what they are to see. */
-function standsStill({ object, label, mayChange = false }: StandIn, found: KubeObject | undefined): boolean {
-  if (object === undefined || found === undefined) return object === found;
+function standsStill({ side, object, label, mayChange = false }: StandIn, found: KubeObject | undefined): boolean {
+  const isGoing = side === "tenant" && found?.metadata.deletionTimestamp !== undefined;
+  if (object === undefined || found === undefined || isGoing) return object === (isGoing ? undefined : found);
   if (found.metadata.deletionTimestamp || found.metadata.uid !== object.metadata.uid) return false;
   if (found.metadata.resourceVersion === object.metadata.resourceVersion) return true;
   if (label === undefined || found.metadata.labels?.[label] !== object.metadata.labels?.[label]) return false;

@@ -31,6 +31,7 @@ import type { HandBack } from "./backends/hand-back.ts";
 import { createServiceBackends } from "./backends/service-backends.ts";
 import { createGather, ownerReference } from "./run/gather.ts";
 import { addEventHandlers } from "./run/event-handlers.ts";
+import { createLanes } from "./run/lanes.ts";
 import { createLoopGuard } from "./guards/loop-guard.ts";
 import type { LoopGuardLimits } from "./guards/loop-guard.ts";
 import { createSyncState } from "./state/sync-state.ts";
@@ -112,6 +113,16 @@ function handBackOf({ rules, host, logger, enqueue }: SyncCoreOptions): HandBack
   return createHandBack({ rules: endpoints, logger, enqueue, ...synced });
 }
 
+/**
+ * The copy of Endpoints that an id is about: its own, or what is made of it. Both are written one after the other: otherwise slices of the
+ * copy's earlier content could land after it was decided from those before them that the host's mirror is no longer needed.
+ */
+function copyOfId(id: string): string | undefined {
+  const bar = id.indexOf("|");
+  const plural = id.slice(0, bar);
+  return plural === BACKENDS || plural === ENDPOINTS.plural ? id.slice(bar + 1) : undefined;
+}
+
 /** Subscribes to the caches and hands out the ids of their objects. Starts nothing. */
 export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const { tenant, host, rules, clock, hooks = {}, logger, metrics, ownerService } = options;
@@ -128,23 +139,25 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   // Services are synced by this syncer or by another one; either way their newest known state counts.
   const services = sides.get(SERVICES.plural) ?? { tenant: tenant.source(SERVICES), host: host.source(SERVICES) };
   const records = createStatusRecords(clock);
-  const router = addEventHandlers({ tenant, host, rules, enqueue: options.enqueue, changed: records.changed });
+  const decides = rules.some(({ decidesBackends }) => decidesBackends === true);
+  const lanes = createLanes({ enqueue: options.enqueue, laneOf: (id) => (decides ? copyOfId(id) : undefined) });
+  const { enqueue } = lanes;
+  const router = addEventHandlers({ tenant, host, rules, enqueue, changed: records.changed });
   const guard = createLoopGuard(clock, options.loopGuard);
   const writeLimiter = createWriteLimiter({ clock, limits: options.loopGuard, logger, metrics });
   const references =
     options.references && createReferenceCopies({ ...options, guard, writeLimiter, hooks, rules: options.references, user, owner });
-  const missingNamespaces = createMissingNamespaces(options.enqueue, referencesWaiting);
+  const missingNamespaces = createMissingNamespaces(enqueue, referencesWaiting);
   const shared: SharedState = { records, router, guard, writeLimiter, missingNamespaces, outdated: new Map(), references, doubt };
   const brake = createDeleteBrake({
-    ...{ tenant, host, rules, logger, metrics, enqueue: options.enqueue },
+    ...{ tenant, host, rules, logger, metrics, enqueue },
     limits: options.deleteBrake ?? DEFAULT_DELETE_BRAKE_LIMITS,
     confirmation: options.deletesConfirmed ?? createDeleteConfirmation(),
     orphans: (rule, key) => router.orphans(rule, key),
     engaged: (note) => options.braked?.(note),
   });
   const backends =
-    router.backends &&
-    createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, shown, enqueue: options.enqueue });
+    router.backends && createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, shown, enqueue });
   const handBack = handBackOf(options);
   const slicesShown = handBack !== undefined && sides.has(ENDPOINT_SLICES.plural) ? host.source(ENDPOINT_SLICES) : undefined;
   const endHandBack = slicesShown?.onChange((key) => {
@@ -166,10 +179,10 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return services[of].get(key);
   }
 
-  function doubt(resource: ResourceType, key: ObjectKey): void {
+  function doubt(of: "tenant" | "host", resource: ResourceType, key: ObjectKey): void {
     const side = sides.get(resource.plural);
-    if (side === undefined) host.source(resource).relist?.();
-    else side.host.doubt(key);
+    if (side === undefined) (of === "host" ? host : tenant).source(resource).relist?.();
+    else side[of].doubt(key);
   }
 
   function shown(key: ObjectKey): KubeObject | undefined {
@@ -191,7 +204,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const endOwner = hostServices.onChange((key) => {
     if (ownerService === undefined || !sameKey(key, ownerService) || ownerUid === owner()?.uid) return;
     ownerUid = owner()?.uid;
-    if (ownerUid !== undefined) for (const { resource, tenantKey } of allRecords()) options.enqueue(syncId(resource, tenantKey));
+    if (ownerUid !== undefined) for (const { resource, tenantKey } of allRecords()) enqueue(syncId(resource, tenantKey));
   });
 
   /** Copies of referenced objects are not tried by themselves while what refers to them waits. */
@@ -204,7 +217,11 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return [...records.list(), ...(references?.records() ?? [])];
   }
 
-  function* begin(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, ReconcileRun> {
+  function begin(id: string, context?: TurnContext): Generator<undefined, ReconcileRun> {
+    return lanes.run(id, ENDPOINTS, beginAny(id, context));
+  }
+
+  function* beginAny(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, ReconcileRun> {
     const { plural, key } = parseSyncId(id);
     if (plural === BACKENDS && backends !== undefined) return backends.begin(key, labelled);
     const side = sides.get(plural);

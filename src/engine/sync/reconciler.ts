@@ -68,6 +68,8 @@ export interface ReconcilerOptions {
 export interface Reconciled {
   /** Reconcile the key again after this many milliseconds. */
   readonly requeueAfterMs?: number;
+  /** Nothing was done yet: `enqueue` gets the key when it may be. Its failures, if the queue counts them, count on. */
+  readonly waits?: true;
 }
 
 /** See {@link createReconciler}. */

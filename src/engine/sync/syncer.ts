@@ -5,6 +5,7 @@
  * @module
  */
 import type { KubeObject } from "../../kube/object/types.ts";
+import type { ReconcileResult } from "../../kube/runtime/controller.ts";
 import type { Response } from "../reconcile/machine.ts";
 import type { Operation } from "../reconcile/plan-types.ts";
 import type { ClusterAccess } from "./cluster/access.ts";
@@ -30,7 +31,7 @@ export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "contrad
    *
    * @throws API_… when a cluster cannot answer now; the caller decides when to try again.
    */
-  reconcile(id: string, context?: TurnContext): Promise<{ requeueAfterMs?: number }>;
+  reconcile(id: string, context?: TurnContext): Promise<ReconcileResult>;
 }
 
 /** Wires the caches to `enqueue` and waits for {@link SyncLoop.reconcile} to be called. Opens nothing and starts nothing. */
@@ -78,6 +79,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       if (id === HAND_BACK) return (await core.handBack?.(host)) ?? {};
       const of = { id, charge: context.charge };
       const reconcile = await pieces.runAll(of, core.begin(id, context));
+      if (reconcile.waits === true) return { waits: true };
       while (reconcile.request.type !== "done") {
         const request = reconcile.request;
         let response: Response = { type: "absent" };

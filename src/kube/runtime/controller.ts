@@ -10,6 +10,8 @@ import type { WorkQueue } from "./queue/work-queue.ts";
 export interface ReconcileResult {
   /** Reconcile the key again after this many milliseconds. */
   readonly requeueAfterMs?: number;
+  /** Nothing was done yet: the key is added when it may be. Earlier failures of it count on. */
+  readonly waits?: true;
 }
 
 /** Context of one reconcile. */
@@ -82,7 +84,7 @@ const SLOW_MS = 1_000;
 /** Maximum number of replaced workers, as a multiple of the workers. */
 const REPLACED_MAX = 10;
 
-/** Results as controller-runtime distinguishes them; `requeue` is an add without delay, which no reconcile here requests. */
+/** Results as controller-runtime distinguishes them; `requeue` is one that another reconcile excluded for a moment. */
 const RESULTS = ["success", "error", "requeue", "requeue_after"] as const;
 
 /** Characters of a UUID: enough to tell the reconciles of one log apart. */
@@ -260,6 +262,7 @@ class WorkerPool implements Controller {
 
   #succeeded(key: string, result: ReconcileResult | void, logger: Logger): void {
     const { queue } = this.#options;
+    if (result?.waits === true) return this.#countResult("requeue");
     const afterMs = result?.requeueAfterMs;
     queue.forget(key);
     this.#failures.forget(key);

@@ -7,7 +7,7 @@ import type { Response } from "../../../src/engine/reconcile/machine.ts";
 import { objectStrategy } from "../../../src/engine/reconcile/object-strategy.ts";
 import type { Operation, Plan } from "../../../src/engine/reconcile/plan-types.ts";
 import type { StandIn } from "../../../src/engine/reconcile/rules/rules.ts";
-import { ENDPOINT_SLICES, SERVICES } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 
@@ -24,7 +24,11 @@ const DELETE: Operation = { action: "delete", side: "host", key: KEY, preconditi
 const UPDATE: Operation = { action: "update", side: "host", object: COPY, reason: "test" };
 const AWAY: Operation = { ...UPDATE, object: { ...COPY, metadata: { ...COPY.metadata, labels: { [SKIP_MIRROR]: "true" } } } };
 
-const read = ({ key, resource }: StandIn) => ({ type: "get", side: "host", key, resource });
+const NO_ENDPOINTS: StandIn = { side: "tenant", resource: ENDPOINTS, key: KEY, object: undefined };
+
+const GOING = { ...tenantEndpoints(), metadata: { ...tenantEndpoints().metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+
+const read = ({ side = "host", key, resource }: StandIn) => ({ type: "get", side, key, resource });
 const source = { type: "get", side: "tenant", key: KEY };
 const write = (operation: Operation) => ({ type: "write", operation });
 const object = (found: KubeObject): Response => ({ type: "object", object: found });
@@ -70,6 +74,14 @@ test.each([
 
 test("a copy stays where a Service has readers after all", () => {
   expect(requests(DELETE, [NO_SERVICE], [object(service("vc", "web", {}))])).toEqual([read(NO_SERVICE), outdated]);
+});
+
+test.each([
+  { why: "is there after all", found: object(tenantEndpoints()), then: outdated },
+  { why: "is about to go", found: object(GOING), then: source },
+  { why: "is not there", found: absent, then: source },
+])("what the tenant is not to have is read there: it $why", ({ found, then }) => {
+  expect(requests(DELETE, [NO_ENDPOINTS], [found])).toEqual([read(NO_ENDPOINTS), then]);
 });
 
 test("the host's mirror is sent away only for what the host shows", () => {

@@ -62,7 +62,7 @@ async function world(lying: string) {
 test("a copy that was never created is created", async () => {
   const { host, state, goOn } = await world("create");
   await goOn();
-  expect(state.lies).toBe(1);
+  expect(state.lies).toBeGreaterThan(0);
   expect(await host.client.get(ENDPOINTS, COPY)).toBeDefined();
 });
 

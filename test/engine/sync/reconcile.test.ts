@@ -40,7 +40,7 @@ function begin(planner?: Planner, input: Partial<PlanInput> = {}) {
       records: createStatusRecords(clock),
       router: addEventHandlers({ tenant: caches, host: caches, rules: [rules], enqueue: () => {}, changed: () => {} }),
       outdated: new Map([["endpoints|shop/web", 3]]),
-      doubt: ({ plural }, { name }) => void doubted.push(`${plural} ${name}`),
+      doubt: (_side, { plural }, { name }) => void doubted.push(`${plural} ${name}`),
       references: { planned: (_id, _rules, _input, { state }) => void noted.push(state) },
     },
     ...{ hooks: {}, logger: silentLogger, metrics: noMetrics },

@@ -5,7 +5,7 @@ import { newService, nextWaitMs, wasOver } from "../../../src/engine/sync/backen
 const TIMES = { mirrorMs: 3_000, releaseMs: 5_000, writeMs: 0 };
 
 function heldSince(since: number) {
-  return Object.assign(newService(1, {} as BackendsDecision), { heldSince: since });
+  return Object.assign(newService("1", {} as BackendsDecision), { heldSince: since });
 }
 
 test("what is held goes after its time, of which only that up to the last look counts", () => {

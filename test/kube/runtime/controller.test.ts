@@ -164,6 +164,27 @@ describe("a controller", () => {
     expect(lines[0]!.fields).toMatchObject({ controller: "endpoints", key: "shop/db", code: "API_CONFLICT", retryMs: 5 });
   });
 
+  test("goes on to count failures of a key that had to wait for another reconcile", async () => {
+    const fails = () => new EngineError("API_UNAVAILABLE", "down");
+    const results = [fails(), fails(), fails(), { waits: true } as const, fails(), undefined];
+    const { clock, queue, controller, lines, metrics } = createWorld(async () => {
+      const result = results.shift();
+      if (result instanceof Error) throw result;
+      return result;
+    });
+    controller.start();
+    queue.add("shop/db");
+    await clock.advance(100_000);
+    expect([results.length, queue.failures("shop/db")]).toEqual([2, 3]);
+    queue.add("shop/db");
+    await settle();
+    expect(queue.failures("shop/db")).toBe(4);
+    expect(lines.map(({ message }) => message)).not.toContain("Reconcile recovered");
+    expect(metrics.value("controller_runtime_reconcile_total", { controller: "endpoints", result: "requeue" })).toBe(1);
+    await clock.advance(100_000);
+    expect([results.length, queue.failures("shop/db")]).toEqual([0, 0]);
+  });
+
   test("goes on after whatever a reconcile throws, synchronously too", async () => {
     const thrown: unknown[] = [new TypeError("x is not a function"), "a string", undefined, null];
     const seen: string[] = [];

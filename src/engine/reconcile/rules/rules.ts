@@ -52,11 +52,13 @@ export interface ServedBackends {
   readonly standIns?: readonly StandIn[];
 }
 
-/** An object of the host that readers see in the place of one that goes, as a cache has it. It is read live first: each cache lags by itself. */
+/** An object that takes the place of one that goes, as a cache has it. It is read live first: each cache lags by itself. */
 export interface StandIn {
+  /** Where it is. Default: on the host, where readers see it. */
+  readonly side?: "tenant" | "host";
   readonly resource: ResourceType;
   readonly key: ObjectKey;
-  /** Undefined where there must be none: without a Service there are no readers. */
+  /** Undefined where there must be none: without a Service there are no readers. One that is about to go is none in the tenant. */
   readonly object: KubeObject | undefined;
   /** The label by which a slice belongs to its Service, and which must say the same; left out for what must be this very version. */
   readonly label?: string;

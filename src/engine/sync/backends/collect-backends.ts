@@ -40,6 +40,7 @@ export interface KnownBackends {
 
 /** What is decided from, and the objects behind it. */
 export interface CollectedBackends {
+  readonly service: ObjectKey;
   readonly seen: Omit<BackendsSeen, "mirrorWaited" | "copyWaited" | "othersWaited">;
   readonly hostKey: ObjectKey | undefined;
   readonly hostService: ObjectKey | undefined;
@@ -84,6 +85,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   const wanted = seenEndpoints(known);
   const isEdited = () => copy !== undefined && wanted?.wanted === true && !bodyIsAsWritten(rules, copy, endpoints.tenant!);
   return {
+    service,
     seen: {
       endpoints: wanted,
       served: known.services.host !== undefined,

@@ -17,7 +17,7 @@ export interface RememberedService {
   /** There were slices that had been made of it. */
   hasMade: boolean;
   /** Of what was looked at for the decision. */
-  version: number;
+  version: string;
   decision: BackendsDecision;
   /** When that was. */
   lookedAt: number;
@@ -47,7 +47,7 @@ export interface RememberedService {
 }
 
 /** A Service without remembered state. */
-export function newService(version: number, decision: BackendsDecision): RememberedService {
+export function newService(version: string, decision: BackendsDecision): RememberedService {
   return {
     hasCopy: false,
     hasMade: false,

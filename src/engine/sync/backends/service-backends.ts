@@ -196,20 +196,18 @@ class DecidedBackends implements ServiceBackends {
   }
 
   #decideAgain(service: ObjectKey, known: RememberedService): RememberedService {
-    if (known.version === this.#options.router.backends!.version(service)) return known;
+    if (known.version === this.#version(service)) return known;
     // What begins to wait now is waited for by the unit.
     this.#options.enqueue(syncId(BACKENDS, service));
     return this.#lookAndTell(service).known;
   }
 
   #look(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
-    const id = formatKey(service);
-    const before = this.#known.get(id);
-    const { clock, router } = this.#options;
-    const version = router.backends!.version(service);
+    const before = this.#known.get(formatKey(service));
+    const version = this.#version(service);
     const collected = this.#collect(service, before?.made ?? new Map());
     const { seen } = collected;
-    const now = clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const isOver = (since: number | undefined, ms: number) => since !== undefined && now - since >= ms;
     const since = before?.mirrorBehindSince;
     const mirrorWaited = this.#mirrorRests || isOver(since, MIRROR_WAIT_MS);
@@ -227,8 +225,13 @@ class DecidedBackends implements ServiceBackends {
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
     if (decision.teller === "made" && isOver(since, MIRROR_WAIT_MS) && seen.mirror === "none") this.#mirrorRests = true;
     known.mirrorBehindSince = waits ? (since ?? now) : undefined;
-    if (before === undefined) this.#known.set(id, known);
+    if (before === undefined) this.#known.set(formatKey(service), known);
     return { known, collected };
+  }
+
+  /** Another one after each change. What this process writes to the copy is known before the cluster tells of it. */
+  #version(service: ObjectKey): string {
+    return `${this.#options.router.backends!.version(service)} ${this.#atHost(service)?.metadata.resourceVersion}`;
   }
 
   #collect(service: ObjectKey, made: ReadonlyMap<string, ObjectKey>): CollectedBackends {
@@ -238,7 +241,7 @@ class DecidedBackends implements ServiceBackends {
     const hostService = rules.translator.toHost(service, SERVICES);
     return collectBackends({
       ...{ service, hostKey, hostService },
-      endpoints: { rules, tenant: this.#endpoints.tenant.get(service) as Endpoints | undefined, host: this.#hostObject(hostKey) },
+      endpoints: { rules, tenant: this.#endpoints.tenant.get(service) as Endpoints | undefined, host: this.#atHost(service) },
       slices: this.#slices,
       tenantSlices: router.slices!.of(service),
       hostSlices: withUnseen(router.backends!.of(service), made),
@@ -258,7 +261,8 @@ class DecidedBackends implements ServiceBackends {
     };
   }
 
-  #hostObject(hostKey: ObjectKey | undefined): KubeObject | undefined {
+  #atHost(service: ObjectKey): KubeObject | undefined {
+    const hostKey = this.#endpoints.rules.translator.toHost(service, ENDPOINTS);
     return hostKey && this.#endpoints.host.get(hostKey);
   }
 
@@ -323,8 +327,7 @@ class DecidedBackends implements ServiceBackends {
   #isSimple(service: ObjectKey): boolean {
     const known = this.#known.get(formatKey(service));
     if (known !== undefined && (known.held.size > 0 || known.moving.size > 0 || known.made.size > 0)) return false;
-    const hostKey = this.#endpoints.rules.translator.toHost(service, ENDPOINTS);
-    const hasEndpoints = this.#endpoints.tenant.get(service) !== undefined || this.#hostObject(hostKey) !== undefined;
+    const hasEndpoints = this.#endpoints.tenant.get(service) !== undefined || this.#atHost(service) !== undefined;
     const isSimple = !hasEndpoints && !this.#options.router.backends!.hasMade(service);
     return isSimple && known?.decision.copiesDerived !== false;
   }
@@ -348,11 +351,10 @@ class DecidedBackends implements ServiceBackends {
     // The decision was made before the copy came, so that the decision itself has not changed.
     const isNewlySeen = !hasCopy && collected.copy !== undefined && sendsMirrorAway(known, collected.copy);
     const released = decision.releasesSlices && decision.releasesCopy;
-    const over = wasOver(known, known.heldSince, RELEASE_WAIT_MS);
     if (isChanged("skipsMirror") || isNewlySeen || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
     if (isChanged("copiesDerived", "releasesSlices", "keepsMirrored"))
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
-    if (released || over) for (const id of known.held) enqueue(id);
+    if (released || wasOver(known, known.heldSince, RELEASE_WAIT_MS)) for (const id of known.held) enqueue(id);
     for (const id of known.moving.keys()) enqueue(id);
     if (released || known.held.size === 0) known.heldSince = undefined;
     return looked;

@@ -47,12 +47,18 @@ export function standInsOf(collected: CollectedBackends, teller: Teller): readon
  */
 export function standInsFor({ host, tenant }: PlannedObject, collected: CollectedBackends, teller: Teller): readonly StandIn[] {
   const isSlice = host?.kind === "EndpointSlice";
-  const { copy, hostKey, isTaken, seen } = collected;
+  const { service, copy, hostKey, hostService, isTaken, seen } = collected;
   if (isSlice && seen.endpoints?.paused === true) {
     // A cache that lacks the copy may be late.
     if (copy === undefined) return isTaken || hostKey === undefined ? [] : [{ resource: ENDPOINTS, key: hostKey, object: undefined }];
     return standInsOf(collected, tellerOfLeft(seen) ?? "none");
   }
+  // What the tenant's mirror has made of Endpoints says that these are there: a cache that lacks them may be late.
+  if (isSlice && tenant !== undefined && seen.endpoints === undefined)
+    return [{ side: "tenant", resource: ENDPOINTS, key: service, object: undefined }];
+  // Endpoints are not copied where they would have no readers.
+  if (isSlice && tenant !== undefined && !seen.served && hostService !== undefined)
+    return [{ resource: SERVICES, key: hostService, object: undefined }];
   if (isSlice && (teller === "copies" || seen.endpoints?.wanted !== true)) return [];
   return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, teller) : [];
 }

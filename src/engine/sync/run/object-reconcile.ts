@@ -31,8 +31,8 @@ export interface SharedState {
   readonly router: EventHandlers;
   /** Per id the reconciles in a row that met a changed world. */
   readonly outdated: Map<string, number>;
-  /** The host has contradicted for a while what is known of one of its objects. */
-  doubt(resource: ResourceType, hostKey: ObjectKey): void;
+  /** A cluster has contradicted for a while what is known of one of its objects. */
+  doubt(side: "tenant" | "host", resource: ResourceType, key: ObjectKey): void;
   /** Copies of objects that reference patches name; undefined while none are made. */
   readonly references?: ReferenceObserver | undefined;
 }
@@ -137,7 +137,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     if (times === CONTRADICTIONS_TOLD) logger.warn("A cache contradicts its cluster", { id, times });
     tracked.tenant.doubt(input.key);
     if (hostKey !== undefined) tracked.host.doubt(hostKey);
-    for (const { resource, key } of input.backends?.standIns ?? []) shared.doubt(resource, key);
+    for (const { side = "host", resource, key } of input.backends?.standIns ?? []) shared.doubt(side, resource, key);
   }
 
   /** A missing permission is no passing fault: users who ask why there is no copy should see it. */

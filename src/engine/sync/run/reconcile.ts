@@ -45,6 +45,8 @@ export interface ReconcileRun {
   readonly resource: ResourceType;
   /** The pending request; `done` if it is over. */
   readonly request: Request;
+  /** Another one excludes it for now: it is over, and is enqueued when it may begin. */
+  readonly waits?: true;
   /** Takes the answer to {@link request}, and makes the next one. Yields where other work may proceed. */
   answer(response: Response): Generator<undefined, void>;
 }

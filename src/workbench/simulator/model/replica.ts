@@ -228,8 +228,9 @@ export class SimulatedReplica {
     this.#running.add(id);
     const { tenant, host } = this.#options.clusters;
     const since = { tenant: tenant.revision, host: host.revision };
-    this.#options.watcher?.began(this, id);
     const reconcile = finish(this.#core.begin(id));
+    if (reconcile.waits === true) return this.#goOn(id, { result: "settled" });
+    this.#options.watcher?.began(this, id);
     if (reconcile.request.type === "done") return this.#ended(id, reconcile.request.ending);
     this.flights.push({ id, reconcile, since, generation: this.generation, request: reconcile.request, response: undefined });
   }

@@ -169,9 +169,11 @@ export function doubles(world: World): Oracle {
     const { known, one, before } = step;
     if (before.endpoints === undefined && before.copy === undefined)
       return lasting(step, "made", "copied") ?? lasting(step, "made", "mirrored");
-    const owes = before.label === "true" && isWanted(before) && coversCopy(before) && inBoth(before.made, before.mirrored).length > 0;
+    const isDouble = isWanted(before) && coversCopy(before) && inBoth(before.made, before.mirrored).length > 0;
+    // Time counts from a look with nothing left to write: until then what was made may not be all that the mirror is sent away for.
+    const owes = before.label === "true" && isDouble && one.written === 0;
     known.owesSince = owes ? (known.owesSince ?? one.at) : undefined;
-    const isOver = owes && one.at - known.owesSince! >= MIRROR_MS && one.written === 0;
+    const isOver = owes && one.at - known.owesSince! >= MIRROR_MS;
     return isOver ? lasting(step, "made", "mirrored", "a mirror had its time") : undefined;
   }
 
