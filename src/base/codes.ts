@@ -306,5 +306,5 @@ export const CODES = {
   },
 } as const satisfies Record<string, CodeText>;
 
-/** One of the closed list of codes. */
+/** A code of the closed list {@link CODES}. */
 export type Code = keyof typeof CODES;

@@ -20,7 +20,7 @@ export interface TranslatorOptions {
   readonly mode?: NamespaceMode;
   /** `sync.toHost.namespaces.mappings.byName`, checked by the configuration; used in multi-namespace mode only. */
   readonly mappings?: Readonly<Record<string, string>>;
-  /** In multi-namespace mode: objects of namespaces that are not mapped have no place on the host. Default false. */
+  /** In multi-namespace mode: true if objects of namespaces that are not mapped have no place on the host. Default false. */
   readonly mappingsOnly?: boolean;
   /** Domain of translated DNS names without a domain. Default "cluster.local". */
   readonly hostClusterDomain?: string;

@@ -5,7 +5,7 @@ import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
 
 /** Options of {@link createCipher}. */
 export interface CipherOptions {
-  /** Keys of {@link ENCRYPTION_KEY_BYTES} bytes each. The first one encrypts; all of them decrypt, so that keys can be replaced. */
+  /** Keys of {@link ENCRYPTION_KEY_BYTES} bytes each. The first key encrypts; all of them decrypt, so that keys can be replaced. */
   readonly keys: readonly Uint8Array[];
   readonly chance: Pick<Chance, "bytes">;
 }

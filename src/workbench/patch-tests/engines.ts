@@ -33,7 +33,7 @@ export interface EngineCache {
   /** The kinds that configurations are read for. */
   readonly kinds: readonly SyncedKind[];
   /**
-   * The engine of this configuration; the same one for ingredients that mean the same.
+   * The engine of this configuration; equivalent configurations share one engine.
    *
    * @throws EXPRESSION_FUEL when compiling the expressions takes more than `limits.configurationFuel`.
    */

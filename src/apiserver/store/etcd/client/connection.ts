@@ -16,11 +16,11 @@ import { Semaphore } from "./gate.ts";
 import { JsonLines } from "./json-lines.ts";
 import type { WireHeader } from "./protocol.ts";
 
-/** How etcd is recognised, and how we are. PEM texts. */
+/** Certificates and keys that authenticate etcd and this client, as PEM text. */
 export interface EtcdTls {
   /** Default: the authorities that Node knows. */
   readonly caPem?: string;
-  /** Our own certificate, with its key. */
+  /** The client certificate, with its key. */
   readonly certificatePem?: string;
   readonly keyPem?: string;
   /** The name in etcd's certificate. Default: the host of the endpoint. */
