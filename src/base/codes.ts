@@ -103,7 +103,7 @@ export const CODES = {
     remedy: "Patch labels, annotations or the body of the object; patches cannot change identity, markers or ownership.",
   },
   PATH_SYNTAX: {
-    meaning: "A path does not parse.",
+    meaning: "A path cannot be parsed.",
     remedy: 'Correct the path at the column that the message names; join fields with dots, and put other keys in ["…"].',
   },
   PATH_UNSUPPORTED: {
@@ -111,7 +111,7 @@ export const CODES = {
     remedy: "Use [*] and decide inside the expression, or set pathSyntax: jsonpath for `$`-rooted paths.",
   },
   EXPRESSION_SYNTAX: {
-    meaning: "An expression does not parse, is not exactly one expression, or uses an unsupported feature.",
+    meaning: "An expression cannot be parsed, is not exactly one expression, or uses an unsupported feature.",
     remedy: "Rewrite the text as one expression; the message shows the place and, if possible, the rewrite.",
   },
   EXPRESSION_ERROR: {
@@ -123,11 +123,11 @@ export const CODES = {
     remedy: "Return a string, number, boolean, list, object or null. null deletes the field.",
   },
   EXPRESSION_FUEL: {
-    meaning: "An expression used up its fuel.",
+    meaning: "An expression ran out of fuel.",
     remedy: "Simplify the expression, or raise the limit in the settings.",
   },
   EXPRESSION_MEMORY: {
-    meaning: "An expression used up its memory.",
+    meaning: "An expression exceeded its memory limit.",
     remedy: "Build smaller values, or raise the limit in the settings.",
   },
   EXPRESSION_STACK: {

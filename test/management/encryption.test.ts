@@ -53,7 +53,7 @@ describe("a cipher", () => {
   test("opens nothing at another place", async () => {
     const cipher = cipherOf(1);
     const { code, message } = await failure(() => cipher.open("/b", cipher.seal("/a", "text")));
-    expect([code, message]).toEqual(["STORE_FAILED", "Cannot read the stored data: it was changed, or belongs to another place"]);
+    expect([code, message]).toEqual(["STORE_FAILED", "Cannot read the stored data: it was changed or moved"]);
   });
 
   test("opens nothing that was changed, wherever that is", async () => {

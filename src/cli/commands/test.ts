@@ -16,7 +16,7 @@ export function defineTest(command: Command, context: CommandContext): void {
     .addOption(new Option("--fail-fast", "stop after the first file with a failure").conflicts("watch"))
     .option("-u, --update", "update golden files")
     .option("--coverage", "report patches and branches of expressions that no test reaches")
-    .option("--threshold <percent>", "fail if coverage of patches or branches is below this; measures coverage", parsePercent)
+    .option("--threshold <percent>", "measure coverage, and fail if that of patches or branches is below this percentage", parsePercent)
     .option("--reporter <name[=file]>", `output format: ${REPORTER_NAMES.join(", ")} (default: pretty); repeatable`, parseReporter)
     .option("--pass-with-no-tests", "succeed if there are no tests")
     .option("--watch", "rerun tests when their files change, until stopped")

@@ -135,7 +135,7 @@ export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
     if (found.has(kid)) throw unusable(`two keys have the id ${JSON.stringify(kid)}`);
     found.set(kid, key);
   }
-  if (found.size === 0) throw unusable("there is no key for ES256 or RS256 with an id");
+  if (found.size === 0) throw unusable("none of the keys has an id and is for ES256 or RS256");
   return found;
 }
 

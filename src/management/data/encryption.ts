@@ -55,7 +55,7 @@ export function createCipher({ keys, chance }: CipherOptions): Cipher & { readon
         decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
         return `${decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)).toString("utf8")}${decipher.final("utf8")}`;
       } catch {
-        throw unreadable("it was changed, or belongs to another place");
+        throw unreadable("it was changed or moved");
       }
     },
   };

@@ -111,7 +111,7 @@ const IDENTITY = named("KeyIdentity", "The provider's data at sign-in.", {
   groups: [listOf(text), "Groups of the user at the provider."],
   connector: [text, "Name of the connector with which the user signed in."],
   connectorData: [text, "Data of the connector for later requests. It is never returned."],
-  identityRefresh: [optional(time), "When this was last updated."],
+  identityRefresh: [optional(time), "When this identity was last updated."],
 });
 
 const OIDC_PROVIDER = named("KeyOIDCProvider", "For refresh tokens of the platform's own provider.", {

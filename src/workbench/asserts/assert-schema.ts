@@ -29,7 +29,7 @@ export const ASSERT = {
     contains: assertion("A list contains this item, or a string contains this part.", {
       content: given("The item, or the part of the text."),
       count: { type: "integer", minimum: 0, description: "The list contains it exactly this many times. Default: at least once." },
-      any: { type: "boolean", default: false, description: "An item that is a map only needs to have the members of content." },
+      any: { type: "boolean", default: false, description: "An item that is a map needs to have only the members that content lists." },
     }),
     isSubset: assertion("A map has at least these members, and so do the maps inside it.", {
       content: { type: "map", required: true, values: given("The member's value."), description: "The members." },
@@ -47,10 +47,10 @@ export const ASSERT = {
     isType: assertion("The value is of this type.", {
       type: { type: "literals", required: true, values: VALUE_TYPES, description: "The type, by its name in JSON." },
     }),
-    isNullOrEmpty: assertion("There is no value, or it is null, or an empty string, list or map.", {}),
+    isNullOrEmpty: assertion("The value is absent, null, or an empty string, list or map.", {}),
     unchanged: {
       type: "object",
-      description: "Nothing differs from the result without any patch.",
+      description: "The object is the same as without any patch.",
       refuseNull: true,
       fields: {
         except: {

@@ -20,7 +20,7 @@ export const POD_COLUMNS: readonly Column[] = [
   wide(
     textColumn(
       "Nominated Node",
-      "Node on which room is being made for the Pod.",
+      "Node on which space is being made for the Pod.",
       (object) => textAt(object, "status", "nominatedNodeName") ?? NONE,
     ),
   ),

@@ -84,7 +84,7 @@ export const AUTH = {
         fields: {
           connector: { ...textField("Id of the connector, or name of the section."), required: true, minLength: 1 },
           group: {
-            ...textField("The group as the provider names it, without prefix; for directoryProviderB, its id."),
+            ...textField("Name of the group at the provider, without prefix; for directoryProviderB, the id of the group."),
             required: true,
             minLength: 1,
           },

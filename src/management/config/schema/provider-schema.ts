@@ -125,7 +125,7 @@ const DIRECTORY_PROVIDER_B = {
     },
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
     onlySecurityGroups: flag("Use only security groups, not all types of groups."),
-    useGroupsAsWhitelist: flag("Use only the groups in the list above."),
+    useGroupsAsWhitelist: flag("Use only the groups listed in `groups`."),
   },
 } as const satisfies ObjectSchema;
 

@@ -82,7 +82,7 @@ const PATCH_OUTCOME = {
       type: "literals",
       values: ["applied", "noChange", "noMatch", "noExpression", "error", "denied"],
       description:
-        "applied: some value changed. noChange: values were found and none changed. noMatch: the path found nothing. noExpression: there is nothing for this direction. error: some value failed. denied: a protected field was put back.",
+        "applied: some value changed. noChange: values were found and none changed. noMatch: the path found nothing. noExpression: there is nothing for this direction. error: some value failed. denied: a protected field was restored.",
     },
     matches: { type: "integer", minimum: 0, description: "How many values the path finds." },
     changed: { type: "integer", minimum: 0, description: "How many values are different afterwards." },

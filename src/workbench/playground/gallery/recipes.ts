@@ -79,7 +79,7 @@ const RECIPES: readonly Recipe[] = [
   },
   {
     name: "keep-away",
-    title: "Something that must not reach the host",
+    title: "A value that must not reach the host",
     about: "The result null removes the value from the copy.",
     patches: `
       - { path: 'metadata.annotations["example.com/internal-note"]', expression: "null" }

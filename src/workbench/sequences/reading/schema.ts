@@ -142,7 +142,7 @@ export const OBJECT_EXPECTATION = {
   description: "Expectations of one object.",
   fields: {
     is: { type: "literals", values: ["present", "absent"], description: "Whether it exists." },
-    asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object at that time." },
+    asserts: { ...ASSERTS, description: "Like `asserts` of a test, about the object at that time." },
     writes: WRITES,
     events: { ...REASONS, description: "The reasons of all Events about it so far, each listed once, in any order. [] means none." },
     notes: {

@@ -141,7 +141,7 @@ export class EtcdConnection {
     try {
       const answer = await this.#ask(endpoint, { path: "/v3/maintenance/status", body: {} }, this.#options.connectTimeoutMs);
       const { cluster_id: id } = ((answer as { header?: WireHeader }).header ?? {}) as WireHeader;
-      if (id === undefined) throw foreignAnswer("the answer names no cluster");
+      if (id === undefined) throw foreignAnswer("the answer contains no cluster id");
       this.#clusterId ??= id;
       if (id === this.#clusterId || this.#tookOver(endpoint, id)) return this.#endpoints.forEach((each) => (each.foreign = undefined));
       throw new EtcdFailure(`${endpoint.url.host} belongs to another cluster`, { mayHaveHappened: false });
