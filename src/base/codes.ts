@@ -147,7 +147,7 @@ export const CODES = {
     remedy: "Point path, or namePath relative to path, at the name of the object; for a reference by labels, at a label selector.",
   },
   REFERENCE_UNMAPPED: {
-    meaning: "A host name in a reference belongs to no known tenant object, so it has no tenant name.",
+    meaning: "A reference on the host contains a name that belongs to no known tenant object, so it cannot be translated back.",
     remedy: "Edit the reference in the tenant cluster.",
   },
   REFERENCE_MISSING: {

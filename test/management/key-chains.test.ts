@@ -9,7 +9,7 @@ import { at, BASE, MERGE_PATCH } from "./platform.ts";
 import { keyOf } from "./shared-platform.ts";
 
 describe("a key with a ttl", () => {
-  test("makes none that lasts longer, nor do the keys made with that one", async () => {
+  test("creates no key that lasts longer, and neither do the keys created with it", async () => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane", ttl: 3 });
       const second = await own.make(first);
@@ -203,7 +203,7 @@ describe("the end of a key", () => {
         return own.admin.send("POST", KEYS, { metadata: { name }, spec: { user: "jane" } });
       },
     ],
-  ])("by %s it ends what was made with it", async (_what, end) => {
+  ])("by %s ends everything that was created with it", async (_what, end) => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane" });
       const second = await own.make(first);

@@ -33,7 +33,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   workqueue_adds_total: "Keys added to the queue",
   workqueue_retries_total: "Keys added again after a failure",
   workqueue_queue_duration_seconds: "Time that keys waited in the queue",
-  workqueue_work_duration_seconds: "Time spent on processing keys",
+  workqueue_work_duration_seconds: "Time spent processing keys",
   workqueue_unfinished_work_seconds: "Total duration of the work in progress",
   workqueue_longest_running_processor_seconds: "Duration of the longest work in progress",
   controller_runtime_reconcile_total: "Reconciles, by result: success, requeue_after, error; requeue stays 0",

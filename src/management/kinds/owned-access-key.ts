@@ -152,7 +152,7 @@ const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key."
     OIDC_PROVIDER,
     "For refresh tokens of the platform's own provider. It is stored without effect: the platform is not a provider.",
   ],
-  parent: [text, "Deprecated: the key whose sign-in this one shares."],
+  parent: [text, "Deprecated: another key of the same sign-in."],
   oidcLogin: [OIDC_LOGIN, "Deprecated: tokens of a provider; use identity."],
 });
 

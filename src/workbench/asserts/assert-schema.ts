@@ -28,7 +28,7 @@ export const ASSERT = {
     notExists: assertion("There is no value.", {}),
     contains: assertion("A list contains this item, or a string contains this part.", {
       content: given("The item, or the part of the text."),
-      count: { type: "integer", minimum: 0, description: "The list contains it exactly this many times. Default: at least once." },
+      count: { type: "integer", minimum: 0, description: "Exact number of times that the list contains the item. Default: at least once." },
       any: { type: "boolean", default: false, description: "An item that is a map needs to have only the members that content lists." },
     }),
     isSubset: assertion("A map has at least these members, and so do the maps inside it.", {
@@ -42,7 +42,12 @@ export const ASSERT = {
       },
     }),
     lengthEqual: assertion("A list, map or string has this many items, members or characters.", {
-      count: { type: "integer", required: true, minimum: 0, description: "How many. Characters are UTF-16 units." },
+      count: {
+        type: "integer",
+        required: true,
+        minimum: 0,
+        description: "Number of items, members or characters. Characters are UTF-16 units.",
+      },
     }),
     isType: assertion("The value is of this type.", {
       type: { type: "literals", required: true, values: VALUE_TYPES, description: "The type, by its name in JSON." },

@@ -34,7 +34,7 @@ export type { EtcdTls } from "./client/connection.ts";
 export interface EtcdStoreOptions {
   /** Addresses of members of one cluster, as `https://127.0.0.1:2379`. When one fails, the next one is used. */
   readonly endpoints: readonly string[];
-  /** Prefix of all keys. Default `/endpoint-sync/`. Other data in etcd does no harm and is left alone, except by compactions. */
+  /** Prefix of all keys. Default `/endpoint-sync/`. Other data in etcd is left alone, except that compactions include it. */
   readonly prefix?: string;
   readonly tls?: EtcdTls;
   readonly credentials?: EtcdCredentials;

@@ -53,7 +53,7 @@ export function compileFailure(text: string, what: string, place: TextPosition =
 /** The error for source text whose compilation exceeds the rest of a budget. */
 export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: number): EngineError {
   const { limit } = budget;
-  const what = `needs more than the rest of the ${limit} steps for compiling all expressions of a configuration`;
+  const what = `needs more steps than are left of the ${limit} for compiling all expressions of a configuration`;
   return failure(
     "EXPRESSION_FUEL",
     text,

@@ -21,8 +21,8 @@ const OIDC_SERVER = {
   type: "object",
   description: "Deprecated: clients are configured elsewhere. The platform as a provider of OpenID Connect.",
   fields: {
-    enabled: flag("The platform is a provider."),
-    wildcardRedirect: flag("Redirect addresses of clients may contain `*`."),
+    enabled: flag("Act as a provider of OpenID Connect."),
+    wildcardRedirect: flag("Allow `*` in redirect addresses of clients."),
     clients: {
       type: "list",
       description: "The clients.",
@@ -152,7 +152,7 @@ const VAULT = {
           fields: {
             name: formField("objectName", "Name of the Secret."),
             key: formField("dataKey", "Key in its data."),
-            optional: flag("The Secret or its key may be missing."),
+            optional: flag("Allow the Secret or its key to be missing."),
           },
         },
       },
@@ -196,7 +196,7 @@ export const MANAGEMENT_SCHEMA = {
       patternHint: "a domain without scheme or path",
     },
     projectNamespacePrefix: {
-      ...textField("Prefix of the namespaces of projects; empty means none."),
+      ...textField("Prefix of the namespaces of projects; empty means no prefix."),
       default: PROJECT_PREFIX,
       maxLength: 62,
       pattern: "^([a-z0-9][a-z0-9\\-]*)?$",

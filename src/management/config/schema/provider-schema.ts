@@ -46,7 +46,7 @@ export const OIDC = {
     },
     getUserInfo: flag("Also read claims from the UserInfo endpoint."),
     groupsPrefix: formField("line", "Prefix of each group."),
-    type: formField("line", "Type that is shown in the user interface; display only."),
+    type: formField("line", "Type that the user interface shows; it has no other effect."),
     resource: formField("web", "Value of the parameter `resource` of token requests."),
     prompt: {
       type: "literals",

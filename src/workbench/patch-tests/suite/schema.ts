@@ -153,7 +153,7 @@ const TEST = {
     },
     expected: { ...OBJECT, description: "The whole expected object: a golden file, which `test -u` writes, or the object itself." },
     references: { type: "list", description: "All objects that the object must refer to, in any order. toHost only.", items: REFERENCE },
-    path: { type: "string", description: "With cases: where their values are written, and read afterwards." },
+    path: { type: "string", description: "With cases: the path at which the value of each case is set, and its result is read." },
     cases: { type: "list", description: "Runs the test once for each of these values.", items: CASE, minItems: 1, maxItems: 100_000 },
     maxFuel: { ...FUEL_MAX, description: "Maximum fuel of all patches in total. Default: the one in defaults." },
     maxMatches: { ...MATCHES_MAX, description: "Maximum number of values that one patch may find. Default: the one in defaults." },
