@@ -255,7 +255,12 @@ function tagName(reader: Reader, event: Properties): string {
 
 function refuseTag(reader: Reader, event: Properties): void {
   const raw = reader.source.text.slice(event.tagStart, event.tagEnd);
-  problem(reader, event.tagStart, `The tag ${raw} is not supported`, "Remove the tag; only those of JSON data, such as !!str, are known");
+  problem(
+    reader,
+    event.tagStart,
+    `The tag ${raw} is not supported`,
+    "Remove the tag; only tags of JSON data, such as !!str, are supported",
+  );
 }
 
 function anchored(reader: Reader, event: Properties, node: Node, extent: Extent): Node {

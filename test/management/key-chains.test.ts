@@ -17,14 +17,14 @@ describe("a key with a ttl", () => {
       expect(await codesOf(first, second, third)).toEqual([200, 200, 200]);
       await own.wait(3);
       expect(await codesOf(first, second, third)).toEqual([401, 401, 401]);
-      expect(await whyOf(third)).toBe("the access key with which this one was created is no longer accepted");
+      expect(await whyOf(third)).toBe("the access key used to create this one is no longer accepted");
     });
   });
 
   test("warns with the time when the key ends if more is requested", async () => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane", ttl: 3 });
-      const warning = "the key expires at 2026-06-01T12:00:03Z, no later than the keys with which it is created and changed";
+      const warning = "the key expires at 2026-06-01T12:00:03Z, no later than the keys used to create and change it";
       expect((await own.post(first, {})).warnings).toContain(warning);
       expect((await own.post(first, { ttl: 60 })).warnings).toContain(warning);
       expect((await own.post(first, { ttl: 2 })).warnings).toBe("");

@@ -92,7 +92,7 @@ class FollowedKeys implements PlatformKeys {
       this.#known = readKeySet(await this.#readInTime());
       this.#freshAt = clock.monotonic();
     } catch (error) {
-      logger.warn("Cannot read the platform's keys; the known ones remain valid", {
+      logger.warn("Cannot read the platform's keys; those read before remain valid", {
         reason: messageOf(error),
         known: this.#known.size,
       });

@@ -24,7 +24,7 @@ export interface TranslatorOptions {
   readonly mappingsOnly?: boolean;
   /** Domain of translated DNS names without a domain. Default "cluster.local". */
   readonly hostClusterDomain?: string;
-  /** Prefix of the engine's label keys. Default "sync.platform/". At most 45 characters, the slash included. */
+  /** Prefix of the engine's label keys. Default "sync.platform/". At most 45 characters, including the slash. */
   readonly markerPrefix?: string;
 }
 

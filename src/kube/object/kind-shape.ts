@@ -46,7 +46,7 @@ export const MANAGED_FIELDS_ENTRY = named("ManagedFieldsEntry", "The fields that
   ],
   manager: [optional(text), "Name of the manager."],
   operation: [optional(text), "Apply for server-side apply, Update for all other writes."],
-  subresource: [optional(text), "Subresource by which the fields were set; empty for the object itself."],
+  subresource: [optional(text), "Subresource through which the fields were set; empty for the object itself."],
   time: [optional(time), "When the manager last changed its fields or their values."],
 });
 

@@ -1,6 +1,6 @@
 import type { ResourceType } from "../../kube/object/resource.ts";
 
-/** The API group of the platform. Source: specification 1, "What the service does". */
+/** The API group of the platform. */
 export const MANAGEMENT_GROUP = "management.platform";
 /** The only version of the group. */
 export const MANAGEMENT_VERSION = `${MANAGEMENT_GROUP}/v1`;

@@ -13,8 +13,7 @@ export interface Sharing {
    */
   readonly compact?: (revision: number) => Promise<void>;
   /**
-   * Minimum time for which history is kept, in milliseconds; the maximum is twice that. Default 5 minutes, as with Kubernetes' API
-   * servers.
+   * Minimum time that history is kept, in milliseconds; the maximum is twice that. Default 5 minutes, as with Kubernetes' API servers.
    */
   readonly compactAfterMs?: number;
   /**

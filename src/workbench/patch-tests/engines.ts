@@ -40,7 +40,7 @@ export interface EngineCache {
   engineFor(ingredients: EngineIngredients): Promise<Engine>;
   /** A sandbox for expressions of the test file itself. */
   sandbox(): Promise<Sandbox>;
-  /** A sandbox in which expressions of an engine of this cache can be watched. */
+  /** A sandbox for watching the expressions of an engine of this cache. */
   watchingSandbox(engine: Engine): Promise<Sandbox>;
   /** Frees all sandboxes; no engine of this cache can be used afterwards. */
   dispose(): void;

@@ -33,7 +33,10 @@ const OIDC_SERVER = {
           name: formField("line", "Name of the client."),
           clientId: formField("line", "Id of the client."),
           clientSecret: formField("secret", "Secret of the client."),
-          redirectURIs: formList("redirect", "Addresses, one of which a requested redirect must match, unless the client is public."),
+          redirectURIs: formList(
+            "redirect",
+            "Allowed redirect addresses. A requested redirect must match one of them, unless the client is public.",
+          ),
         },
       },
     },
@@ -151,7 +154,7 @@ const VAULT = {
           description: "A Secret that contains the token.",
           fields: {
             name: formField("objectName", "Name of the Secret."),
-            key: formField("dataKey", "Key in its data."),
+            key: formField("dataKey", "Key of the token in the Secret's data."),
             optional: flag("Allow the Secret or its key to be missing."),
           },
         },

@@ -26,7 +26,7 @@ export const OIDC = {
   description: "An OpenID Connect provider.",
   fields: {
     issuerUrl: formField("web", "Address of the provider, the `iss` of its tokens. It must offer discovery."),
-    clientId: formField("line", "The client that tokens must be issued for. Only one is trusted; `azp` is respected."),
+    clientId: formField("line", "The client that tokens must be issued for. Only one client is trusted; `azp` is respected."),
     clientSecret: formField("secret", "Secret of that client."),
     redirectURI: formField("web", "Callback address of the platform."),
     postLogoutRedirectURI: formField("web", "Address of the platform to which the provider sends users after logout."),

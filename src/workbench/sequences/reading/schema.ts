@@ -99,11 +99,11 @@ const FAULT = {
 
 const RELOAD = {
   type: "object",
-  description: "The running syncer loads another configuration. What is omitted does not change.",
+  description: "The running syncer loads another configuration. Omitted fields do not change.",
   fields: {
-    config: { type: "any", description: "The same as `config` of the file." },
-    patches: { type: "any", description: "The same as `patches` of the file." },
-    settings: { type: "any", description: "The same as `settings` of the file." },
+    config: { type: "any", description: "Like `config` of the file." },
+    patches: { type: "any", description: "Like `patches` of the file." },
+    settings: { type: "any", description: "Like `settings` of the file." },
   },
 } as const satisfies ObjectSchema;
 
