@@ -69,7 +69,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
     "Checks of existing logins: current (the user may still sign in), ended, failed (the provider could not be asked), unasked (the provider cannot be asked without the user)",
   management_access_keys:
     "Stored keys, by type (unknown for types without a meaning) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or points elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
-  management_access_key_refusals_total: "Requests answered 401: missing (no key), unknown, or a state of management_access_keys",
+  management_access_key_refusals_total: "Requests answered with 401: missing (no key), unknown, or a state of management_access_keys",
   management_administrator_key_end_timestamp_seconds:
     "Expiry time of the first administrator's key, in seconds since 1970; +Inf if the key does not expire",
   management_etcd_reloads_total:

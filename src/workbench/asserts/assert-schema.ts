@@ -23,7 +23,7 @@ export const ASSERT = {
   description: "A statement about the resulting object. One statement per entry, with not: true for its opposite.",
   fields: {
     equal: assertion("The value equals this one, including everything in it.", { value: given("The value, which may be null.") }),
-    notEqual: assertion("The value is different, or there is none.", { value: given("The value.") }),
+    notEqual: assertion("The value is different or absent.", { value: given("The value.") }),
     exists: assertion("There is a value, null included.", {}),
     notExists: assertion("There is no value.", {}),
     contains: assertion("A list contains this item, or a string contains this part.", {

@@ -10,7 +10,7 @@ const PORT = named("ServicePort", "One port of a Service.", {
   targetPort: [
     4,
     always(either(PORT_NUMBER, textAs("portName"))),
-    "Port of the Pods, as a number or by its name there; the same as port when omitted.",
+    "Port of the Pods, as a number or as the name of a container port; the same as port when omitted.",
   ],
   nodePort: [5, untried(int32), "Port on every node, for Services of type NodePort and LoadBalancer; chosen by the server when omitted."],
 });

@@ -58,7 +58,7 @@ function checkDirectory(provider: Spot): void {
   if (writtenText(account) === undefined && itemsOf(groups).length > 0)
     warn(groups, { message: "No user can be in these groups: without serviceAccountFilePath, no groups are known" });
   if (writtenText(account) === undefined || writtenText(email) !== undefined) return;
-  const message = 'Missing "adminEmail", which serviceAccountFilePath needs';
+  const message = 'Missing "adminEmail", which serviceAccountFilePath requires';
   refuseAt({ ...account, field: email.field }, { code: "CONFIG_REQUIRED", message });
 }
 

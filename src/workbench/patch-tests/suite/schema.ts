@@ -84,8 +84,8 @@ const PATCH_OUTCOME = {
       description:
         "applied: some value changed. noChange: values were found and none changed. noMatch: the path found nothing. noExpression: there is nothing for this direction. error: some value failed. denied: a protected field was restored.",
     },
-    matches: { type: "integer", minimum: 0, description: "How many values the path finds." },
-    changed: { type: "integer", minimum: 0, description: "How many values are different afterwards." },
+    matches: { type: "integer", minimum: 0, description: "Number of values that the path finds." },
+    changed: { type: "integer", minimum: 0, description: "Number of values that are different afterwards." },
     code: { type: "string", description: "Code of the first failure." },
     fuel: {
       type: "object",
