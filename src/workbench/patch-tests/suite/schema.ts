@@ -195,7 +195,7 @@ export const PATCH_TEST = {
       description: "Defaults for fields that tests omit.",
       default: {},
       fields: {
-        direction: { ...DIRECTION, default: "toHost", description: "Which way." },
+        direction: { ...DIRECTION, default: "toHost", description: "Direction of the patches." },
         maxFuel: { ...FUEL_MAX, description: "Maximum fuel of all patches in total. Default: what the settings allow." },
         maxMatches: { ...MATCHES_MAX, description: "Maximum number of values that one patch may find. Default: no limit." },
       },
