@@ -116,7 +116,7 @@ export function licencesPage(): string {
 # Licences
 
 \`endpoint-sync\` is under the [Apache License 2.0](../../LICENSE). Its installation includes ${installed.length} packages by others, in the
-versions that this project is tested with; an installation from the tarball may take newer ones within the same majors. Each
+versions that this project is tested with; an installation from the tarball may take newer ones of the same major versions. Each
 keeps its licence file in its folder below \`node_modules\`.
 
 ## Allowed

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 
-/** Randomness as an argument, so that tests and the simulator control it. */
+/** Randomness as a dependency, so that tests and the simulator control it. */
 export interface Chance {
   /** A number in [0, 1). */
   fraction(): number;

@@ -5,12 +5,12 @@ export interface Timer {
 }
 
 /**
- * Time as an argument. Everything that waits or stamps takes a clock, so that tests and the simulator control time.
+ * Time as a dependency. Code that waits or writes timestamps takes a clock, so that tests and the simulator control time.
  */
 export interface Clock {
   /** Wall time in milliseconds since 1970, for timestamps. May jump. */
   now(): number;
-  /** Milliseconds from an arbitrary start that never go back, for durations. */
+  /** Milliseconds since an arbitrary start, for durations. Never goes back. */
   monotonic(): number;
   /** Calls `callback` once after `delayMs` milliseconds, never before `schedule` returns. The timer alone keeps a process alive only if `keepAlive` is set. */
   schedule(delayMs: number, callback: () => void, options?: { readonly keepAlive?: boolean }): Timer;

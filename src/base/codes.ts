@@ -103,7 +103,7 @@ export const CODES = {
     remedy: "Patch labels, annotations or the body of the object; patches cannot change identity, markers or ownership.",
   },
   PATH_SYNTAX: {
-    meaning: "A path does not parse.",
+    meaning: "A path cannot be parsed.",
     remedy: 'Correct the path at the column that the message names; join fields with dots, and put other keys in ["…"].',
   },
   PATH_UNSUPPORTED: {
@@ -111,7 +111,7 @@ export const CODES = {
     remedy: "Use [*] and decide inside the expression, or set pathSyntax: jsonpath for `$`-rooted paths.",
   },
   EXPRESSION_SYNTAX: {
-    meaning: "An expression does not parse, is not exactly one expression, or uses an unsupported feature.",
+    meaning: "An expression cannot be parsed, is not exactly one expression, or uses an unsupported feature.",
     remedy: "Rewrite the text as one expression; the message shows the place and, if possible, the rewrite.",
   },
   EXPRESSION_ERROR: {
@@ -123,11 +123,11 @@ export const CODES = {
     remedy: "Return a string, number, boolean, list, object or null. null deletes the field.",
   },
   EXPRESSION_FUEL: {
-    meaning: "An expression used up its fuel.",
+    meaning: "An expression ran out of fuel.",
     remedy: "Simplify the expression, or raise the limit in the settings.",
   },
   EXPRESSION_MEMORY: {
-    meaning: "An expression used up its memory.",
+    meaning: "An expression exceeded its memory limit.",
     remedy: "Build smaller values, or raise the limit in the settings.",
   },
   EXPRESSION_STACK: {
@@ -147,7 +147,7 @@ export const CODES = {
     remedy: "Point path, or namePath relative to path, at the name of the object; for a reference by labels, at a label selector.",
   },
   REFERENCE_UNMAPPED: {
-    meaning: "A host name in a reference belongs to no known tenant object, so it has no tenant name.",
+    meaning: "A reference on the host contains a name that belongs to no known tenant object, so it cannot be translated back.",
     remedy: "Edit the reference in the tenant cluster.",
   },
   REFERENCE_MISSING: {
@@ -306,5 +306,5 @@ export const CODES = {
   },
 } as const satisfies Record<string, CodeText>;
 
-/** One of the closed list of codes. */
+/** A code of the closed list {@link CODES}. */
 export type Code = keyof typeof CODES;

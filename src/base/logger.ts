@@ -9,7 +9,7 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 /** One of {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Takes constant messages with fields; formatting and destination are the implementation's. */
+/** Logs constant messages with fields; the implementation determines their format and destination. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

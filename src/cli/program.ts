@@ -68,7 +68,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "validate",
-    summary: "check a configuration: every problem and warning with line and column",
+    summary: "report every problem and warning of a configuration, with line and column",
     load: async () => (await import("./commands/validate.ts")).defineValidate,
   },
   {

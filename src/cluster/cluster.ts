@@ -45,8 +45,9 @@ export interface EmbeddedClusterOptions {
   /** The store of the objects, which the cluster closes. Default: a new memory store with `history`. */
   readonly store?: Store;
   /**
-   * Controllers that run, as kube-controller-manager's `--controllers` names them: `*` means all of them, and a name after `-` is excluded.
-   * Default `["*"]`. Without the garbage collector, objects that are deleted in the foreground or leaving orphans wait for another one.
+   * Controllers that run, as kube-controller-manager's `--controllers` names them: `*` means all of them, and a name after `-` is
+   * excluded. Default `["*"]`. Without the garbage collector, foreground deletions, and deletions that orphan dependents, wait until
+   * another one completes them.
    *
    * @example
    * await createEmbeddedCluster({ controllers: ["*", "-endpointslice-mirroring-controller"] });

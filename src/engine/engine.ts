@@ -48,7 +48,7 @@ export interface EngineOptions {
   readonly adoptCluster?: string;
   /** An embedder's own names instead of the configured ones. */
   readonly translator?: Translator;
-  /** The kinds that can be synced: those that `config` was read for, of which {@link SYNCED_KINDS} are always some. Default: these alone. */
+  /** The kinds that can be synced: those that `config` was read for, always including {@link SYNCED_KINDS}. Default: no others. */
   readonly kinds?: readonly SyncedKind[];
   /** Wraps the sandbox, to watch evaluations of patches. Default: no wrapper. */
   readonly instrument?: (engine: PatchEngine) => PatchEngine;

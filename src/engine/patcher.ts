@@ -113,7 +113,7 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
   };
 }
 
-const NOT_THERE = "not all of the tenant's body arrived on the host: a patch failed or an address was refused";
+const NOT_THERE = "part of the tenant's body did not reach the host: a patch failed or an address was refused";
 
 /**
  * `object`, the tenant's view of a host object, with what of the tenant object did not arrive `there`. It is missing on the host, or

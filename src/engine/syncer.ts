@@ -61,7 +61,7 @@ export interface SyncerOptions extends EngineOptions {
 export interface SyncerStatus {
   /** True once every cache has been complete: the syncer works, or can begin at any moment. */
   readonly prepared: boolean;
-  /** The workers run. */
+  /** True while the workers run. */
   readonly running: boolean;
   /** Number of objects that wait to be reconciled, excluding those in progress. */
   readonly waiting: number;
@@ -78,12 +78,12 @@ export interface Syncer {
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
    * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
    * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
-   * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not report what it allows.
+   * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not report its permissions.
    */
   prepare(): Promise<void>;
   /**
-   * Works until `lost` aborts, then finishes the writes in progress, stands by again and resolves. The latest changes are processed first.
-   * Requires an earlier {@link Syncer.prepare}, and can be called again.
+   * Syncs until `lost` aborts, then finishes the writes in progress, stands by again and resolves. The latest changes are processed
+   * first. Requires an earlier {@link Syncer.prepare}, and can be called again.
    */
   lead(lost: AbortSignal): Promise<void>;
   /**
@@ -95,9 +95,9 @@ export interface Syncer {
   /** Finishes the writes in progress and ends. */
   stop(): Promise<void>;
   /**
-   * Continues with another configuration, once the objects under way are done with the old one: every object sees one of the two.
-   * Omitted parts stay as they were. All objects are processed again, after those that change meanwhile. "unchanged" when the new
-   * configuration means the same; then nothing happens. After a failure the old one stays.
+   * Switches to another configuration once the reconciles in progress have finished with the old one, so no reconcile mixes the two.
+   * Omitted parts do not change. All objects are processed again; objects that change in the meantime go first. Returns "unchanged",
+   * without any effect, if the new configuration is equivalent. After a failure, the old configuration stays in effect.
    *
    * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createSyncer}.
    * @throws CONFIG_VALUE when the change needs a restart.
@@ -106,8 +106,8 @@ export interface Syncer {
   reload(changed: ConfigurationChange): Promise<"changed" | "unchanged">;
   status(): SyncerStatus;
   /**
-   * The mode that results from the setting `backends`, the sections and the permissions: `auto` is `endpoints` if some on slices are
-   * missing, and until {@link Syncer.prepare} has checked them.
+   * The mode that results from the setting `backends`, the sections and the permissions: `auto` is `endpoints` if permissions on slices
+   * are missing, and until {@link Syncer.prepare} has checked them.
    */
   readonly backends: BackendsMode;
   /** Permissions that the current configuration needs on both clusters. */

@@ -110,7 +110,7 @@ function readAlias(reader: Reader, event: EventOf<typeof EVENT_ID.ALIAS>): Node 
   if (reader.aliases > ALIASES_MAX) throw new YamlRefusal(at, `Found more than ${ALIASES_MAX} aliases`);
   reader.aliasedValues += target.extent.values;
   const { aliasedValues, aliasedValuesMax } = reader;
-  if (aliasedValues > aliasedValuesMax) throw new YamlRefusal(at, `Aliases stand for more than ${aliasedValuesMax} values`);
+  if (aliasedValues > aliasedValuesMax) throw new YamlRefusal(at, `Aliases expand to more than ${aliasedValuesMax} values`);
   if (reader.depth + target.extent.depth > DOCUMENT_DEPTH_MAX) throw new YamlRefusal(at, TOO_DEEP);
   reader.lastEnd = event.anchorEnd;
   return target.node;
@@ -185,7 +185,7 @@ function mergeInto(reader: Reader, entries: Map<string, MapEntry>, merge: { at: 
       return;
     }
     reader.mergedKeys += 1 + source.entries.size;
-    if (reader.mergedKeys > MERGED_KEYS_MAX) throw new YamlRefusal(merge.at, `Merge keys (<<) bring in more than ${MERGED_KEYS_MAX} keys`);
+    if (reader.mergedKeys > MERGED_KEYS_MAX) throw new YamlRefusal(merge.at, `Merge keys (<<) add more than ${MERGED_KEYS_MAX} keys`);
     for (const [key, entry] of source.entries) if (!entries.has(key)) entries.set(key, entry);
   }
 }
@@ -255,7 +255,12 @@ function tagName(reader: Reader, event: Properties): string {
 
 function refuseTag(reader: Reader, event: Properties): void {
   const raw = reader.source.text.slice(event.tagStart, event.tagEnd);
-  problem(reader, event.tagStart, `The tag ${raw} is not supported`, "Remove the tag; only those of JSON data, such as !!str, are known");
+  problem(
+    reader,
+    event.tagStart,
+    `The tag ${raw} is not supported`,
+    "Remove the tag; only tags of JSON data, such as !!str, are supported",
+  );
 }
 
 function anchored(reader: Reader, event: Properties, node: Node, extent: Extent): Node {

@@ -155,7 +155,7 @@ describe("cleanup", () => {
     for (let times = 0; times < 2; times += 1) {
       const { code, stdout, stderr } = await cli("cleanup", ["--kind", "endpoints", "--yes"]);
       expect(code).toBe(0);
-      expect(stderr).toBe("warning Endpoints vc-blue/web-x-shop-x-blue stays until its finalizers are done: example.com/hold\n");
+      expect(stderr).toBe("warning Endpoints vc-blue/web-x-shop-x-blue remains until its finalizers are removed: example.com/hold\n");
       expect(stdout).toMatch(/\nRemoved 0 objects\.\n$/);
     }
     expect(await cli("audit", ["-o", "json"])).toMatchObject({ code: 1, stdout: expect.stringContaining("example.com/hold") as string });

@@ -134,7 +134,7 @@ describe("a cluster with a folder", () => {
 });
 
 describe("a folder that cannot be used", () => {
-  const HINT = "  Remove the file to generate new credentials; earlier kubeconfigs do not work with them\n";
+  const HINT = "  Remove the file to generate new credentials; earlier kubeconfigs then no longer work\n";
   const made = (at: number) => createClusterCredentials({ name: `c${at}`, clock: systemClock, chance: systemChance });
 
   test.each<{ why: string; text: string }>([

@@ -197,7 +197,7 @@ testCommand("match", [
     code: 2,
     err: [
       'error CONFIG_SYNTAX: Cannot use "text.yaml": found a document that is not a Kubernetes object',
-      "  Every document needs apiVersion and kind, as kubectl get -o yaml prints them",
+      "  Every document needs apiVersion and kind, as in the output of kubectl get -o yaml",
     ],
   },
   {

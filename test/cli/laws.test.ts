@@ -105,7 +105,7 @@ describe("validate --laws", () => {
     );
     const idle = await laws("drifts.yaml", "idle.yaml");
     expect(idle.code).toBe(2);
-    expect(idle.stderr).toMatch(/idle\.yaml:3:5: error CONFIG_VALUE acceptedDrifts\[0\]: No patch of this path drifts/);
+    expect(idle.stderr).toMatch(/idle\.yaml:3:5: error CONFIG_VALUE acceptedDrifts\[0\]: No patch with this path drifts/);
     expect(idle.stderr).toContain("drifts.yaml:5:");
     // Oscillation is always an error.
     const restless = accepting("metadata.annotations[*]");

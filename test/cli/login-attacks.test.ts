@@ -196,7 +196,7 @@ describe("a server that answers", () => {
     const running = start(["login-token", "--server", url, "--no-browser"]);
     await come(running);
     expect(await running.code).toBe(0);
-    expect(running.terminal.stderr).toContain("others can read or write it");
+    expect(running.terminal.stderr).toContain("other users can read or write it");
     expect(running.terminal.stdout).not.toContain("planted");
     expect(readFileSync(path, "utf8")).toContain("good-key");
     expect(statSync(path).mode & 0o777).toBe(0o600);

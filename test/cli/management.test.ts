@@ -215,7 +215,7 @@ describe("how it is reached", () => {
     expect((await refused("--tls-cert", newFile("none.pem", "x"), "--tls-key", key)).stderr).toContain("CONFIG_FILE");
   });
 
-  test("says when its port is taken, and leaves the folder to the next start", async () => {
+  test("reports when its port is taken, and leaves the folder to the next start", async () => {
     const { url } = await begin([]);
     const port = new URL(url).port;
     const data = newPath("data");

@@ -135,7 +135,7 @@ const MISTAKES: readonly Mistake[] = [
     config: endpoints(patch(NOTE, '"x" + value', "value.slice(1)")),
     settings: `${SETTINGS}acceptedDrifts: [{ path: metadata.annotations.note, reason: known }]\n`,
     code: "CONFIG_VALUE",
-    says: /No patch of this path drifts[^]*Remove the entry/,
+    says: /No patch with this path drifts[^]*Remove the entry/,
   },
   {
     why: "patches that are too dear for many addresses",

@@ -104,7 +104,7 @@ testCommand("render", [
       "",
     ].join("\n"),
     // An address was refused on its way to the host: the tenant keeps the body that it has.
-    err: /^warning Endpoints vc-blue\/\S+ is shown with the tenant's body: not all of the tenant's body arrived on the host/m,
+    err: /^warning Endpoints vc-blue\/\S+ is shown with the tenant's body: part of the tenant's body did not reach the host/m,
   },
   {
     why: "tells what the host's API server would refuse",

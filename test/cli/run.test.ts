@@ -249,7 +249,7 @@ describe("run", () => {
         "--host-kubeconfig",
         kubeconfig,
       ],
-      err: [/^empty\.yaml: error CONFIG_FILE.*: It is empty\. Write {} to configure nothing, or start with --allow-empty/],
+      err: [/^empty\.yaml: error CONFIG_FILE.*: It is empty\. Write {} for an empty configuration, or start with --allow-empty/],
     },
     {
       why: "wants a name",

@@ -147,7 +147,7 @@ testCommand("validate", [
     why: "warns of an empty file",
     argv: ["validate", "empty.yaml", "--settings", "settings.yaml"],
     out: "Found no patches.\nThe configuration is valid, with 1 warning.\n",
-    err: ["empty.yaml: warning CONFIG_FILE: The file is empty, so every default applies. Write {} to configure nothing"],
+    err: ["empty.yaml: warning CONFIG_FILE: The file is empty, so every default applies. Write {} for an empty configuration"],
   },
   {
     why: "takes the warning for an error with --strict",

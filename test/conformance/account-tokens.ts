@@ -180,7 +180,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       return raw.send("POST", `${path("configmaps")}?fieldManager=author`, { body });
     };
 
-    test("count, except for what their author wrote again", async () => {
+    test("count, except for fields that their author writes again", async () => {
       const { code, json } = await create("came-with", [entry, { ...entry, manager: "other", fieldsV1: { "f:data": { "f:b": {} } } }]);
       const names = (json["metadata"]!["managedFields"] ?? []).map(({ manager }) => String(manager)).sort();
       expect([code, names]).toEqual([201, ["author", "before"]]);

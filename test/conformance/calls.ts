@@ -70,7 +70,7 @@ export function getAndCreateCases(setting: () => Setting): void {
       { why: "a name of 254 characters", metadata: { name: "a".repeat(254) } },
       { why: "a label value with a space", metadata: { labels: { app: "a b" } } },
       { why: "an annotation key without a name", metadata: { annotations: { "example.com/": "x" } } },
-      { why: "annotations of more than 256 KiB", metadata: { annotations: { note: "x".repeat(262_144) } } },
+      { why: "an annotation map of more than 256 KiB", metadata: { annotations: { note: "x".repeat(262_144) } } },
       { why: "an owner without uid", metadata: { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "" }] } },
       { why: "a finalizer that is not a name", metadata: { finalizers: ["not a name"] } },
     ])("$why is API_INVALID", async ({ metadata }) => {
@@ -107,7 +107,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, keyOf(created))).toEqual(newer);
     });
 
-    test("exactly one of many writers that start from one state succeeds", async () => {
+    test("of several writers that start from the same state, exactly one succeeds", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("contested"));
       const writes = [1, 2, 3, 4, 5].map((n) => codeOf(client.update(CONFIG_MAPS, { ...created, data: { n: String(n) } })));

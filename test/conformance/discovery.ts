@@ -91,7 +91,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect((await get(url, { "if-none-match": String(document.headers["etag"]) })).code).toBe(304);
     });
 
-    test("an old address of a schema leads to the new one, none leads to what is not served", async () => {
+    test("an old address of a schema leads to the new one, and no address leads to something that is not served", async () => {
       const { code, headers } = await get("/openapi/v3/apis/discovery.k8s.io/v1?hash=OLD");
       expect([code, headers["location"]]).toEqual([301, expect.stringMatching(/^\/openapi\/v3\/apis\/discovery\.k8s\.io\/v1\?hash=/)]);
       expect((await get("/openapi/v3/apis/no.such/v1")).code).toBe(404);

@@ -33,7 +33,7 @@ export function writeCases(setting: () => RawSetting): void {
       expect((await raw.send("POST", path("configmaps"), { body: "k8s", headers })).code).toBe(400);
     });
 
-    test("even with a resourceVersion it creates Endpoints that are gone, unless it names their uid", async () => {
+    test("a PUT with a resourceVersion creates Endpoints that are gone too, unless it names their uid", async () => {
       const { raw, path } = setting();
       const { json } = await raw.send("POST", path("endpoints"), { body: { metadata: { name: "revenant" } } });
       await raw.send("DELETE", path("endpoints", "revenant"));
@@ -43,7 +43,7 @@ export function writeCases(setting: () => RawSetting): void {
       expect((await raw.send("PUT", path("endpoints", "revenant"), { body: { metadata } })).code).toBe(201);
     });
 
-    test("a PUT of an absent ConfigMap is 404, one without resourceVersion overwrites", async () => {
+    test("a PUT of an absent ConfigMap is 404, and a PUT without resourceVersion overwrites", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "overwritten" }, data: { a: "1" } };
       expect((await raw.send("PUT", path("configmaps", "overwritten"), { body })).code).toBe(404);

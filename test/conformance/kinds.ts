@@ -42,11 +42,11 @@ export function kindCases(setting: () => Setting): void {
     });
 
     test.each([
-      { why: "no addressType", rest: { addressType: undefined } },
+      { why: "a missing addressType", rest: { addressType: undefined } },
       { why: "an address of another family", rest: { endpoints: [{ addresses: ["2001:db8::1"] }] } },
       { why: "an endpoint without address", rest: { endpoints: [{ addresses: [] }] } },
       { why: "a loopback address", rest: { endpoints: [{ addresses: ["127.0.0.1"] }] } },
-      { why: "two ports with the same name", rest: { ports: [{ name: "a", port: 1 }, { name: "a", port: 2 }] } }, // prettier-ignore
+      { why: "a port name that occurs twice", rest: { ports: [{ name: "a", port: 1 }, { name: "a", port: 2 }] } }, // prettier-ignore
     ])("$why is API_INVALID", async ({ rest }) => {
       expect(await codeOf(setting().client.create(ENDPOINT_SLICES, slice("refused", rest)))).toBe("API_INVALID");
     });
@@ -82,7 +82,7 @@ export function kindCases(setting: () => Setting): void {
 
     test.each([
       { why: "a key with a slash", type: CONFIG_MAPS, rest: { data: { "a/b": "x" } } },
-      { why: "more than 1 MiB", type: CONFIG_MAPS, rest: { data: { a: "x".repeat(1_048_577) } } },
+      { why: "data of more than 1 MiB", type: CONFIG_MAPS, rest: { data: { a: "x".repeat(1_048_577) } } },
       { why: "a key in both kinds of data", type: CONFIG_MAPS, rest: { data: { a: "x" }, binaryData: { a: "YQ==" } } },
       { why: "a TLS secret without its key", type: SECRETS, rest: { type: "kubernetes.io/tls", data: { "tls.crt": "YQ==" } } },
     ])("$why is API_INVALID", async ({ type, rest }) => {
@@ -222,7 +222,7 @@ function endpointsCases(setting: () => Setting): void {
       { why: "the unspecified address", subset: { addresses: [{ ip: "::" }] } },
       { why: "a link-local multicast address", subset: { addresses: [{ ip: "224.0.0.1" }] } },
       { why: "a port of 0", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 0 }] } },
-      { why: "two ports, one without a name", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80 }, { name: "b", port: 81 }] } },
+      { why: "a second port without a name", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80 }, { name: "b", port: 81 }] } },
       { why: "a port name in upper case", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "HTTP", port: 80 }] } },
       { why: "an unknown protocol", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80, protocol: "ICMP" }] } },
       { why: "a hostname that is not a label", subset: { addresses: [{ ip: "10.1.0.1", hostname: "a.b" }] } },
@@ -316,18 +316,18 @@ function serviceCases(setting: () => Setting): void {
     });
 
     test.each([
-      { why: "no ports", spec: { ports: [] } },
-      { why: "two ports, one without a name", spec: { ports: [{ port: 80 }, { name: "b", port: 81 }] } },
-      { why: "two ports with the same name", spec: { ports: [{ name: "a", port: 80 }, { name: "a", port: 81 }] } }, // prettier-ignore
-      { why: "one port twice", spec: { ports: [{ name: "a", port: 80 }, { name: "b", port: 80 }] } }, // prettier-ignore
+      { why: "an empty list of ports", spec: { ports: [] } },
+      { why: "a second port without a name", spec: { ports: [{ port: 80 }, { name: "b", port: 81 }] } },
+      { why: "a port name that occurs twice", spec: { ports: [{ name: "a", port: 80 }, { name: "a", port: 81 }] } }, // prettier-ignore
+      { why: "a port that occurs twice", spec: { ports: [{ name: "a", port: 80 }, { name: "b", port: 80 }] } }, // prettier-ignore
       { why: "a port out of range", spec: { ports: [{ port: 65_536 }] } },
       { why: "an unknown type", spec: { type: "Magic", ports: [{ port: 80 }] } },
       { why: "an external name that is missing", spec: { type: "ExternalName" } },
       { why: "an invalid address", spec: { clusterIP: "first", ports: [{ port: 80 }] } },
       { why: "a selector value with a space", spec: { selector: { app: "a b" }, ports: [{ port: 80 }] } },
       { why: "a node port on a ClusterIP", spec: { ports: [{ port: 80, nodePort: 30_000 }] } },
-      { why: "source ranges without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerSourceRanges: ["10.0.0.0/8"] } },
-      { why: "invalid source ranges", spec: { type: "LoadBalancer", ports: [{ port: 80 }], loadBalancerSourceRanges: ["ten"] } },
+      { why: "a source range without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerSourceRanges: ["10.0.0.0/8"] } },
+      { why: "an invalid source range", spec: { type: "LoadBalancer", ports: [{ port: 80 }], loadBalancerSourceRanges: ["ten"] } },
       { why: "a load balancer class without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerClass: "example.com/a" } },
       {
         why: "a setting for node ports of load balancers on a Service of a different type",

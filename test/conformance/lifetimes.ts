@@ -50,7 +50,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      { why: "both settings for dependents at once", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
+      { why: "setting both fields for dependents", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
       { why: "an unknown policy", body: { propagationPolicy: "Gently" }, code: 422 },
       { why: "another kind of options", body: { kind: "Pod" }, code: 400 },
     ])("$why is $code", async ({ body, code }) => {
@@ -75,7 +75,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       await raw.send("PATCH", path("configmaps", "queried"), { body: { metadata: { finalizers: null } }, headers: merge });
     });
 
-    test("the older way of not orphaning returns the object that still exists", async () => {
+    test("orphanDependents=false, the older option, returns the object that still exists", async () => {
       const { raw, path } = setting();
       await make("accepted", { finalizers: ["example.com/wait"] });
       expect((await raw.send("DELETE", path("configmaps", "accepted"), { body: { orphanDependents: false } })).code).toBe(202);

@@ -40,9 +40,9 @@ export function listCases(setting: () => Setting): void {
     });
 
     test.each([
-      { why: "labels of certain values", labelSelector: "set=chosen,parity=even", want: ["chosen-0", "chosen-2"] },
+      { why: "labels with certain values", labelSelector: "set=chosen,parity=even", want: ["chosen-0", "chosen-2"] },
       {
-        why: "labels of several values, and not of another",
+        why: "labels with one of several values, and without another value",
         labelSelector: "set in (chosen, other),parity!=even",
         want: ["chosen-1"],
       },

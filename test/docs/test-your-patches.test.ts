@@ -90,7 +90,7 @@ describe("in CI, as the page writes it", () => {
 });
 
 test("six commands lead from nothing to a red test, and back to a green one", () => {
-  const commands = blocksOf(PAGE.split("\n## Say what")[0]!).flatMap(({ text }) => commandsOf(text));
+  const commands = blocksOf(PAGE.split("\n## State the expected result")[0]!).flatMap(({ text }) => commandsOf(text));
   expect(commands.length).toBeLessThanOrEqual(6);
   const sums = commands.map(({ output }) => /^PASS \d+ {2}FAIL (\d+)/m.exec(output)?.[1]).filter((failed) => failed !== undefined);
   expect(sums).toEqual(["0", "1", "0"]);

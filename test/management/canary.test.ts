@@ -96,7 +96,7 @@ describe("the value of an access key", () => {
     spec: { user: "jane", key },
   });
 
-  test("is in no answer but the one that issues it", async () => {
+  test("is only in the answer that issues it", async () => {
     const before = { issued: issued.length, silent: silent.length };
     const watches = [watch(ADMIN_KEY, `${KEYS}?watch=true`), watch(ADMIN_KEY, `${KEYS}?watch=true`, as("Table").headers)];
     await Promise.all(watches.map(({ opened }) => opened));
@@ -164,7 +164,7 @@ describe("the value of an access key", () => {
     ["JSON with quotes missing", (value: string) => `{"metadata":{"name":"x"},"spec":{"key":${value}}}`],
     ["YAML that breaks off", (value: string) => ({ yaml: `metadata: { name: x }\nspec: { key: "${value}\n` })],
     ["YAML with a value twice", (value: string) => ({ yaml: `metadata: { name: x }\nspec:\n  key: ${value}\n  key: ${value}\n` })],
-  ])("is in no answer to a body that is no good: %s", async (_what, bodyOf) => {
+  ])("is in no answer to an invalid body: %s", async (_what, bodyOf) => {
     const body = bodyOf(fresh("bad"));
     const isYaml = typeof body === "object" && "yaml" in body;
     const named = typeof body === "string" || isYaml || "metadata" in body ? body : { metadata: { name: "bad" }, ...body };
@@ -215,7 +215,7 @@ describe("the data of a shared secret", () => {
     spec: { data: { word }, owner: { user: "jane" } },
   });
 
-  test("is in answers to callers who may read it, and in no others", async () => {
+  test("is only in answers to callers who may read it", async () => {
     const [jane, bob, writer] = [
       await platform.withKey({ user: "jane" }),
       await platform.withKey({ user: "bob" }),
@@ -301,7 +301,7 @@ describe("what the process leaves behind", () => {
   const words = () => [CANARY, Buffer.from(CANARY).toString("base64").slice(0, 6), Buffer.from(CANARY).toString("hex")];
   const found = (text: string) => words().filter((word) => text.replaceAll("canaryless", "").includes(word));
 
-  test("on its disk holds neither in clear text, while it runs, after it, and after the next start", async () => {
+  test("on disk contains neither in clear text: while it runs, afterwards, and after the next start", async () => {
     await platform.admin.send("POST", "/ownedaccesskeys", {
       metadata: { name: "kept" },
       spec: { user: "jane", key: `${CANARY}-kept-0123456789abcdefghijk` },
@@ -325,7 +325,7 @@ describe("what the process leaves behind", () => {
     expect(found(await again.close("ADDED", 2))).toEqual([]);
   });
 
-  test("in its log holds neither, at the level debug", () => {
+  test("in its log contains neither, even at the level debug", () => {
     expect(lines.filter((line) => found(line).length > 0)).toEqual([]);
   });
 });

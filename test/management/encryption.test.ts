@@ -53,10 +53,10 @@ describe("a cipher", () => {
   test("opens nothing at another place", async () => {
     const cipher = cipherOf(1);
     const { code, message } = await failure(() => cipher.open("/b", cipher.seal("/a", "text")));
-    expect([code, message]).toEqual(["STORE_FAILED", "Cannot read the stored data: it was changed, or belongs to another place"]);
+    expect([code, message]).toEqual(["STORE_FAILED", "Cannot read the stored data: it was changed or moved"]);
   });
 
-  test("opens nothing that was changed, wherever that is", async () => {
+  test("opens nothing that was changed anywhere", async () => {
     const cipher = cipherOf(1);
     const [prefix, id, content = ""] = cipher.seal("/a", "text").split(":");
     const bytes = Buffer.from(content, "base64url");
@@ -175,7 +175,7 @@ describe("a folder of the management API", () => {
   test.each([
     ["a file", () => start("other.txt")],
     ["the variable", () => start()],
-  ])("does not open with another key from %s, says what helps, and keeps the data", async (_where, again) => {
+  ])("does not open with another key from %s, reports a remedy, and keeps the data", async (_where, again) => {
     files = { "k.txt": textOf(1), "other.txt": textOf(2) };
     await start("k.txt");
     env = { [ENCRYPTION_KEY_VARIABLE]: textOf(2) };

@@ -9,7 +9,7 @@ import { at, BASE, MERGE_PATCH } from "./platform.ts";
 import { keyOf } from "./shared-platform.ts";
 
 describe("a key with a ttl", () => {
-  test("makes none that lasts longer, nor do the keys made with that one", async () => {
+  test("creates no key that lasts longer, and neither do the keys created with it", async () => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane", ttl: 3 });
       const second = await own.make(first);
@@ -17,14 +17,14 @@ describe("a key with a ttl", () => {
       expect(await codesOf(first, second, third)).toEqual([200, 200, 200]);
       await own.wait(3);
       expect(await codesOf(first, second, third)).toEqual([401, 401, 401]);
-      expect(await whyOf(third)).toBe("the access key with which this one was created is no longer accepted");
+      expect(await whyOf(third)).toBe("the access key used to create this one is no longer accepted");
     });
   });
 
   test("warns with the time when the key ends if more is requested", async () => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane", ttl: 3 });
-      const warning = "the key expires at 2026-06-01T12:00:03Z, no later than the keys with which it is created and changed";
+      const warning = "the key expires at 2026-06-01T12:00:03Z, no later than the keys used to create and change it";
       expect((await own.post(first, {})).warnings).toContain(warning);
       expect((await own.post(first, { ttl: 60 })).warnings).toContain(warning);
       expect((await own.post(first, { ttl: 2 })).warnings).toBe("");
@@ -203,7 +203,7 @@ describe("the end of a key", () => {
         return own.admin.send("POST", KEYS, { metadata: { name }, spec: { user: "jane" } });
       },
     ],
-  ])("by %s it ends what was made with it", async (_what, end) => {
+  ])("by %s ends everything that was created with it", async (_what, end) => {
     await onPlatform("", async (own) => {
       const first = await own.key({ user: "jane" });
       const second = await own.make(first);

@@ -88,7 +88,7 @@ describe("the time of a key", () => {
     await onPlatform("auth: { accessKeyMaxTTLSeconds: 60 }", async (own) => {
       const warned = async (spec: object) => (await own.admin.send("POST", KEYS, { metadata: { name: fresh() }, spec })).warnings;
       expect(await warned({ ttl: 61 })).toContain("requested expiration of 61 seconds shortened to 60 seconds");
-      expect(await warned({})).toContain("the key ends after 60 seconds, like every key of this platform");
+      expect(await warned({})).toContain("the key expires after 60 seconds, like every key of this platform");
       expect(await warned({ ttl: 60 })).toBe("");
     });
   });

@@ -101,7 +101,7 @@ describe("the value of a team's key", () => {
       await run(own, (...users) => own.admin.send("PATCH", "/teams/ops", { spec: { users } }, MERGE_PATCH));
     });
 
-  test("works as long as the user who set it is a member, and any other member can set another one", async () => {
+  test("works as long as the user who set it is a member, and any member can set a new one", async () => {
     await withTeam(async (own, members) => {
       const [jane, bob] = [await own.key({ user: "jane" }), await own.key({ user: "bob" })];
       const key = await own.key({ team: "ops" });
@@ -197,7 +197,7 @@ describe("the key of a sign-in", () => {
     });
   });
 
-  test("ends when the password changes; what was made with it does not", async () => {
+  test("ends when the password changes; keys created with it do not", async () => {
     await onPlatform("", async (own) => {
       await own.user("jane", { password: "correct horse" });
       const signedIn = await own.login("jane", "correct horse");
@@ -217,7 +217,7 @@ describe("the deletion of a user", () => {
   test.each([
     ["made after the user", true],
     ["made before the user", false],
-  ])("ends all keys %s, also for the next user of that name", async (_what, early) => {
+  ])("ends all keys %s, even for the next user of that name", async (_what, early) => {
     await onPlatform("", async (own) => {
       if (early) await own.user("jane");
       const keys = [await own.key({ user: "jane" }), await own.key({ user: "jane", type: "Login" })];

@@ -2,6 +2,6 @@
 import { expect, test } from "vitest";
 import { play } from "../suites/key-chains/play.ts";
 
-test.each([1, 101, 201])("every key works exactly as long as the model says, in a hundred sequences: from seed %d on", async (first) => {
+test.each([1, 101, 201])("every key works exactly as long as the model predicts, in a hundred sequences from seed %d", async (first) => {
   await expect(play(Array.from({ length: 100 }, (_none, index) => first + index))).resolves.toBeUndefined();
 });

@@ -89,7 +89,7 @@ describe("a key", () => {
     expect(at(own, "spec", "user")).toBe("ann");
   });
 
-  test("gives its groups, and callers cannot give themselves more than they have", async () => {
+  test("grants its groups, and callers cannot grant themselves more than they have", async () => {
     await admin().send("POST", "/teams", { metadata: { name: "reviewers" }, spec: { groups: ["sso:review"] } });
     await admin().send("POST", "/namespaces/groups/sharedsecrets", {
       metadata: { name: "theirs" },
@@ -232,7 +232,7 @@ describe("access", () => {
   test.each([
     ["finalizers", { finalizers: ["example.com/held"] }, ""],
     ["the time that its deletion takes", {}, "?gracePeriodSeconds=60"],
-  ])("ends at once with the deletion, also when %s keep the object", async (_what, metadata, query) => {
+  ])("ends immediately with the deletion, even if %s keep the object", async (_what, metadata, query) => {
     const created = await create({ user: "jane" }, metadata);
     const path = `${KEYS}/${created.body.metadata.name}`;
     expect(await codeOf(keyOf(created))).toBe(200);

@@ -161,7 +161,7 @@ async function send(url: string, method: string, path: string, body?: unknown, t
 }
 
 test(
-  `a management server that is killed loses nothing that it has acknowledged, and every key is still good (seed ${SEED})`,
+  `a killed management server loses nothing that it has acknowledged, and every key is still good (seed ${SEED})`,
   async () => {
     const chance = createSeededChance(SEED);
     const lanes = Array.from({ length: LANES }, (_, lane) => new Lane(lane));

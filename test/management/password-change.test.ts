@@ -56,7 +56,7 @@ test("a body needs neither kind nor apiVersion, and both passwords", async () =>
   expect(await signIn(NEW)).toBe(200);
 });
 
-test("a wrong current password is refused, and so is a new one against the rules; neither is quoted, and nothing changes", async () => {
+test("a wrong current password is refused, and so is a new one that breaks the rules; neither is quoted, and nothing changes", async () => {
   const login = await own.login("jane", OLD);
   const wrong = await change(login, "wrong password", NEW);
   expect([wrong.code, at(wrong, "reason"), at(wrong, "message")]).toEqual([

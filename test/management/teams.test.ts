@@ -78,7 +78,7 @@ describe("a team", () => {
   test("gets a warning when another team has its username, and only then", async () => {
     const spec = { username: "ops-1/images_x" };
     const send = async (name: string) => (await admin().send("POST", "/teams", { metadata: { name }, spec })).warnings;
-    expect([await send(fresh()), await send(fresh())]).toEqual(["", expect.stringContaining("is also that of another team")]);
+    expect([await send(fresh()), await send(fresh())]).toEqual(["", expect.stringContaining("is also the username of another team")]);
   });
 
   test("gets a warning about verbs of its rules that allow nothing", async () => {

@@ -32,7 +32,7 @@ export function impersonated(
   const groups = headersDistinct[GROUP] ?? [];
   const more = Object.keys(headersDistinct).find((header) => header === "impersonate-uid" || header.startsWith("impersonate-extra-"));
   if (more !== undefined) throw badRequest(`the header ${JSON.stringify(more)} is not supported`);
-  if (groups.length > GROUPS_MAX) throw badRequest(`a request may name ${GROUPS_MAX} groups to impersonate, not ${groups.length}`);
+  if (groups.length > GROUPS_MAX) throw badRequest(`a request may impersonate at most ${GROUPS_MAX} groups, not ${groups.length}`);
   if (name === "" && groups.length > 0) throw badRequest(`requested ${JSON.stringify(groups)} without impersonating a user`);
   if (name === "") return user;
   demandAllowed(authorizer, user, subjectOf(name));

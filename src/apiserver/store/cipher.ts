@@ -1,4 +1,7 @@
-/** Which key sealed what, where keys can be replaced. An id tells keys apart, and nothing about them. */
+/**
+ * Identifies the key that encrypted a text, for ciphers whose keys can be replaced. An id distinguishes keys and reveals nothing else
+ * about them.
+ */
 export interface SealingKeys {
   /** The id of the key that encrypts. */
   readonly first: string;

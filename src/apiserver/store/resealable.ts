@@ -27,7 +27,7 @@ export interface Resealable {
    */
   sealedBy(): Promise<ReadonlyMap<string, number>>;
   /**
-   * Examines the next values, and re-encrypts those that an older key has encrypted.
+   * Examines the next values, and re-encrypts those encrypted with an older key.
    *
    * @param most Number of values to examine; a step with long values ends earlier.
    * @throws STORE_FAILED when nothing can be written; API_UNAVAILABLE while a store behind a network cannot be reached.

@@ -14,20 +14,23 @@ export interface ResealingOptions {
   readonly pauseMs?: number;
   /** Pause before a failed step is tried again, in milliseconds. Default 60,000. */
   readonly retryMs?: number;
-  /** Pause before the next look when nothing was left, because others write to the store too, in milliseconds. Default: never. */
+  /**
+   * Pause before the next check after one that found nothing to do, in milliseconds: other processes write to the store too. Default:
+   * never.
+   */
   readonly againMs?: number;
 }
 
 /** Re-encryption in progress. */
 export interface Resealing {
-  /** True if nothing was left to do at the last look; remains false if it is stopped earlier. */
+  /** True if the last check found nothing to do; false if re-encryption was stopped before that. */
   readonly done: boolean;
   /** Ends after the current step. The remaining work is done after the next start. */
   stop(): Promise<void>;
 }
 
 /**
- * Re-encrypts in the background, with the first key, everything that older keys have encrypted, and reports when it is finished.
+ * Re-encrypts everything encrypted with older keys, in the background and with the first key, and reports when it is finished.
  *
  * @example
  * const resealing = startResealing({ store, clock: systemClock, logger });
@@ -71,7 +74,7 @@ class StepByStep implements Resealing {
     const { store, most, pauseMs, retryMs, againMs, logger } = this.#options;
     try {
       const { resealed, done } = await store.reseal(most);
-      if (resealed > 0 && this.#resealed === 0) logger.info("Re-encrypting values that older keys have encrypted");
+      if (resealed > 0 && this.#resealed === 0) logger.info("Re-encrypting values encrypted with older keys");
       this.#resealed += resealed;
       this.#done = done;
       if (!done) return this.#next(pauseMs);

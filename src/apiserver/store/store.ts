@@ -97,7 +97,7 @@ export interface Store {
   get(key: string): Promise<StoredObject | undefined>;
   /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
   list(range: StoreRange): Promise<StorePage>;
-  /** Undefined when the key exists already. @throws API_ERROR (507) when there is no room for it, as `update`. */
+  /** Undefined when the key exists already. @throws API_ERROR (507) when there is no room for it, like `update`. */
   create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined>;
   /** Undefined when the object is gone or no longer at `expected`. */
   update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
@@ -110,13 +110,13 @@ export interface Store {
   /** Approximate memory of the present objects, in bytes. */
   heldBytes(): number;
   /**
-   * Performs the steps of a write that can fail, without a change.
+   * Performs the steps of a write that can fail, without changing anything.
    *
-   * @throws API_UNAVAILABLE or STORE_FAILED when a write would fail for the sake of the store; `details.reason` says why, in words for
-   *   strangers, where that is known.
+   * @throws API_UNAVAILABLE or STORE_FAILED when a write would fail because of the store; `details.reason` gives the reason, if known, in
+   *   words that any client may see.
    */
   demandWritable(): Promise<void>;
-  /** False if only a restart of the process helps. Default: true. */
+  /** False if the store can recover only by a restart of the process. Default: true. */
   readonly recovers?: boolean;
   /** Drops the history up to the current state. Running watches continue. */
   compact(): Promise<void>;

@@ -177,7 +177,7 @@ function tellRemovals(terminal: Terminal, { output }: CleanupFlags, removals: re
   const report = { removed: of("removed").map(shown), held: of("held").map(shown), left: of("left").map(shown) };
   if (output !== undefined) return terminal.out(formatValue(report, output));
   for (const { kind, host, finalizers } of report.held) {
-    tellWarning(terminal, `${kind} ${host} stays until its finalizers are done: ${finalizers.join(", ")}`);
+    tellWarning(terminal, `${kind} ${host} remains until its finalizers are removed: ${finalizers.join(", ")}`);
   }
   for (const { kind, host } of report.left) tellWarning(terminal, `${kind} ${host} changed in the meantime and was left alone`);
   if (removals.length === 0) return terminal.out("Nothing to remove.\n");

@@ -5,7 +5,7 @@ import type { CommandContext } from "../process/command.ts";
 /** `demo`: the main job between two embedded clusters. */
 export function defineDemo(command: Command, context: CommandContext): void {
   command
-    .option("--once", "converge, print the table and exit")
+    .option("--once", "wait until the clusters converge, print the table and exit")
     .addHelpText("after", examples("endpoint-sync demo --once"))
     .action(async (options: { once?: boolean }) => {
       const { runDemo } = await import("../demo/demo-run.ts");

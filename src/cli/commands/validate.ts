@@ -125,7 +125,7 @@ function refuseIdleOptions({ config = [], seed, laws }: ValidateOptions): void {
 
 function emptyProblem(file: string): Problem {
   const message = "The file is empty, so every default applies";
-  const hint = "Write {} to configure nothing";
+  const hint = "Write {} for an empty configuration";
   return { code: "CONFIG_FILE", severity: "warning", message, file, line: 0, column: 0, field: "", hint };
 }
 

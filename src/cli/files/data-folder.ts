@@ -61,7 +61,7 @@ export async function makeFolder(path: string): Promise<void> {
 }
 
 async function withCredentials(store: Store, { path, name }: { path: string; name: string }): Promise<DataFolder> {
-  const hint = "Remove the file to generate new credentials; earlier kubeconfigs do not work with them";
+  const hint = "Remove the file to generate new credentials; earlier kubeconfigs then no longer work";
   const kept = await readKeptFile({ path, isKept, what: "credentials of a cluster", hint });
   const renewed = kept !== undefined && daysLeft(kept, systemClock) < DAYS_LEFT_MIN;
   const credentials = kept && !renewed ? kept : createClusterCredentials({ name, clock: systemClock, chance: systemChance });

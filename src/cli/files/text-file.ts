@@ -53,7 +53,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
 
 /** The error for an empty file that must not be empty; details: reason, hint. */
 export function emptyFile(name: string): EngineError {
-  const hint = "Write {} to configure nothing, or start with --allow-empty; replace the file in one step when you write it";
+  const hint = "Write {} for an empty configuration, or start with --allow-empty; replace the file in one step when you write it";
   return fileError("CONFIG_FILE", name, { reason: "it is empty", hint });
 }
 

@@ -61,7 +61,7 @@ function refuseBomb(documents: readonly unknown[], path: string): void {
 /** A List as kubectl prints it, or one as an API server sends it (`EndpointsList`), whose items have no kind. */
 function flatten(document: unknown, path: string): KubeObject[] {
   if (!isRecord(document) || typeof document["kind"] !== "string" || typeof document["apiVersion"] !== "string") {
-    const hint = "Every document needs apiVersion and kind, as kubectl get -o yaml prints them";
+    const hint = "Every document needs apiVersion and kind, as in the output of kubectl get -o yaml";
     throw new EngineError("CONFIG_SYNTAX", `Cannot use "${path}": found a document that is not a Kubernetes object`, { details: { hint } });
   }
   const { apiVersion, kind, metadata, items } = document;

@@ -24,7 +24,7 @@ export async function inspectVisibility(
   });
   for (const { side, error } of hidden) {
     const unknown = side === "host" ? "Whether readers on the host see the backends" : "Whether the tenant has backends only in slices";
-    tellWarning(terminal, `${error.code}: ${unknown} is not known: ${error.message}`);
+    tellWarning(terminal, `${error.code}: ${unknown} cannot be determined: ${error.message}`);
   }
   return invisible;
 }

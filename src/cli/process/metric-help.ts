@@ -18,7 +18,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_braked_objects: "Objects whose writes are slowed because no change of their source causes them",
   endpoint_sync_braked_writes_total: "Delayed writes of objects that are written too often",
   endpoint_sync_events_dropped_total: "Events that were not written, because their namespace had used up its share",
-  endpoint_sync_long_pieces_total: "Pieces of work that took more than 50 ms and blocked all others; the log names the objects",
+  endpoint_sync_long_pieces_total: "Tasks that took more than 50 ms and blocked all others; the log names the objects",
   endpoint_sync_delete_brake_engaged: "1 while the delete brake holds deletes",
   endpoint_sync_invisible_services:
     "Services whose readers on the host do not see all backends; see BACKENDS_INVISIBLE. Checked 30 s after a copy is written",
@@ -33,7 +33,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   workqueue_adds_total: "Keys added to the queue",
   workqueue_retries_total: "Keys added again after a failure",
   workqueue_queue_duration_seconds: "Time that keys waited in the queue",
-  workqueue_work_duration_seconds: "Time spent on processing keys",
+  workqueue_work_duration_seconds: "Time spent processing keys",
   workqueue_unfinished_work_seconds: "Total duration of the work in progress",
   workqueue_longest_running_processor_seconds: "Duration of the longest work in progress",
   controller_runtime_reconcile_total: "Reconciles, by result: success, requeue_after, error; requeue stays 0",
@@ -69,9 +69,9 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
     "Checks of existing logins: current (the user may still sign in), ended, failed (the provider could not be asked), unasked (the provider cannot be asked without the user)",
   management_access_keys:
     "Stored keys, by type (unknown for types without a meaning) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or points elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
-  management_access_key_refusals_total: "Requests answered 401: missing (no key), unknown, or a state of management_access_keys",
+  management_access_key_refusals_total: "Requests answered with 401: missing (no key), unknown, or a state of management_access_keys",
   management_administrator_key_end_timestamp_seconds:
-    "Time when the first administrator's key expires, in seconds since 1970; +Inf if it does not expire",
+    "Expiry time of the first administrator's key, in seconds since 1970; +Inf if the key does not expire",
   management_etcd_reloads_total:
     "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would show whether a backup was restored), missed (an event was missed, or data was written without the servers)",
   management_config_reload_failures_total: "Configurations that could not be loaded; the previous one stays in effect",
@@ -79,9 +79,9 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   process_resident_memory_bytes: "Resident memory",
   endpoint_sync_build_info: "Always 1; the labels contain the versions of this program and of Node",
   process_open_fds: "Open files and connections; on Linux",
-  process_start_time_seconds: "Time when the process started, in seconds since 1970",
+  process_start_time_seconds: "Start time of the process, in seconds since 1970",
   nodejs_heap_size_used_bytes: "Memory used by JavaScript objects",
   nodejs_eventloop_lag_p50_seconds: "Median delay of due work since the last scrape",
   nodejs_eventloop_lag_p99_seconds: "99th percentile of the delay of due work since the last scrape",
-  nodejs_eventloop_lag_max_seconds: "Longest delay since the last scrape: how long one piece of work held up all others",
+  nodejs_eventloop_lag_max_seconds: "Longest delay since the last scrape: how long a single task blocked all others",
 };

@@ -69,7 +69,7 @@ export function idleAcceptanceProblems(
   for (const index of idleAcceptances) {
     const entry = list?.kind === "list" ? list.items[index] : undefined;
     const at = entry === undefined ? { file: settings.file, line: 0, column: 0 } : startOf(entry);
-    const message = "No patch of this path drifts";
+    const message = "No patch with this path drifts";
     report.warning({ code: "CONFIG_VALUE", at, field: indexPath("acceptedDrifts", index), message, hint: "Remove the entry" });
   }
   return report.problems;

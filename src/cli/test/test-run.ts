@@ -64,7 +64,7 @@ function lowCoverage({ totals: { coverage } }: TestReport, threshold: number | u
 
 function noTests(named: readonly string[]): EngineError {
   const where = named.length === 0 ? "below the working directory" : `in ${named.map((name) => `"${name}"`).join(", ")}`;
-  const hint = `Names end with ${TEST_FILE_SUFFIX}; endpoint-sync test init creates the first one. Use --pass-with-no-tests to accept this`;
+  const hint = `Names of test files end with ${TEST_FILE_SUFFIX}; endpoint-sync test init creates the first one. Use --pass-with-no-tests to accept this`;
   return new EngineError("USAGE", `Found no test files ${where}`, { details: { hint } });
 }
 

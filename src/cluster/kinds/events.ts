@@ -50,7 +50,7 @@ export const events: ResourceDefinition = {
       reportingComponent: [14, always(text)],
       reportingInstance: [15, always(text)],
     },
-    "Something that happened to an object, for human readers. Events may be lost.",
+    "A report of what happened to an object, for human readers. Events may be lost.",
   ),
   selectableFields: {
     "involvedObject.kind": involved("kind"),

@@ -15,7 +15,7 @@ const LEASE_SPEC = named("LeaseSpec", "Holder of a lease, and its duration.", {
   renewTime: [4, optional(microTime), "When the holder last renewed the lease."],
   leaseTransitions: [5, optional(int32), "How often the lease has changed its holder."],
   strategy: [6, optional(text), "How the holder is chosen, for a coordinated election; this cluster ignores the field."],
-  preferredHolder: [7, optional(text), "Candidate to whom the holder should hand over the lease; only with a strategy."],
+  preferredHolder: [7, optional(text), "Candidate that the holder should hand the lease over to; requires a strategy."],
 });
 
 /** `coordination.k8s.io/v1` Leases. Unlike most kinds they cannot be overwritten without a resourceVersion. */

@@ -23,7 +23,7 @@ export const serviceAccounts: ResourceDefinition = {
     },
     "A user that is a program. Its name as a user is system:serviceaccount:<namespace>:<name>.",
   ),
-  columns: [NAME_COLUMN, textColumn("Secrets", "How many Secrets the account lists.", secretCount), AGE_COLUMN],
+  columns: [NAME_COLUMN, textColumn("Secrets", "Number of Secrets that the account lists.", secretCount), AGE_COLUMN],
   strategy: { nameRule: dnsSubdomain },
 };
 

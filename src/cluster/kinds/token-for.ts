@@ -9,7 +9,10 @@ import { SERVICE_ACCOUNTS } from "./service-accounts.ts";
 import { serviceAccountUser } from "../rbac/policy.ts";
 import { AUTHENTICATED } from "../rbac/resources.ts";
 
-/** Whom a token is to stand for. `system:authenticated` is added to the groups; a ServiceAccount is `namespace/name`. */
+/**
+ * The user or ServiceAccount that a token represents. `system:authenticated` is added to the groups; a ServiceAccount is
+ * `namespace/name`.
+ */
 export type TokenSubject = { readonly user: string; readonly groups?: readonly string[] } | { readonly serviceAccount: string };
 
 /** Credentials of one subject. */

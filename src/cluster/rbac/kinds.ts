@@ -13,8 +13,12 @@ import { validateBinding, validateRole } from "./validation.ts";
 
 const POLICY_RULE = named("PolicyRule", "Verbs on resources or on paths that are allowed.", {
   verbs: [1, mandatory(listOf(text)), "Allowed verbs; '*' allows all."],
-  apiGroups: [2, listOf(text), "Groups of the resources; '*' is all, '' the core group."],
-  resources: [3, listOf(text), "Plural names; for subresources, with a slash and the subresource. '*' is all, '*/scale' is scale of all."],
+  apiGroups: [2, listOf(text), "Groups of the resources; '*' means all, '' means the core group."],
+  resources: [
+    3,
+    listOf(text),
+    "Plural names; for subresources, with a slash and the subresource. '*' means all, '*/scale' means the subresource scale of all.",
+  ],
   resourceNames: [4, listOf(text), "Names of the objects that the rule applies to; all when empty."],
   nonResourceURLs: [5, listOf(text), "Paths that are not resources; a '*' at the end matches any suffix. For ClusterRoles only."],
 });

@@ -92,7 +92,7 @@ class FollowedKeys implements PlatformKeys {
       this.#known = readKeySet(await this.#readInTime());
       this.#freshAt = clock.monotonic();
     } catch (error) {
-      logger.warn("Cannot read the platform's keys; the known ones remain valid", {
+      logger.warn("Cannot read the platform's keys; those read before remain valid", {
         reason: messageOf(error),
         known: this.#known.size,
       });
@@ -135,7 +135,7 @@ export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
     if (found.has(kid)) throw unusable(`two keys have the id ${JSON.stringify(kid)}`);
     found.set(kid, key);
   }
-  if (found.size === 0) throw unusable("there is no key for ES256 or RS256 with an id");
+  if (found.size === 0) throw unusable("none of the keys has an id and is for ES256 or RS256");
   return found;
 }
 

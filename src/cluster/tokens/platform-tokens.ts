@@ -27,17 +27,17 @@ import { openToken } from "./token-parts.ts";
 
 /** A platform whose tokens a cluster accepts. */
 export interface PlatformTrust {
-  /** The platform's base URL, as its tokens name it. */
+  /** The platform's base URL, as in the `iss` claim of its tokens. */
   readonly issuer: string;
-  /** Tokens have to be for it. Default: the issuer. */
+  /** The audience that tokens must have. Default: the issuer. */
   readonly audience?: string;
   /** The platform's published keys (a JWKS document), or how to read them. */
   readonly keys: object | KeySource;
-  /** This cluster, or virtual cluster, as the platform knows it; the scopes of tokens are checked against it. */
+  /** This cluster, or virtual cluster, as the platform identifies it; the scopes of tokens are checked against it. */
   readonly target: Target;
-  /** Members of these groups may do everything, as far as their tokens' scopes reach. Default: `platform:admins`. */
+  /** Members of these groups may do everything that their tokens' scopes allow. Default: `platform:admins`. */
   readonly administrators?: readonly string[];
-  /** Prefix of a project's namespace; scopes refer to some namespaces by it. Default `p-`. */
+  /** Prefix of the namespaces of projects, by which scopes recognize them. Default `p-`. */
   readonly projectNamespacePrefix?: string;
 }
 

@@ -57,7 +57,7 @@ export interface Config {
   readonly namespaces: NamespaceSync;
   readonly secrets: ResourceSync;
   readonly configMaps: ResourceSync;
-  /** The whole file over the defaults of every section the engine knows, as in `context.vcluster.config`. */
+  /** The whole file, merged over the defaults of every section that the engine knows, as in `context.vcluster.config`. */
   readonly merged: JsonObject;
 }
 

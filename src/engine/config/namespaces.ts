@@ -148,11 +148,11 @@ function checkShared(sides: readonly (readonly [Side, Side | undefined])[], { re
       const shared = later.host === earlier.host ? undefined : sharedNamespace(earlier, later, sound);
       if (shared === undefined) continue;
       const [one, other] = shared.tenants.map((name) => JSON.stringify(name));
-      const where = `by line ${earlier.line} and by this one`;
+      const where = `because of line ${earlier.line} and this one`;
       refuse(
         report,
         later.side,
-        `The tenant namespaces ${one} and ${other} would share ${JSON.stringify(shared.host)}, ${where}`,
+        `The tenant namespaces ${one} and ${other} would share ${JSON.stringify(shared.host)} ${where}`,
         NOT_SHARED,
       );
       break;

@@ -22,7 +22,7 @@ const LIMITS = {
       64 * KIB,
       16 * KIB,
       64 * KIB,
-      "Stack of the sandbox, in bytes. A larger value would overflow the stack of the process first.",
+      "Stack of the sandbox, in bytes. With a value above the maximum, the stack of the process would overflow first.",
     ),
     sourceBytes: count(16 * KIB, 1, MIB, "Maximum length of an expression, in bytes of UTF-8."),
     resultBytes: count(MIB, 1, 16 * MIB, "Maximum length of an expression's result as JSON, in bytes of UTF-8."),
@@ -38,7 +38,7 @@ const CIDR = {
 const ADDRESS_POLICY = {
   type: "object",
   description:
-    "Addresses that may appear on the host. Loopback, unspecified, link-local, multicast and cloud metadata addresses are always refused. An IPv6 address that stands for an IPv4 address (NAT64, 6to4, …) must pass as both.",
+    "Addresses that may appear on the host. Loopback, unspecified, link-local, multicast and cloud metadata addresses are always refused. An IPv6 address that embeds an IPv4 address (NAT64, 6to4, …) must be allowed as both.",
   default: {},
   fields: {
     allow: {
@@ -48,7 +48,7 @@ const ADDRESS_POLICY = {
       description:
         "CIDRs. When not empty, every other address is refused. Addresses are checked after the patches: list the networks of the tenant's pods, or the networks into which patches translate their addresses.",
     },
-    deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, even where allow contains them." },
+    deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, even if allow contains them." },
     action: {
       type: "literals",
       values: ["drop-address", "reject-object"],
@@ -243,7 +243,7 @@ export const SETTINGS_SCHEMA = {
       type: "object",
       default: {},
       description:
-        "An object whose fields are repeatedly changed on the host is left alone until its source changes; a repeatedly deleted copy is recreated as often as the limit allows, at even intervals. Other writes that no change of the source causes become less and less frequent.",
+        "An object whose fields are repeatedly changed on the host is left alone until its source changes; a repeatedly deleted copy is recreated as often as the limit allows, at even intervals. Other writes become less and less frequent if no change of the source causes them.",
       fields: {
         restorations: count(5, 1, 1_000, "Number of restorations after which the object is left alone, or recreated at even intervals."),
         minutes: count(10, 1, 1_440, "Time within which restorations are counted, in minutes."),
@@ -276,7 +276,7 @@ export const SETTINGS_SCHEMA = {
           10,
           1,
           3_600,
-          "How long a leader keeps writing if it cannot renew, in seconds. Shorter than leaseDurationSeconds.",
+          "How long a leader keeps writing if it cannot renew, in seconds. Must be shorter than leaseDurationSeconds.",
         ),
         retryPeriodSeconds: count(2, 1, 3_600, "Time between two attempts to take or renew the lease, in seconds."),
       },

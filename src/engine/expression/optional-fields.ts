@@ -76,7 +76,7 @@ interface Use {
 }
 
 const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write: (name: string) => string }>> = {
-  object: { what: "and using it fails then", write: (name) => `?. behind it: ${name}?.` },
+  object: { what: "and then using it fails", write: (name) => `?. behind it: ${name}?.` },
   result: { what: "and then there is no result", write: (name) => `${name} ?? …, with null to delete the field` },
   text: { what: 'and then the text contains "undefined"', write: (name) => `(${name} ?? "")` },
 };

@@ -55,7 +55,7 @@ function allowed(value: unknown): Guarded {
 }
 
 function denial(place: string): PatchFailure {
-  return { place, code: "PROTECTED_FIELD", message: `Cannot change ${place}: it is protected and was put back` };
+  return { place, code: "PROTECTED_FIELD", message: `Cannot change ${place}: it is protected and was restored` };
 }
 
 function record(value: unknown, path: string): JsonObject {

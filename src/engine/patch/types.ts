@@ -83,7 +83,7 @@ export interface Outcome {
   readonly changed: number;
   /** Fuel of the evaluations. */
   readonly fuel: number;
-  /** Of the first failure, as `message` and `place` are. */
+  /** Code of the first failure; `message` and `place` describe the same failure. */
   readonly code?: Code;
   readonly message?: string;
   readonly place?: string;

@@ -52,9 +52,9 @@ export interface Path {
 /** Options for reading a path. */
 export interface PathOptions {
   /**
-   * "jsonpath" also accepts `..`, slices and unions in paths that start with `$`. `segments` of such a path are an approximation, a
-   * wildcard standing for each of them; only `canonical` tells such paths apart. Their `find` and `update` throw PATH_UNSUPPORTED
-   * for documents nested deeper than {@link PATH_SEGMENTS_MAX} or with keys that are operators. Default "field".
+   * "jsonpath" also accepts `..`, slices and unions in paths that start with `$`. `segments` of such a path are an approximation, with a
+   * wildcard in place of each of these; only `canonical` distinguishes such paths. Their `find` and `update` throw PATH_UNSUPPORTED for
+   * documents nested deeper than {@link PATH_SEGMENTS_MAX} or with keys that are operators. Default "field".
    */
   readonly syntax?: "field" | "jsonpath";
   /** Whether "" and `$`, which select the whole object, are paths. Default "refuse". */

@@ -8,7 +8,7 @@ import { appendKey, appendStep, WHOLE_OBJECT } from "./syntax/format.ts";
 import { childAt, stepOfIndex, memberOf } from "./node.ts";
 import type { Segment } from "./syntax/segment.ts";
 
-/** One place that a path reached. */
+/** One place in a document that a path matches. */
 export interface Match {
   /** The concrete path, canonical: it parses back to exactly this node. */
   readonly path: string;

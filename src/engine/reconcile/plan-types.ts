@@ -18,15 +18,15 @@ export interface PlanInput extends Surroundings {
   readonly orphans?: readonly KubeObject[];
   /** Owner of copies, so that uninstalling the virtual cluster collects them. */
   readonly owner?: OwnerReference | undefined;
-  /** The delete brake holds what an absent tenant object would take along. */
+  /** True when the delete brake holds the deletes that an absent tenant object would cause. */
   readonly deletesHeld?: boolean;
-  /** True when a live read said that the tenant object is no newer than this one. */
+  /** True when a live read found no newer version of the tenant object. */
   readonly sourceConfirmed?: boolean;
-  /** True when a live read said that the copy is no newer than this one; false when no role allows that read. */
+  /** True when a live read found no newer version of the copy; false when no role allows that read. */
   readonly copyConfirmed?: boolean;
-  /** True when the tenant cluster has just refused what host edits come to: they stay on the host, and wait. */
+  /** True when the tenant cluster has just refused the result of host edits: the edits stay on the host for now. */
   readonly editsWait?: boolean;
-  /** True when this process has seen the copy, the last time or when it came back, and another client has deleted it. */
+  /** True when another client has deleted the copy, after this process last saw it or recreated it. */
   readonly vanished?: boolean;
 }
 
@@ -52,9 +52,9 @@ export type Operation =
       readonly preconditions: DeletePreconditions;
       readonly reason: string;
       /**
-       * Required result of a live read of the source before the delete: nothing ("absent"), or the very version that the plan was
-       * made of ("unchanged"). The source is the tenant object of the planned key, for all but references. "none": the source
-       * has no say in it.
+       * Required result of a live read of the source before the delete: nothing ("absent"), or exactly the version on which the plan is
+       * based ("unchanged"). The source is the tenant object of the planned key, except for references. "none": the source does not
+       * matter.
        */
       readonly confirm: "absent" | "unchanged" | "none";
     };
@@ -70,13 +70,13 @@ export interface Note {
 
 /** Result of the plan. */
 export type PlanState =
-  /** The copy exists and is right once the operations are done. */
+  /** The copy exists and is correct once the operations are done. */
   | "copied"
   /** There is no copy, and there should be none. */
   | "absent"
   /** Something else must happen first. */
   | "waiting"
-  /** Nothing is touched. */
+  /** Both objects are left alone. */
   | "left"
   /** The object cannot be copied as it is. */
   | "refused"
@@ -92,15 +92,18 @@ export interface Plan {
   readonly outcomes: readonly Outcome[];
   readonly references: readonly FoundReference[];
   /**
-   * Clusters of whose Service the operations make so much that a cache's word is not enough: it is read live first, and all is
-   * planned again.
+   * Clusters whose Service is so important for the operations that the cache is not enough: the Service is read live first, and the plan
+   * is made again.
    */
   readonly restsOnServices?: readonly ("host" | "tenant")[];
-  /** The operations depend on the presence of the tenant object: it is read live first, and the plan is made again. Default false. */
+  /**
+   * True when the operations depend on the presence of the tenant object: the object is read live first, and the plan is made again.
+   * Default false.
+   */
   readonly restsOnSource?: boolean;
   /**
-   * Edits of the copy are left alone, because later ones have reached the tenant: the copy is read live first, and all is planned
-   * again. Default false.
+   * True when edits of the copy are left alone because later edits have reached the tenant: the copy is read live first, and the plan is
+   * made again. Default false.
    */
   readonly restsOnCopy?: boolean;
 }

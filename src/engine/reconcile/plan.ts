@@ -184,7 +184,7 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
  */
 function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
-  const planned = yield* planRebuild(rules, input, answer, "The tenant object of the copy that was here is now mapped elsewhere");
+  const planned = yield* planRebuild(rules, input, answer, "The tenant object of the existing copy is now mapped elsewhere");
   return { ...planned, restsOnSource: true };
 }
 

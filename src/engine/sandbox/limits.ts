@@ -62,7 +62,7 @@ export function resolveLimits(overrides: Partial<SandboxLimits> = {}): SandboxLi
 
 function checkLimit(name: string, value: number): void {
   if (!Object.hasOwn(LIMIT_RANGES, name)) {
-    throw new EngineError("CONFIG_UNKNOWN_FIELD", `There is no limit "${name}"; the limits are ${Object.keys(LIMIT_RANGES).join(", ")}`);
+    throw new EngineError("CONFIG_UNKNOWN_FIELD", `Unknown limit "${name}"; the limits are ${Object.keys(LIMIT_RANGES).join(", ")}`);
   }
   const [minimum, maximum] = LIMIT_RANGES[name as keyof SandboxLimits];
   if (Number.isSafeInteger(value) && value >= minimum && value <= maximum) return;

@@ -40,7 +40,10 @@ export interface Scope {
   readonly value: unknown;
   /** Default true. */
   readonly valueExists?: boolean;
-  /** Deeply read-only for the expression. Its objects must not change during the life of the sandbox, because they are distinguished by identity. */
+  /**
+   * Deeply read-only for the expression. Its objects must not change while the sandbox exists, because they are distinguished by
+   * identity.
+   */
   readonly context: EvaluationContext;
 }
 
@@ -72,7 +75,7 @@ export interface Sandbox {
   /** The limits in effect; `objectFuel` and `configurationFuel` are for {@link createFuelBudget}. */
   readonly limits: SandboxLimits;
   /**
-   * Compiles an expression; nothing of it runs. The same text gives the same result again, at no cost.
+   * Compiles an expression without running it. Compiling the same text again returns the same result, at no cost.
    *
    * @throws EXPRESSION_SYNTAX when the text is not one expression, or too much work for one; details: line, column (from 1), text, hint.
    * @throws EXPRESSION_FUEL if it needs more steps than the budget has left; details: expression, fuel, limit.
@@ -86,8 +89,8 @@ export interface Sandbox {
    * @throws EXPRESSION_RESULT when its result is not a JSON value, or too long; details: expression, fuel, limit.
    * @throws EXPRESSION_FUEL when it needs more steps than its own limit or the budget, or its value or context costs more than data of
    *   that size may; details: expression, fuel, limit.
-   * @throws EXPRESSION_MEMORY when it needs more memory; details: expression, fuel (with the price of a fresh engine), limit.
-   * @throws EXPRESSION_STACK when it recurses too deep; details: expression, fuel, limit.
+   * @throws EXPRESSION_MEMORY when it needs more memory; details: expression, fuel (including the cost of a fresh engine), limit.
+   * @throws EXPRESSION_STACK when it recurses too deeply; details: expression, fuel, limit.
    *
    * All of them have details.charged: the fuel charged to its object, its context included where it was stopped.
    *
@@ -96,7 +99,7 @@ export interface Sandbox {
    */
   evaluate(expression: Expression, scope: Scope, options?: BudgetOptions): Evaluated;
   /**
-   * Reports whether a compiled expression can see anything of `context.hostObject`: its value is the same for all of them if not.
+   * Reports whether a compiled expression can read `context.hostObject`. If not, its value is the same for every host object.
    *
    * @throws USAGE for an expression of another sandbox.
    */

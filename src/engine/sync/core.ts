@@ -90,7 +90,7 @@ export interface SyncCore {
   readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
   /** Hands slices made from copies back to the host's mirror; absent if sources of backends are decided per Service. */
   readonly handBack?: HandBack["run"];
-  /** Status of every object that was looked at. */
+  /** Status of every object that has been reconciled. */
   records(): readonly SyncRecord[];
   /** Ids of the objects of which a cluster has said otherwise than its cache for a while. */
   contradicted(): readonly string[];

@@ -42,25 +42,25 @@ export interface SyncEngine {
 export interface ReconcilerOptions {
   /** From `createEngine`. Its creator disposes of it, after {@link Reconciler.close}. */
   readonly engine: SyncEngine;
-  /** Caches of and writes to the tenant cluster. Nothing is started or stopped of them. */
+  /** The caches and the writer of the tenant cluster. The reconciler starts and stops neither. */
   readonly tenant: ClusterAccess;
   /** The same for the host cluster. */
   readonly host: ClusterAccess;
   /**
-   * Receives the key of every object that must be reconciled; at the start, of all. A key is plain text that a queue can hold; what it
-   * looks like is an internal detail. It may be given several times, and must be reconciled once more after the last time.
+   * Receives the key of every object that must be reconciled; at the start, the keys of all objects. A key is a string for your queue;
+   * its format is an internal detail. The same key can arrive several times, and must be reconciled once more after the last time.
    */
   enqueue(key: string): void;
   readonly hooks?: SyncHooks;
-  /** How many deletes the delete brake lets pass, once; see the setting `deleteBrake`. Default 0. */
+  /** Number of deletes that the delete brake allows, once; see the setting `deleteBrake`. Default 0. */
   readonly confirmDeletes?: number;
-  /** Default: the machine's. */
+  /** Default: {@link systemClock}. */
   readonly clock?: Clock;
-  /** Makes the ids of reconciles in the log. Default: the machine's. */
+  /** Generates the ids of reconciles in the log. Default: {@link systemChance}. */
   readonly chance?: Chance;
-  /** Default: says nothing. */
+  /** Default: nothing is logged. */
   readonly logger?: Logger;
-  /** Default: keeps nothing. */
+  /** Default: nothing is recorded. */
   readonly metrics?: Metrics;
 }
 
@@ -74,20 +74,20 @@ export interface Reconciled {
 
 /** See {@link createReconciler}. */
 export interface Reconciler {
-  /** True once every cache was complete. Keys are only put off before that. */
+  /** True once every cache has been complete. Until then, every reconcile is postponed. */
   readonly synced: boolean;
   /**
-   * Brings one object to its wanted state, from the present state only. Different keys may be reconciled at the same time, one key
-   * never twice at the same time. On failure the caller decides when to try again, with a growing delay.
+   * Brings one object to its desired state, based only on the current state. Different keys may be reconciled at the same time, but never
+   * the same key twice. After a failure, the caller decides when to try again, with an increasing delay.
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped; then nothing is written.
    * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
    * @throws API_… when a cluster cannot answer.
    */
   reconcile(key: string): Promise<Reconciled>;
-  /** Status of every object that was looked at. */
+  /** Status of every object that has been reconciled. */
   records(): readonly SyncRecord[];
-  /** Stops following changes. Running reconciles are finished by their caller. */
+  /** Stops following changes. The caller finishes the reconciles in progress. */
   close(): void;
 }
 
@@ -97,10 +97,10 @@ const NOT_SYNCED_MS = 100;
 const ID_LENGTH = 8;
 
 /**
- * Subscribes to the caches, hands out the keys of their objects, and waits to be called for each. Opens no watch, starts nothing
- * and keeps no timer.
+ * Subscribes to the caches, passes the keys of their objects to `enqueue`, and waits to be called for each key. Opens no watch, starts no
+ * worker and sets no timer.
  *
- * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not report what it allows.
+ * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not report its permissions.
  * @example
  * const engine = await createEngine({ config, vcluster, services: "external" });
  * const reconciler = await createReconciler({ engine, tenant, host, enqueue: (key) => queue.add(key) });

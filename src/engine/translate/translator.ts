@@ -20,11 +20,11 @@ export interface TranslatorOptions {
   readonly mode?: NamespaceMode;
   /** `sync.toHost.namespaces.mappings.byName`, checked by the configuration; used in multi-namespace mode only. */
   readonly mappings?: Readonly<Record<string, string>>;
-  /** In multi-namespace mode: objects of namespaces that are not mapped have no place on the host. Default false. */
+  /** In multi-namespace mode: true if objects of namespaces that are not mapped have no place on the host. Default false. */
   readonly mappingsOnly?: boolean;
   /** Domain of translated DNS names without a domain. Default "cluster.local". */
   readonly hostClusterDomain?: string;
-  /** Prefix of the engine's label keys. Default "sync.platform/". At most 45 characters, the slash included. */
+  /** Prefix of the engine's label keys. Default "sync.platform/". At most 45 characters, including the slash. */
   readonly markerPrefix?: string;
 }
 

@@ -62,13 +62,13 @@ export interface HttpClientOptions extends HttpClientLimits {
   readonly clock: Clock;
   readonly logger?: Logger;
   readonly metrics?: Metrics;
-  /** The environment that credential plugins inherit; without PATH a plugin is found by its full path only. Default empty. */
+  /** The environment that credential plugins inherit; without PATH, a plugin is found only by its full path. Default empty. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Limit for the rate of writes. Default: no limit; the server's priority and fairness decides. */
   readonly writeRate?: RateLimit;
   /**
-   * Called right before the first byte of each write is sent, after any wait. While it returns false, writes fail with
-   * LEADERSHIP_LOST. Default: always yes.
+   * Called right before the first byte of each write is sent, after any wait. While it returns false, writes fail with LEADERSHIP_LOST.
+   * Default: always true.
    */
   readonly mayWrite?: () => boolean;
   /** Called when the cluster reports a missing permission. */

@@ -69,8 +69,7 @@ export type PatchType = "json" | "merge";
  * Guarantees, each a case of `test/conformance/cluster-client.ts`:
  * - Every failure is an EngineError with an `API_…` code; `get` of an absent object is `undefined`, not an error.
  * - `create` never overwrites: `API_ALREADY_EXISTS`.
- * - `update` demands `metadata.resourceVersion` (`INTERNAL` without) and answers `API_CONFLICT` if the object moved on,
- *   `API_NOT_FOUND` if it is gone. It never creates.
+ * - `update` requires `metadata.resourceVersion` (`INTERNAL` without), and throws `API_CONFLICT` if the object has changed, `API_NOT_FOUND` if it is gone. It never creates.
  * - `delete` returns "deleted", or "absent" for an object that is gone already; a failed precondition is `API_CONFLICT`.
  * - `watch` yields events in order from after `resourceVersion`, ends when the server or `signal` ends it, and throws
  *   `API_EXPIRED` when that state is out of history, `API_UNAVAILABLE` when the stream breaks.

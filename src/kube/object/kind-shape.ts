@@ -46,7 +46,7 @@ export const MANAGED_FIELDS_ENTRY = named("ManagedFieldsEntry", "The fields that
   ],
   manager: [optional(text), "Name of the manager."],
   operation: [optional(text), "Apply for server-side apply, Update for all other writes."],
-  subresource: [optional(text), "Subresource by which the fields were set; empty for the object itself."],
+  subresource: [optional(text), "Subresource through which the fields were set; empty for the object itself."],
   time: [optional(time), "When the manager last changed its fields or their values."],
 });
 
@@ -65,7 +65,7 @@ export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: 
     untried(text),
     "Version of the object, set by the server. A write that includes it fails if the object has changed since.",
   ],
-  generation: [7, untried({ ...int64, assigned: true }), "Counts the changes of the desired state, for kinds that count them."],
+  generation: [7, untried({ ...int64, assigned: true }), "Number of changes to the desired state, for kinds that count them."],
   "creationTimestamp!": [8, untried(optional(time)), "When the server first stored the object."],
   deletionTimestamp: [9, untried(optional(time)), "When the deletion was requested; the object stays until its finalizers are gone."],
   deletionGracePeriodSeconds: [
@@ -73,7 +73,7 @@ export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: 
     untried(optional(int64)),
     "Seconds that the object may take to terminate after its deletion was requested.",
   ],
-  labels: [11, LABEL_MAP, "Key-value pairs by which objects are selected and grouped."],
+  labels: [11, LABEL_MAP, "Key-value pairs for selecting and grouping objects."],
   annotations: [12, textsBy("annotationKey", "annotation"), "Key-value pairs for tools and users; selectors do not use them."],
   ownerReferences: [13, untried(listOf(OWNER_REFERENCE, { as: "map", keys: ["uid"] })), "The owners of the object."],
   finalizers: [

@@ -2,11 +2,11 @@ import type { ObjectKey } from "./key.ts";
 import type { KubeObject } from "./types.ts";
 
 /**
- * The origin of a change: an event reported it, or a complete list differs from the known state. An object that only a list
- * lacks may be a mistake of the list, if it is the list of another cluster for example.
+ * The origin of a change: an event reported it, or a complete list differs from the known state. If an object is missing only from a
+ * list, the list may be wrong, for example because it comes from another cluster.
  *
- * "missed" is not a change: the cache has passed the version of an expected write without showing it. That write never took
- * place, whatever its answer said.
+ * "missed" is not a change: the cache has passed the version of an expected write without showing it. That write never took place,
+ * regardless of its answer.
  */
 export type ChangeSign = "event" | "list" | "missed";
 
@@ -27,17 +27,17 @@ export interface ObjectSource {
   /** Calls `listener` with the key of every object that appeared, changed or vanished. Returns a function that unsubscribes the listener. */
   onChange(listener: ChangeListener): () => void;
   /**
-   * Records the answer to a write before the cache shows it: this object is stored as it is here, or
-   * was removed. When the cache reaches that version without it, listeners get its key as "missed", or as one that
-   * vanished if there is no such object. Without this method they get nothing, and a false answer is believed until the object changes.
+   * Records the answer to a write before the cache shows the write: the object is now stored as given, or has been removed. If the cache
+   * reaches that version without showing the write, listeners get the key as "missed", or as that of an object that vanished if there is
+   * no such object. Without this method, listeners are not called, and a false answer is believed until the object changes.
    */
   expect?(object: KubeObject, written: Written): void;
   /**
-   * Requests a new list, because the cluster has contradicted the cache for a while. It is read soon, and at most once a minute.
-   * Left out, the copy heals by itself or not at all.
+   * Requests a new list, because the cluster has contradicted the cache for a while. The list is read soon, and at most once a minute.
+   * Without this method, the copy corrects itself or stays wrong.
    */
   relist?(): void;
-  /** True once the copy was complete for the first time. */
+  /** True once the copy has been complete. */
   readonly synced: boolean;
   /** True while the cluster can be followed; false from a broken connection until the copy is known to be current again. */
   readonly current: boolean;

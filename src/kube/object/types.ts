@@ -30,7 +30,7 @@ export interface ObjectMeta {
 }
 
 /**
- * A Kubernetes object as it comes over the wire: plain JSON, shared between readers, never modified in place.
+ * A Kubernetes object as the API returns it: plain JSON, shared between readers, never modified in place.
  */
 export interface KubeObject {
   readonly apiVersion: string;

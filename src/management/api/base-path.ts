@@ -1,2 +1,2 @@
-/** The path of the management API below the server's address. Source: specification 1, head. */
+/** Path of the management API below the server's address. */
 export const BASE_PATH = "/kubernetes/management";

@@ -60,15 +60,15 @@ export interface ManagementOptions {
   readonly trustedProxies?: readonly string[];
   /** The initial configuration. Default: all defaults. */
   readonly config?: ManagementConfig;
-  /** The administrator's access key. Default: a key is made at the first start. */
+  /** The administrator's access key. Default: a key is generated at the first start. */
   readonly adminKey?: string;
-  /** Called for every request, by the configuration's audit settings. Default: no audit. */
+  /** Logs requests as the configuration's audit settings require. Default: no audit log. */
   readonly audit?: Audit;
   /** Reads the audit lines of a database, for administrators. Default: none, and `/audit/events` does not exist. */
   readonly auditEvents?: AuditEvents;
-  /** Reads a file that the configuration names, such as the certificate of a provider. Default: there are none. */
+  /** Reads a file that the configuration names, such as the certificate of a provider. Default: the configuration may name no files. */
   readonly readFile?: (path: string) => Promise<string>;
-  /** Requests to providers of sign-in, replaced in tests. Default: over separate connections. */
+  /** Sends requests to sign-in providers; tests replace it. Default: over separate connections. */
   readonly reachProviders?: ManagementApiOptions["reachProviders"];
   /** Limits of requests. A body may have 10,000 fields and items by default here. */
   readonly limits?: ServerLimits;
@@ -87,11 +87,11 @@ export interface ManagementOptions {
 export interface Management {
   /** Address at which it listens, without a path. */
   readonly url: string;
-  /** The verbs of the API, called in process as its administrator. */
+  /** The verbs of the API, in process and with administrator permissions. */
   readonly registry: Registry;
   /** The authority of the server's certificate; "" for plain HTTP. */
   readonly caPem: string;
-  /** The administrator's key if this start made or set it; undefined if an earlier start did. */
+  /** The administrator's key if this start generated or set it; undefined if an earlier start did. */
   readonly adminKey: string | undefined;
   /** When the first administrator's key expires, in milliseconds since 1970; undefined when it does not. */
   readonly adminKeyEnd: number | undefined;
@@ -104,8 +104,8 @@ export interface Management {
   /** Applies a new configuration immediately. */
   configure(config: ManagementConfig): Promise<void>;
   /**
-   * Shows administrators, as a condition of the object `config`, why a later text of the file is not in effect; undefined once the file
-   * matches what is in effect.
+   * Shows administrators, in a condition of the object `config`, why a newer version of the file is not in effect; undefined once the
+   * file matches the configuration in effect.
    */
   showRefusal(message: string | undefined): Promise<void>;
   /** Resolves when the server's own controllers have caught up. */

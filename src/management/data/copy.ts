@@ -92,7 +92,7 @@ async function demandEmpty(target: Store, place: string): Promise<void> {
   if (copy?.state === "unfinished") return;
   const { objects } = await target.list({ prefix: "/", limit: 1 });
   if (objects.length > 0) {
-    const details = { hint: "Choose an empty place. Nothing there was changed" };
+    const details = { hint: "Choose an empty destination. Nothing in this one was changed" };
     throw new EngineError("USAGE", `Cannot copy into ${place}: it is not empty`, { details });
   }
   if ((await target.create(STATE_KEY, copyStateObject({ state: "unfinished" }))) !== undefined) return;

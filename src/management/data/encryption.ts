@@ -5,7 +5,7 @@ import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
 
 /** Options of {@link createCipher}. */
 export interface CipherOptions {
-  /** Keys of {@link ENCRYPTION_KEY_BYTES} bytes each. The first one encrypts; all of them decrypt, so that keys can be replaced. */
+  /** Keys of {@link ENCRYPTION_KEY_BYTES} bytes each. The first key encrypts; all of them decrypt, so that keys can be replaced. */
   readonly keys: readonly Uint8Array[];
   readonly chance: Pick<Chance, "bytes">;
 }
@@ -55,7 +55,7 @@ export function createCipher({ keys, chance }: CipherOptions): Cipher & { readon
         decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
         return `${decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)).toString("utf8")}${decipher.final("utf8")}`;
       } catch {
-        throw unreadable("it was changed, or belongs to another place");
+        throw unreadable("it was changed or moved");
       }
     },
   };
@@ -77,7 +77,7 @@ function keyMissing(sealed: string): EngineError {
 }
 
 function unreadable(why: string): EngineError {
-  const hint = "Start with the encryption key with which the data was written";
+  const hint = "Start with the encryption key that the data was encrypted with";
   return new EngineError("STORE_FAILED", `Cannot read the stored data: ${why}`, { details: { hint } });
 }
 

@@ -114,10 +114,10 @@ export function specOf<Spec>(object: KubeObject): Spec {
 
 /** A condition of an object, as in Kubernetes. */
 export const CONDITION = named("Condition", "A condition of the object.", {
-  type: [always(text), "Which one."],
+  type: [always(text), "Type of the condition."],
   status: [always(text), "True, False or Unknown."],
   severity: [text, "Severity while the status is False."],
-  lastTransitionTime: [time, "When the condition last changed its status."],
+  lastTransitionTime: [time, "When the status of the condition last changed."],
   reason: [text, "Reason in one word."],
   message: [text, "Reason as a sentence."],
 });

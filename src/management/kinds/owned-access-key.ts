@@ -111,7 +111,7 @@ const IDENTITY = named("KeyIdentity", "The provider's data at sign-in.", {
   groups: [listOf(text), "Groups of the user at the provider."],
   connector: [text, "Name of the connector with which the user signed in."],
   connectorData: [text, "Data of the connector for later requests. It is never returned."],
-  identityRefresh: [optional(time), "When this was last updated."],
+  identityRefresh: [optional(time), "When this identity was last updated."],
 });
 
 const OIDC_PROVIDER = named("KeyOIDCProvider", "For refresh tokens of the platform's own provider.", {
@@ -152,7 +152,7 @@ const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key."
     OIDC_PROVIDER,
     "For refresh tokens of the platform's own provider. It is stored without effect: the platform is not a provider.",
   ],
-  parent: [text, "Deprecated: the key whose sign-in this one shares."],
+  parent: [text, "Deprecated: another key of the same sign-in."],
   oidcLogin: [OIDC_LOGIN, "Deprecated: tokens of a provider; use identity."],
 });
 

@@ -1,8 +1,8 @@
 import type { ResourceType } from "../../kube/object/resource.ts";
 
-/** The API group of the platform. Source: specification 1, "What the service does". */
+/** The API group of the platform. */
 export const MANAGEMENT_GROUP = "management.platform";
-/** Its one version. */
+/** The only version of the group. */
 export const MANAGEMENT_VERSION = `${MANAGEMENT_GROUP}/v1`;
 
 /** Sensitive data for users, teams and connected clusters. */
@@ -13,7 +13,7 @@ export const TEAMS: ResourceType = kind("Team", "teams");
 export const USERS: ResourceType = kind("User", "users");
 /** Requests for a new password, answered by Users. */
 export const PASSWORD_CHANGES: ResourceType = kind("PasswordChange", "passwordchanges");
-/** Keys with which the API is used. */
+/** Keys for using the API. */
 export const OWNED_ACCESS_KEYS: ResourceType = kind("OwnedAccessKey", "ownedaccesskeys");
 /** Tokens for direct access to connected clusters. */
 export const DIRECT_CLUSTER_ENDPOINT_TOKENS: ResourceType = kind("DirectClusterEndpointToken", "directclusterendpointtokens");

@@ -66,7 +66,7 @@ const SPEC = named("UserSpec", "Identity and settings of the user.", {
   linkedSubjects: [listOf(text), "Additional identities with which the same user signs in."],
   connector: [
     text,
-    "Connector whose first sign-in with email as a verified address sets the subject. It lets an administrator create a user before the first sign-in.",
+    "Connector for a user that an administrator creates before the first sign-in: the first sign-in through this connector with email as a verified address sets the subject.",
   ],
   groups: [
     listOf(text),

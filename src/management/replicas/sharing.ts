@@ -8,15 +8,17 @@ export interface Sharing {
   /** Times of the election for background work. Default 15, 10 and 2 s, as in client-go. */
   readonly times?: ElectionTimes;
   /**
-   * Lets the backend of the store drop the history before a revision, such as `compactEtcd` of a store in etcd. The leader calls
+   * Lets the backend of the store drop the history before a revision, for example with `compactEtcd` of a store in etcd. The leader calls
    * it. Default: nothing is dropped.
    */
   readonly compact?: (revision: number) => Promise<void>;
-  /** How long history stays, at least, in milliseconds; at most twice as long. Default 5 minutes, as with Kubernetes' API servers. */
+  /**
+   * Minimum time that history is kept, in milliseconds; the maximum is twice that. Default 5 minutes, as with Kubernetes' API servers.
+   */
   readonly compactAfterMs?: number;
   /**
-   * What is sealed again with the first encryption key, such as the store in etcd. The leader does it. Default:
-   * nothing is.
+   * The store whose values are re-encrypted with the first encryption key, such as a store in etcd. The leader does this. Default:
+   * nothing is re-encrypted.
    */
   readonly resealable?: Resealable;
 }

@@ -16,7 +16,7 @@ import { SHARED_SECRETS } from "../kinds/types.ts";
 import { planSecretSync } from "./plan-secret.ts";
 import type { SecretSyncPlan } from "./plan-secret.ts";
 
-/** Which Secret follows which SharedSecret. */
+/** A SharedSecret, and the Secret that follows it. */
 export interface SecretSyncOptions {
   /** The management API, with a key that may read the SharedSecret. */
   readonly platform: ClusterClient;
@@ -24,7 +24,7 @@ export interface SecretSyncOptions {
   readonly cluster: ClusterClient;
   readonly source: ObjectKey;
   readonly target: ObjectKey;
-  /** Take over a Secret that follows nothing. Default false. */
+  /** Take over an existing Secret that is not linked to a SharedSecret. Default false. */
   readonly adopt?: boolean;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -33,7 +33,7 @@ export interface SecretSyncOptions {
 
 /** A sync of one Secret. */
 export interface SecretSync {
-  /** Resolves when both sides were read. */
+  /** Resolves when both sides have been read. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }

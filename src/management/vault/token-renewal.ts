@@ -108,7 +108,7 @@ class Renewal implements TokenRenewal {
     const { life, askedMs } = await this.#life(ask, "GET", TOKEN_LOOKUP, signal);
     if (signal.aborted) return;
     if ("ok" in life) {
-      if (isFinal(life)) this.#warn(undefined, "the vault's token has expired or may not look itself up, so it is not renewed");
+      if (isFinal(life)) this.#warn(undefined, "the vault's token has expired or is not allowed to look itself up, so it is not renewed");
       return this.#fail(life, due);
     }
     if (life.seconds === Infinity) return this.#lives(life.seconds);

@@ -115,9 +115,9 @@ function dataOf(
 /** The meaning of a status other than 200. `retryAfter` is the header. */
 export function vaultRefusal(status: number, retryAfter: string | undefined): VaultFailure {
   if (status >= 300 && status < 400)
-    return failed("Redirected", "the vault redirects to another address, to which the token is not sent; set that address", true);
+    return failed("Redirected", "the vault redirects to another address, but the token is not sent there; set that address instead", true);
   if (status === 401) return failed("Unauthorized", "the token is unknown to the vault", true);
-  if (status === 403) return failed("Forbidden", "the token may not read it, or has expired");
+  if (status === 403) return failed("Forbidden", "the token is not allowed to read it, or has expired");
   if (status === 404) return failed("NotFound", "there is no such secret, or its version is deleted");
   if (status === 429 && retryAfter !== undefined)
     return { ...failed("RateLimited", "the vault has received too many requests", true), retryAfterMs: waitOf(retryAfter) };

@@ -23,13 +23,13 @@ export const ASSERT = {
   description: "A statement about the resulting object. One statement per entry, with not: true for its opposite.",
   fields: {
     equal: assertion("The value equals this one, including everything in it.", { value: given("The value, which may be null.") }),
-    notEqual: assertion("The value is different, or there is none.", { value: given("The value.") }),
+    notEqual: assertion("The value is different or absent.", { value: given("The value.") }),
     exists: assertion("There is a value, null included.", {}),
     notExists: assertion("There is no value.", {}),
     contains: assertion("A list contains this item, or a string contains this part.", {
       content: given("The item, or the part of the text."),
-      count: { type: "integer", minimum: 0, description: "The list contains it exactly this many times. Default: at least once." },
-      any: { type: "boolean", default: false, description: "An item that is a map only needs to have the members of content." },
+      count: { type: "integer", minimum: 0, description: "Exact number of times that the list contains the item. Default: at least once." },
+      any: { type: "boolean", default: false, description: "An item that is a map needs to have only the members that content lists." },
     }),
     isSubset: assertion("A map has at least these members, and so do the maps inside it.", {
       content: { type: "map", required: true, values: given("The member's value."), description: "The members." },
@@ -42,15 +42,20 @@ export const ASSERT = {
       },
     }),
     lengthEqual: assertion("A list, map or string has this many items, members or characters.", {
-      count: { type: "integer", required: true, minimum: 0, description: "How many. Characters are UTF-16 units." },
+      count: {
+        type: "integer",
+        required: true,
+        minimum: 0,
+        description: "Number of items, members or characters. Characters are UTF-16 units.",
+      },
     }),
     isType: assertion("The value is of this type.", {
       type: { type: "literals", required: true, values: VALUE_TYPES, description: "The type, by its name in JSON." },
     }),
-    isNullOrEmpty: assertion("There is no value, or it is null, or an empty string, list or map.", {}),
+    isNullOrEmpty: assertion("The value is absent, null, or an empty string, list or map.", {}),
     unchanged: {
       type: "object",
-      description: "Nothing differs from the result without any patch.",
+      description: "The object is the same as without any patch.",
       refuseNull: true,
       fields: {
         except: {

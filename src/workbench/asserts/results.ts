@@ -7,12 +7,12 @@ import type { Problem } from "../../schema/problem.ts";
 import type { SuiteCoverage } from "../coverage/types.ts";
 
 /**
- * How a test ended. `passed`, `failed`: it ran, and what it states holds or does not. `error`: it could not run, as the test itself
- * is wrong (it sets a path that cannot be set, for example). `skipped`: it says so.
+ * How a test ended. `passed`, `failed`: the test ran, and its statements hold or do not. `error`: the test could not run because it is
+ * wrong itself (it sets a path that cannot be set, for example). `skipped`: the test file skips it.
  */
 export type Verdict = "passed" | "failed" | "error" | "skipped";
 
-/** Where something stands in a test file. `line` and `column` start at 1; both are 0 where there is no text. */
+/** A position in a test file. `line` and `column` start at 1; both are 0 if there is no text. */
 export interface TestPlace {
   readonly file: string;
   readonly line: number;
@@ -23,39 +23,39 @@ export interface TestPlace {
 export interface TestFailure {
   /** One sentence: the expected and the actual result. */
   readonly message: string;
-  /** Of the statement in the test file. */
+  /** Position of the statement in the test file. */
   readonly place: TestPlace;
   /** JSON values, for a diff. Absent where nothing was found, or where there is nothing to compare. */
   readonly expected?: unknown;
   readonly actual?: unknown;
   /** Error code of the patch that failed. */
   readonly code?: string;
-  /** The patch that made the value, as far as one is known; `at` is the concrete path. */
+  /** The patch that produced the value, if known; `at` is the concrete path. */
   readonly patch?: { readonly index: number; readonly path: string; readonly at?: string };
-  /** The patch's expression with the value of each of its parts drawn below it, in several lines. */
+  /** The patch's expression over several lines, with the value of each part below it. */
   readonly explanation?: string;
 }
 
-/** One test, or one case of it; one law; one sequence. */
+/** Result of one test, one case of a test, one law or one sequence. */
 export interface TestResult {
   readonly kind: "test" | "law" | "sequence";
   /** `it`, with the case's label after " › ". */
   readonly name: string;
   readonly place: TestPlace;
   readonly verdict: Verdict;
-  /** Of a skip. */
+  /** Reason for skipping the test. */
   readonly reason?: string;
   readonly failures: readonly TestFailure[];
   /** Total cost of all patches; 0 if not applicable. */
   readonly fuel: number;
-  /** Of a law: how many inputs were tried, and the seed that they come from. */
+  /** For a law: the number of inputs that were tried, and the seed that they come from. */
   readonly runs?: number;
   readonly seed?: number;
   /** How long it took, in milliseconds; absent unless the suite was run with `now`. */
   readonly ms?: number;
 }
 
-/** A golden file that does not hold what came. */
+/** A golden file whose content differs from the result. */
 export interface GoldenWrite {
   readonly file: string;
   readonly text: string;
@@ -65,11 +65,11 @@ export interface GoldenWrite {
 export interface SuiteResult {
   readonly file: string;
   readonly name: string;
-  /** Problems of the file or its configuration. With an error among them nothing ran, and `results` is empty. */
+  /** Problems of the file or its configuration. If one of them is an error, nothing ran, and `results` is empty. */
   readonly problems: readonly Problem[];
   /** In the order of the file: tests, then laws, then sequences. */
   readonly results: readonly TestResult[];
-  /** Golden files to write, when asked to update them. */
+  /** Golden files to write, if an update was requested. */
   readonly writes: readonly GoldenWrite[];
   /** Every file that the result depends on, this one first; also files that do not exist. For watch mode. */
   readonly reads: readonly string[];

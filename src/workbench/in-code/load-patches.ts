@@ -19,14 +19,14 @@ import type { PatchUnderTest } from "./patch-under-test.ts";
 /** Where patches come from: a configuration, or patches of Endpoints without a file. */
 export type PatchSource =
   | {
-      /** A file name or several, of which later ones win; or what such a file holds, parsed. */
+      /** One or several file names (later files win), or the parsed content of a file. */
       readonly config: string | readonly string[] | JsonObject;
     }
   | { readonly patches: readonly PatchDefinition[] };
 
 /** Options for loading patches. */
 export interface PatchesOptions {
-  /** A file name, or what such a file holds, parsed. Default: the defaults. */
+  /** A file name, or the parsed content of a file. Default: the default settings. */
   readonly settings?: string | JsonObject;
   /** Default `{ name: "blue", namespace: "vc-blue" }`, as in patch test files. */
   readonly vcluster?: VCluster;
@@ -45,7 +45,7 @@ export interface ReadPatches {
 
 /** The patches of one configuration, in one sandbox. */
 export interface LoadedPatches {
-  /** All of them: Services first, then EndpointSlices, then Endpoints, then other kinds, each in the order of its list. */
+  /** All patches: those of Services first, then EndpointSlices, then Endpoints, then other kinds, each in the order of its list. */
   readonly all: readonly PatchUnderTest[];
   /**
    * The one patch at a path, written as in the configuration or in canonical form, or at a position of its list.

@@ -36,7 +36,7 @@ export interface ContextOverrides {
   readonly virtualObject?: JsonObject;
 }
 
-/** The surroundings of a value. */
+/** The object and the context that surround a value. */
 export interface PatchRunOptions {
   /**
    * The object that the value is in: expressions see it, with the value in its place, as `context.virtualObject` on the way to
@@ -57,10 +57,10 @@ export interface PatchRun {
   readonly fuel: number;
   /** Concrete path of the value. */
   readonly at: string;
-  /** Of a failure. */
+  /** Code and message of the failure, if the patch failed. */
   readonly code?: Code;
   readonly message?: string;
-  /** The expression with the value of each of its parts drawn below it; "" when no expression ran. */
+  /** The expression with the value of each part below it; "" when no expression ran. */
   explain(): string;
 }
 

@@ -24,7 +24,7 @@ export interface CheckedRules {
   readonly rules: readonly (TripRules & Pick<Rules, "patches">)[];
 }
 
-/** The effort of the check. */
+/** Options of the check. */
 export interface LawOptions {
   /** Objects whose values are tried too, of any kind. Default none. */
   readonly objects?: readonly KubeObject[];
@@ -34,15 +34,18 @@ export interface LawOptions {
   readonly seed?: number;
   /** Round trips to the host and back after which a value must have stopped changing. Default 10. */
   readonly rounds?: number;
-  /** Steps of evaluations for each patch and each list, after which its check ends early. Default 20 million, a few tenths of a second. */
+  /**
+   * Fuel for the evaluations of each patch and each list; when it is used up, the check ends early. Default 20 million, a few tenths of a
+   * second.
+   */
   readonly fuel?: number;
   /** "objects": only values that the objects hold. Default "schema". */
   readonly domain?: "schema" | "objects";
   /** Ignores evaluations that run out of fuel, for engines with a lower limit than the final one. Default false. */
   readonly forgiveFuel?: boolean;
-  /** Drifts that are known and intended. Default none. */
+  /** Known and intended drifts. Default none. */
   readonly acceptedDrifts?: readonly AcceptedDrift[];
-  /** Which patches. Default all. */
+  /** Selects the patches to check. Default: all. */
   readonly only?: (patch: { readonly list: PatchListName; readonly index: number; readonly path: string }) => boolean;
 }
 

@@ -76,10 +76,10 @@ export interface PairReport {
   readonly evidence: PairEvidence;
   /** The reason of `acceptedDrifts`; only where the patch drifts. */
   readonly accepted?: string;
-  /** Of the law that decided the verdict; absent for `lossless` and for most that are `one-way`. */
+  /** Counter-example of the law that decided the verdict; absent for `lossless` and for most `one-way` patches. */
   readonly counterExample?: LawCounterExample;
   readonly laws: readonly LawResult[];
-  /** True when the fuel was used up before all runs were made: the values tried so far decide. */
+  /** True when the fuel was used up before all runs: the verdict is based on the values tried so far. */
   readonly cutShort: boolean;
 }
 

@@ -123,7 +123,7 @@ function checkOverall({ test, entry, patched }: TestRun): AssertFinding[] {
 
 /** Hints for fixing a failing test. */
 const HINTS: Readonly<Record<string, string>> = {
-  REFERENCE_UNMAPPED: ". A test knows the names of its objects: list the tenant's object, with apiVersion and kind, under objects",
+  REFERENCE_UNMAPPED: ". A test knows only the names of its own objects: list the tenant's object, with apiVersion and kind, under objects",
 };
 
 function whatFailed({ outcomes }: Patched, isExcused: (outcome: Outcome) => boolean, test: SuiteTest, entry?: TestCase): AssertFinding[] {

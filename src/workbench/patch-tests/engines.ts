@@ -33,14 +33,14 @@ export interface EngineCache {
   /** The kinds that configurations are read for. */
   readonly kinds: readonly SyncedKind[];
   /**
-   * The engine of this configuration; the same one for ingredients that mean the same.
+   * The engine of this configuration; equivalent configurations share one engine.
    *
    * @throws EXPRESSION_FUEL when compiling the expressions takes more than `limits.configurationFuel`.
    */
   engineFor(ingredients: EngineIngredients): Promise<Engine>;
   /** A sandbox for expressions of the test file itself. */
   sandbox(): Promise<Sandbox>;
-  /** A sandbox in which expressions of an engine of this cache can be watched. */
+  /** A sandbox for watching the expressions of an engine of this cache. */
   watchingSandbox(engine: Engine): Promise<Sandbox>;
   /** Frees all sandboxes; no engine of this cache can be used afterwards. */
   dispose(): void;

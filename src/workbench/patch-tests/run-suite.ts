@@ -34,7 +34,7 @@ import type { Suite, SuiteContext, SuiteTest } from "./suite/suite.ts";
 export interface SuiteOptions {
   /** The text of a file; throws if there is none. Names are relative to the test file, separated by "/". */
   read(file: string): Promise<string>;
-  /** Selects results by their names; others do not run and are not listed. Default: all. */
+  /** Selects tests by the names of their results; others do not run and are not listed. Default: all. */
   readonly filter?: (name: string) => boolean;
   /** Golden files that differ pass, and their new content is in `writes`, unless the test fails otherwise. Default false. */
   readonly update?: boolean;
@@ -42,7 +42,7 @@ export interface SuiteOptions {
   readonly coverage?: boolean;
   /** Shares engines between files with the same configuration; its owner disposes of it. Default: its own. */
   readonly engines?: EngineCache;
-  /** The kinds that configurations are read for; those of `engines`, if there are some. Default: all that are synced. */
+  /** The kinds that configurations are read for. Default: those of `engines` if it is set, otherwise all synced kinds. */
   readonly kinds?: readonly SyncedKind[];
   /** A monotonic clock in milliseconds. With it, every result contains its duration. Default: no durations. */
   readonly now?: () => number;

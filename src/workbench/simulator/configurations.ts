@@ -2,7 +2,7 @@ import type { BackendsMode } from "../../engine/config/backends-mode.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 import { CONFIG_ANNOTATION, SECRET_ANNOTATION } from "./model/objects.ts";
 
-/** A configuration to be simulated, with those that may follow it. All have the same names and markers. */
+/** A configuration to simulate, with the configurations that may replace it during the run. All have the same names and markers. */
 export interface SimulatedConfiguration {
   readonly name: string;
   /** Contents of `vcluster.yaml`, one per generation. */
@@ -11,15 +11,19 @@ export interface SimulatedConfiguration {
   readonly settings?: object;
   readonly services?: ServicesMode;
   /**
-   * Values of the setting `backends`, of which the first holds at the start. An operator changes to the others on the way: by a reload where
-   * that is allowed, else by a restart. The host has a mirror then, whatever the value is. Default: the setting stays as `settings` has it.
+   * Values of the setting `backends`; the first applies at the start. An operator changes to the others during the run: by a reload where
+   * that is allowed, otherwise by a restart. The host then has a mirror, regardless of the value. Default: the setting keeps the value
+   * from `settings`.
    */
   readonly backends?: readonly BackendsMode[];
-  /** Share of the seeds that take it. These are drawn apart, so that all other seeds are what they are without it. Default: an equal one. */
+  /**
+   * Share of the seeds that use this configuration. These seeds are drawn separately, so all other seeds run as they would without it.
+   * Default: an equal share.
+   */
   readonly share?: number;
-  /** Prefix of the markers of another syncer that was here before, and whose copies are to be adopted. */
+  /** Prefix of the markers of an earlier syncer, whose copies are adopted. */
   readonly adopt?: string;
-  /** An expression never agrees with what it wrote, so that writes go on without end, and are only slowed down. */
+  /** True if an expression never accepts its own result, so writes never stop and are only slowed down. */
   readonly restless?: boolean;
 }
 
@@ -110,7 +114,10 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
   { name: "a brake that engages early", configs: [{}, endpoints(prefixed(TAG, "late-"))], settings: { deleteBrake: { count: 1 } } },
 ];
 
-/** After another syncer, whose copies are there already, some of them of objects that are gone. Not part of {@link CONFIGURATIONS}. */
+/**
+ * Configurations for a start after another syncer: its copies already exist, some of them copies of objects that are gone. Not part of
+ * {@link CONFIGURATIONS}.
+ */
 export const ADOPTING: readonly SimulatedConfiguration[] = [
   { name: "copies of another syncer", configs: [{}, endpoints(prefixed(TAG, "late-"))], adopt: "older.example.com/" },
   {

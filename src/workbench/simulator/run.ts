@@ -28,7 +28,7 @@ import { ACTS, drawSwarm } from "./swarm.ts";
 import { createWorld } from "./world.ts";
 import type { World } from "./world.ts";
 
-/** One event of a run: the act, and the number from which it was drawn. A run is a list of such events. */
+/** One event of a run: the act, and the random number that determined it. A run is a list of such events. */
 export interface Decision {
   readonly act: string;
   readonly salt: number;
@@ -55,7 +55,7 @@ export interface RunOptions {
 /** Result of a run. */
 export interface Run {
   readonly seed: number;
-  /** Name of the setting that it took. */
+  /** Name of the setting that the run used. */
   readonly setting: string;
   readonly violation: Violation | undefined;
   readonly decisions: readonly Decision[];

@@ -13,7 +13,7 @@ import { REQUEST_FAULTS } from "./faults/request-faults.ts";
 import { SLICE_USERS } from "./users/slice-users.ts";
 import { TENANT_USERS } from "./users/tenant-users.ts";
 
-/** Everything that can happen where no copies of another syncer are adopted. */
+/** Everything that can happen in runs that adopt no copies of another syncer. */
 export const ACTS: readonly Act[] = [
   ...MOVES,
   handBack,

@@ -103,7 +103,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "managers that come with an object",
     cases: {
-      "count, except for what their author wrote again": ["upstream", "`decodeLiveOrNew` of the field manager"],
+      "count, except for fields that their author writes again": ["upstream", "`decodeLiveOrNew` of the field manager"],
       "managers of an unknown type are ignored": ["upstream", "`TestErrorsDontFail`"],
       "managers that are empty are ignored": ["Server-side apply", "Clearing managedFields"],
     },

@@ -40,7 +40,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "a name of 254 characters is API_INVALID": ["Object names", "DNS Subdomain Names"],
       "a label value with a space is API_INVALID": ["Labels and selectors", "Syntax and character set"],
       "an annotation key without a name is API_INVALID": ["Annotations", "Syntax and character set"],
-      "annotations of more than 256 KiB is API_INVALID": ["upstream", "`ValidateAnnotationsSize`, `TotalAnnotationSizeLimitB`"],
+      "an annotation map of more than 256 KiB is API_INVALID": ["upstream", "`ValidateAnnotationsSize`, `TotalAnnotationSizeLimitB`"],
       "an owner without uid is API_INVALID": ["Owners and dependents", "Owner references in object specifications"],
       "a finalizer that is not a name is API_INVALID": ["upstream", "`ValidateFinalizerName`"],
     },
@@ -52,7 +52,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "an update replaces the object and increases its resourceVersion": updates,
       "an object that has changed is API_CONFLICT and stays as it is": consistency,
-      "exactly one of many writers that start from one state succeeds": consistency,
+      "of several writers that start from the same state, exactly one succeeds": consistency,
       "an object that is gone is API_NOT_FOUND and does not come back": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
       "Endpoints that are gone, which a PUT could create, do not come back either": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
       "an object that was recreated under the name is API_CONFLICT": ["API conventions", "Metadata, uid"],
@@ -116,8 +116,8 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "items are in order, each with its type, at a state that the list names": ["API concepts", "Collections"],
       "a list without a namespace covers all of them": ["API concepts", "Resource URIs"],
-      "selectors choose by labels of certain values": ["Labels and selectors", "Equality-based requirement"],
-      "selectors choose by labels of several values, and not of another": ["Labels and selectors", "Set-based requirement"],
+      "selectors choose by labels with certain values": ["Labels and selectors", "Equality-based requirement"],
+      "selectors choose by labels with one of several values, and without another value": ["Labels and selectors", "Set-based requirement"],
       "selectors choose by labels that are absent": ["Labels and selectors", "Set-based requirement"],
       "selectors choose by a name": ["Field selectors", "Supported fields"],
       "selectors choose by labels and any name but one": ["Field selectors", "Supported operators"],

@@ -89,7 +89,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "a label that is a number is 400": ["API concepts", "Field validation"],
       "a PUT under another name is 400": ["ObjectMeta", "name"],
       "a form is 415, an image 406": mediaTypes,
-      "a patch of an unknown type is 415 and lists what is known": ["API conventions", "PATCH operations"],
+      "a patch of an unknown type is 415, and the answer lists the known types": ["API conventions", "PATCH operations"],
       "a body of more than 3 MiB is 413": ["upstream", "`MaxRequestBodyBytes`"],
     },
   },
@@ -99,11 +99,11 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "writes",
     cases: {
       "a PUT without resourceVersion creates Endpoints, then overwrites them": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
-      "even with a resourceVersion it creates Endpoints that are gone, unless it names their uid": [
+      "a PUT with a resourceVersion creates Endpoints that are gone too, unless it names their uid": [
         "upstream",
         "`AllowCreateOnUpdate` of Endpoints",
       ],
-      "a PUT of an absent ConfigMap is 404, one without resourceVersion overwrites": ["upstream", "`AllowUnconditionalUpdate`"],
+      "a PUT of an absent ConfigMap is 404, and a PUT without resourceVersion overwrites": ["upstream", "`AllowUnconditionalUpdate`"],
       "a Lease is not overwritten without resourceVersion": ["upstream", "`AllowUnconditionalUpdate` of Lease"],
       "the status is written only on its own path": ["API conventions", "Spec and Status"],
     },
@@ -157,12 +157,12 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "ends",
     cases: {
       "finalizers of a deleted object can only be removed, and the last write returns the object": ["Finalizers", "How finalizers work"],
-      "both settings for dependents at once is 422": ["DeleteOptions", "orphanDependents"],
+      "setting both fields for dependents is 422": ["DeleteOptions", "orphanDependents"],
       "an unknown policy is 422": ["DeleteOptions", "propagationPolicy"],
       "another kind of options is 400": ["API conventions", "Resources, kind"],
       "both finalizers for dependents at once are 422": ["upstream", "`ValidateFinalizers`"],
       "options without a body are read from the query": ["Common parameters", "propagationPolicy"],
-      "the older way of not orphaning returns the object that still exists": [
+      "orphanDependents=false, the older option, returns the object that still exists": [
         "upstream",
         "`DeleteResource`, 202 for `orphanDependents: false`",
       ],
@@ -234,7 +234,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "?resourceVersionMatch=Exact&resourceVersion=1 is 422": ["upstream", "`validateWatchOptions`"],
       "initial events without objects end immediately, at the state of a list": ["API concepts", "Streaming lists"],
       "initial events are at least as new as the given state; a future state is 504": initialEvents,
-      "end in the same way for metadata alone": ["API concepts", "Streaming lists"],
+      "initial events end in the same way for metadata alone": ["API concepts", "Streaming lists"],
     },
   },
   {
@@ -317,7 +317,10 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "all groups and versions are available in one document": aggregated,
       "a client that already has that document gets 304": aggregated,
       "schemas are found under an address that changes with them": ["The Kubernetes API", "OpenAPI V3"],
-      "an old address of a schema leads to the new one, none leads to what is not served": ["The Kubernetes API", "OpenAPI V3"],
+      "an old address of a schema leads to the new one, and no address leads to something that is not served": [
+        "The Kubernetes API",
+        "OpenAPI V3",
+      ],
     },
   },
   {

@@ -12,7 +12,7 @@ function lastOf(values: Readonly<Record<string, unknown>>) {
 }
 
 describe("a failing patch with keep-last", () => {
-  test("keeps the annotation last written, and is an outcome with its place", () => {
+  test("keeps the annotation that was last written, and produces an outcome with its place", () => {
     const { object, outcomes, blocked } = run(
       [{ path: "metadata.annotations[*]", expression: failingFor("bad") }],
       annotated({ a: "bad", b: "good" }),

@@ -20,7 +20,7 @@ const full = objectWith({
 });
 
 describe("a protected field", () => {
-  test.each(["apiVersion", "kind", ...PROTECTED_METADATA.map((field) => `metadata.${field}`)])("%s is put back", (path) => {
+  test.each(["apiVersion", "kind", ...PROTECTED_METADATA.map((field) => `metadata.${field}`)])("%s is restored", (path) => {
     const { object, outcomes } = run([{ path, expression: "'forged'" }], full);
     expect(object).toBe(full);
     expect(outcomes[0]).toMatchObject({ outcome: "denied", code: "PROTECTED_FIELD", place: path, matches: 1, changed: 0 });

@@ -43,7 +43,7 @@ describe("compileAddressPolicy", () => {
     ]);
   });
 
-  test("lets deny beat allow", () => {
+  test("gives deny precedence over allow", () => {
     expect(compileAddressPolicy({ ...OPEN, allow: ["10.0.0.0/8"], deny: ["10.9.0.0/16"] }).check("10.9.0.1")).toBe(
       "denied by addressPolicy.deny",
     );
@@ -66,7 +66,7 @@ describe("an IPv6 address that stands for an IPv4 one", () => {
     "Teredo, as server": ["2001:0:a09:909::f7f7:f7f7", "2001:0:a9fe:a9fe::f7f7:f7f7", "2001:0:6464:64c8::f7f7:f7f7"],
   };
 
-  test.each(Object.entries(WRAPPED))("passes as itself and as that one only: %s", (_name, [denied, linkLocal, metadata]) => {
+  test.each(Object.entries(WRAPPED))("passes only if both addresses are allowed: %s", (_name, [denied, linkLocal, metadata]) => {
     const { check } = compileAddressPolicy({ ...OPEN, deny: ["10.9.0.0/16"] });
     expect([check(denied), check(linkLocal), check(metadata)]).toEqual([
       "it stands for 10.9.9.9: denied by addressPolicy.deny",

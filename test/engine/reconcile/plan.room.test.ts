@@ -47,7 +47,7 @@ describe("a tenant object with 3,000 annotations", () => {
     expect(there.length).toBeGreaterThan(1_500);
     expect(host.metadata.annotations![BASE]!.length).toBeLessThanOrEqual(BASE_LENGTH_MAX);
     expect(messages(last)).toEqual([
-      `TOO_MANY_KEYS: ${MANY - there.length} labels and annotations are more than the copy can track, and not copied in either direction; ` +
+      `TOO_MANY_KEYS: ${MANY - there.length} labels and annotations exceed what the copy can track, and are not copied in either direction; ` +
         `the first is annotations/key-${String(there.length).padStart(4, "0")}`,
     ]);
   });

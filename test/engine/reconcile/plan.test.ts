@@ -113,7 +113,7 @@ describe("addresses", () => {
     expect(plan(rules, inputFor(rules, { tenant: tenantEndpoints({}, bad) }))).toMatchObject({ state: "refused", operations: [] });
   });
 
-  test("that are no addresses at all never get past the policy", () => {
+  test("that are not addresses never pass the policy", () => {
     const rules = testRules({ patches: [{ path: "subsets", expression: '"169.254.169.254"' }] });
     expect(plan(rules, inputFor(rules, {}))).toMatchObject({ state: "refused", operations: [] });
   });

@@ -57,7 +57,7 @@ describe("compiling", () => {
     expect(compileMany).toThrow(
       expect.objectContaining({ code: "EXPRESSION_FUEL", details: expect.objectContaining({ limit: 100_000 }) as object }) as Error,
     );
-    expect(compileMany).toThrow("needs more than the rest of the 100000 steps for compiling all expressions of a configuration");
+    expect(compileMany).toThrow("needs more steps than are left of the 100000 for compiling all expressions of a configuration");
     expect(budget.remaining).toBe(0);
     expect(answer(own, "value")).toEqual({ value: "abc" });
   });
@@ -77,7 +77,7 @@ describe("compiling", () => {
 });
 
 describe("a fuel budget", () => {
-  test("is shared by evaluations and spent by what they took", () => {
+  test("is shared by evaluations, which spend what they used", () => {
     const budget = createFuelBudget(10_000);
     const { fuel, charged } = sandbox.evaluate(sandbox.compile("value + 1"), { value: 1, context: CONTEXT }, { budget });
     expect(charged).toBeGreaterThan(fuel);
@@ -153,7 +153,7 @@ describe("a limit", () => {
     expect(answer(await createTestSandbox({ limits: high }), text)).toEqual({ value: want });
   });
 
-  test("is named by the error with its value", () => {
+  test("is in the error, with its value", () => {
     expect(failureOf(sandbox, ENDLESS).details).toMatchObject({ expression: ENDLESS, fuel: 4_000_000, limit: 4_000_000 });
     expect(failureOf(sandbox, HUGE).details).toMatchObject({ expression: HUGE, fuel: expect.any(Number) as number, limit: 32 * 2 ** 20 });
     expect(failureOf(sandbox, DEEP).details).toMatchObject({ expression: DEEP, limit: 64 * 1024, line: 1, column: 17 });

@@ -55,7 +55,7 @@ describe("a random expression", () => {
     );
   });
 
-  test("has the same answer and takes the same fuel whatever was evaluated before", async () => {
+  test("has the same result and the same fuel, regardless of earlier evaluations", async () => {
     const fresh = await createTestSandbox();
     fc.assert(
       fc.property(fc.array(fc.tuple(randomExpression, randomValue), { minLength: 2, maxLength: 6 }), (rows) => {

@@ -65,7 +65,7 @@ describe("an attempt to leave something for the next evaluation", () => {
     expect(same(probe(polluted), atRest)).toBe(true);
   });
 
-  test("changes nothing together with all the others, in one instance", async () => {
+  test("changes nothing, even in combination with all the others in one instance", async () => {
     const sandbox = await createTestSandbox({ limits: { fuel: FUEL } });
     for (const attempt of attempts) answer(sandbox, attackText(attempt), attackValue(attempt));
     expect(probe(sandbox)).toEqual(atRest);

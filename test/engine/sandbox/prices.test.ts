@@ -72,7 +72,7 @@ describe.each(SHAPES)("$name", ({ make, from }) => {
 });
 
 describe.each(HOSTILE)("$name", ({ make, sizes }) => {
-  test.each(sizes)("cost no more than so many characters may: %d", (size) => {
+  test.each(sizes)("cost no more than that number of characters may: %d", (size) => {
     const data = make(size);
     const most = REFUSAL + PER_CHARACTER * JSON.stringify(data).length;
     expect(chargedFor("1", data)).toBeLessThan(most);

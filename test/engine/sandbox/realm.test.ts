@@ -92,11 +92,11 @@ beforeAll(async () => {
 });
 
 describe("the realm", () => {
-  test("has nothing in reach that is not on the list", () => {
+  test("makes nothing reachable that is not on the list", () => {
     expect(reached.lines).toEqual(readTable<string>("expressions", "reachable.json"));
   });
 
-  test("has nothing in reach that can be changed", () => {
+  test("makes nothing reachable that can be changed", () => {
     expect(reached.loose).toEqual([]);
   });
 

@@ -209,7 +209,7 @@ test("patches of endpoints that do not act on slices of users are told with the 
     return told.map((message, index) => [message, (fields[index] as { service?: string }).service]);
   };
   expect(await messages(true, { endpoints: { patches } })).toEqual([
-    ["Patches of endpoints do not act on slices that users have written for a Service", "shop/web"],
+    ["Patches of endpoints have no effect on slices that users have written for a Service", "shop/web"],
   ]);
   expect(await messages(false, { endpoints: { patches } })).toEqual([]);
   expect(await messages(true, { endpoints: { patches }, endpointSlices: { patches } }, { backends: "auto" })).toEqual([]);

@@ -130,7 +130,7 @@ test("the levels leave one line of a request, and two of a watch", async () => {
   ]);
 });
 
-test("sign-ins and logouts leave lines at every level but 0: the user and the key, or the reason of a refusal; and never what was typed", async () => {
+test("sign-ins and logouts leave lines at every level except 0: the user and the key, or the reason for a refusal, but never the input", async () => {
   const { send, lines } = await start({ level: 1 });
   await send("POST", "/users", { metadata: { name: "jane" }, spec: { password: "horse battery" } });
   const signIn = (password: string) => send("POST", "/auth/password/login", { username: "jane", password });

@@ -262,7 +262,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     expect(await counted()).toBe(1 + AUDIT_PENDING_LINES_MAX);
     expect(told.map((text) => text.replace(/ \{.*/, ""))).toEqual([
       "The audit database cannot be used; lines wait",
-      "Audit lines are lost to the database, which is too slow or gone; the file contains them",
+      "Audit lines are missing from the database, which is too slow or gone; the file contains them",
       "The audit database accepts lines again",
     ]);
     expect(told[2]).toContain(`"lost":${30_000 - AUDIT_PENDING_LINES_MAX}`);

@@ -107,7 +107,7 @@ describe("providers", () => {
 
   test("directoryProviderA needs adminEmail when serviceAccountFilePath is set", () => {
     expect(errors("auth: {directoryProviderA: {serviceAccountFilePath: /a.json}}")).toEqual([
-      'CONFIG_REQUIRED auth.directoryProviderA.adminEmail: Missing "adminEmail", which serviceAccountFilePath needs',
+      'CONFIG_REQUIRED auth.directoryProviderA.adminEmail: Missing "adminEmail", which serviceAccountFilePath requires',
     ]);
     expect(errors("auth: {directoryProviderA: {serviceAccountFilePath: /a.json, adminEmail: a@b.c}}")).toEqual([]);
     expect(errors("auth: {directoryProviderA: {adminEmail: a@b.c}}")).toEqual([]);

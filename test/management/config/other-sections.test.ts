@@ -17,7 +17,9 @@ describe("other sections", () => {
   });
 
   test("audit needs a path when it is enabled", () => {
-    expect(errors("audit: {enabled: true}")).toEqual(['CONFIG_REQUIRED audit.path: Missing "path", which enabled needs']);
+    expect(errors("audit: {enabled: true}")).toEqual([
+      'CONFIG_REQUIRED audit.path: Missing "path", which is required when enabled is true',
+    ]);
     expect(errors("audit: {enabled: true, path: /audit.log}")).toEqual([]);
     expect(errors("audit: {enabled: false}")).toEqual([]);
   });

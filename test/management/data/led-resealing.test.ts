@@ -43,7 +43,7 @@ describeEtcd("management servers whose encryption key is replaced", () => {
     const logged = (text: string) => lines.some((line) => line.includes(text));
     const server = {
       ...{ management, store },
-      begun: () => logged("Re-encrypting values that older keys have encrypted"),
+      begun: () => logged("Re-encrypting values encrypted with older keys"),
       ended: () => logged("Every value is encrypted with the first key"),
       async stop() {
         running.delete(server);

@@ -33,7 +33,7 @@ describe("the user who sets an object's owner", () => {
         return client.send("PATCH", `${SECRETS}/${name}?fieldManager=me&force=true`, body, APPLY);
       },
     ],
-  ])("pays, so that %s fills no other user's quota", async (_how, give) => {
+  ])("pays, so %s fills no other user's quota", async (_how, give) => {
     await setting.start();
     const [jane, bob] = [await setting.user("jane"), await setting.user("bob")];
     const own = await setting.fill(jane, SECRETS, "jane");

@@ -186,7 +186,7 @@ describe("bytes", () => {
     const refused = await text("displayName");
     expect([refused.code, at(refused, "message")]).toEqual([
       413,
-      expect.stringMatching(/^the object would take 400\d{4} bytes, and an object has at most 3145728$/),
+      expect.stringMatching(/^the object would have 400\d{4} bytes, and an object can have at most 3145728$/),
     ]);
     expect((await jane.send("PATCH", key, { spec: { description: "less" } }, MERGE_PATCH)).code).toBe(200);
     expect((await text("displayName")).code).toBe(200);

@@ -71,7 +71,7 @@ test("the audit log has who signed in by which connector, and why others did not
       code: 403,
       notes: {
         [platform("connector")]: "code",
-        [platform("sign-in-refused")]: "forbidden: none of your organisations and teams may sign in",
+        [platform("sign-in-refused")]: "forbidden: none of your organisations and teams is allowed to sign in",
       },
     },
   ]);

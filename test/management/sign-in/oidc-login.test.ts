@@ -112,7 +112,7 @@ describe("a login", () => {
     configure({ groups: ["admins"] });
     expect(await login(platform)).toMatchObject({
       status: 403,
-      body: { message: "forbidden: none of your groups may sign in" },
+      body: { message: "forbidden: none of your groups is allowed to sign in" },
     });
     configure({ groups: ["ops"] });
     expect((await login(platform)).status).toBe(200);

@@ -54,5 +54,5 @@ test("its numbers are those of the source", () => {
   const parsed = parseManagementConfig("");
   if (!parsed.ok) throw new Error("The empty configuration is valid");
   expect(text).toContain(`(default ${parsed.config.auth.identityRefreshSeconds}; 0 disables it)`);
-  expect(text).toContain(`(default ${parsed.config.auth.identityStaleSeconds}; 0 is never)`);
+  expect(text).toContain(`(default ${parsed.config.auth.identityStaleSeconds}; 0 for never)`);
 });

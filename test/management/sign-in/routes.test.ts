@@ -141,7 +141,7 @@ describe("a program that waits on the user's machine", () => {
     platform.config = { oidc: { ...platform.config.oidc, groups: ["admins"] } };
     const url = await sent();
     expect(url.searchParams.get("error")).toBe("access_denied");
-    expect(url.searchParams.get("error_description")).toBe("forbidden: none of your groups may sign in");
+    expect(url.searchParams.get("error_description")).toBe("forbidden: none of your groups is allowed to sign in");
     expect(url.searchParams.has("code")).toBe(false);
   });
 

@@ -280,7 +280,7 @@ describe("a token that cannot be renewed", () => {
     await configure({ requestTimeoutSeconds: 5 });
     await pass(0.2 * HOUR_MS);
     expect(await condition()).toContain(
-      "True TokenNotRenewed: kv2 secret/db, version 1; the vault's token has expired or may not look itself up",
+      "True TokenNotRenewed: kv2 secret/db, version 1; the vault's token has expired or is not allowed to look itself up",
     );
     const tries = vault.tokenAsked.length;
     await pass(HOUR_MS);

@@ -39,7 +39,7 @@ describe("the way back from a host object that lacks what the tenant has", () =>
     expect(there.object["subsets"]).toEqual([]);
     const back = patcher.toTenant(there.object, { tenant });
     expect(back.object["subsets"]).toEqual(tenant["subsets"]);
-    expect(back.rejected).toContain("not all of the tenant's body arrived on the host");
+    expect(back.rejected).toContain("part of the tenant's body did not reach the host");
   });
 
   test("keeps addresses that the policy refused", async () => {

@@ -18,7 +18,7 @@ function pathsOfCheckout(): string[] {
 describe("the tarball", () => {
   const paths = pathsOfCheckout();
 
-  test("holds what it should, and nothing else", () => {
+  test("contains what it should, and nothing else", () => {
     expect(judgePaths([...paths, ...BUILT])).toEqual([]);
   });
 

@@ -84,7 +84,7 @@ const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,
 export function checkValues(bytes: Buffer, mediaType: string | undefined, valuesMax: number): void {
   const isYaml = mediaType?.endsWith("yaml") === true && bytes[0] !== BRACE;
   if ((isYaml ? countYaml : countJson)(bytes, valuesMax) <= valuesMax) return;
-  const remedy = isYaml ? "; in YAML, lines, commas and colons are counted: send it as JSON" : "";
+  const remedy = isYaml ? "; in YAML, lines, commas and colons count too: send JSON instead" : "";
   throw tooLarge(`Request entity too large: limit is ${valuesMax} fields and items${remedy}`);
 }
 

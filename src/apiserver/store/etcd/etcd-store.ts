@@ -34,7 +34,7 @@ export type { EtcdTls } from "./client/connection.ts";
 export interface EtcdStoreOptions {
   /** Addresses of members of one cluster, as `https://127.0.0.1:2379`. When one fails, the next one is used. */
   readonly endpoints: readonly string[];
-  /** Prefix of all keys. Default `/endpoint-sync/`. Other data in etcd does no harm and is left alone, except by compactions. */
+  /** Prefix of all keys. Default `/endpoint-sync/`. Other data in etcd is left alone, except that compactions include it. */
   readonly prefix?: string;
   readonly tls?: EtcdTls;
   readonly credentials?: EtcdCredentials;
@@ -66,13 +66,13 @@ export interface EtcdStoreOptions {
 
 /** Time limits, in milliseconds. */
 export interface EtcdTimes {
-  /** Time within which a member must be connected. */
+  /** Time limit for connecting to a member. */
   readonly connectMs: number;
-  /** Time within which a member must answer. */
+  /** Time limit for a member's answer. */
   readonly requestMs: number;
-  /** Time for which a failing read or write is repeated. It is answered at most `requestMs` later. */
+  /** How long a failing read or write is retried. The caller gets an answer at most `requestMs` later. */
   readonly giveUpMs: number;
-  /** Silence of the watch, although events are expected, after which a new watch is begun. */
+  /** How long the watch may be silent although events are expected, before a new watch is started. */
   readonly silentMs: number;
   /** Interval of unprompted checks of etcd: they advance the bookmarks of idle watches and detect a dead watch. */
   readonly heartbeatMs: number;
@@ -94,13 +94,12 @@ export const ETCD_TIMES: EtcdTimes = {
  * A store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open: each sees the writes of all,
  * in the same order and with the same revisions, those of etcd.
  *
- * All objects are also in memory, kept up to date by one watch; lists and watches are served from memory. Before each read, this process asks
- * etcd for its latest revision, and the read waits until the process has caught up: no process ever shows a state older than one that
- * was shown before.
+ * All objects are also in memory, kept up to date by one watch; lists and watches are served from memory. Before each read, this process
+ * asks etcd for its latest revision, and the read waits until the process has caught up: no process ever shows a state older than one
+ * that has been shown before.
  *
- * @throws STORE_FAILED when etcd cannot be reached or refuses, or its contents cannot be read or need more memory than
- *   there is; CONFIG_VALUE when an endpoint is no
- *   address. Reads and writes throw API_UNAVAILABLE while etcd cannot be reached.
+ * @throws STORE_FAILED when etcd cannot be reached or refuses, or its contents cannot be read or need more memory than there is;
+ *   CONFIG_VALUE when an endpoint is not an address. Reads and writes throw API_UNAVAILABLE while etcd cannot be reached.
  *
  * @example
  * const store = await openEtcdStore({ endpoints: ["http://127.0.0.1:2379"] });

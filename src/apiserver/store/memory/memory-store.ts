@@ -27,7 +27,7 @@ const FIRST_REVISION = 1;
 const EMPTY: StoreContents = { revision: FIRST_REVISION, objects: [], events: [] };
 
 /**
- * A store that forgets everything when the process ends.
+ * A store in memory, whose contents are lost when the process ends.
  *
  * Writes and reads take effect immediately, so the order of calls is the order of effects.
  *

@@ -98,7 +98,8 @@ async function demandOwn(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   const own = process.getuid?.();
   if (found === undefined || own === undefined) return;
-  const why = found.uid === own ? ((found.mode & 0o077) === 0 ? undefined : "others can read or write it") : "it belongs to another user";
+  const why =
+    found.uid === own ? ((found.mode & 0o077) === 0 ? undefined : "other users can read or write it") : "it belongs to another user";
   if (why === undefined) return;
   throw new EngineError("CONFIG_FILE", `Cannot use "${path}": ${why}`, { details: { hint: "Remove the file to sign in again" } });
 }

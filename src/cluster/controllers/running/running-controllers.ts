@@ -24,7 +24,7 @@ export interface Controllers {
   stop(name: ControllerName): Promise<void>;
   /**
    * Starts a controller, which processes everything that is stored. Resolves when the controller follows the cluster; `settled` of the
-   * cluster waits for its first work. A running controller continues.
+   * cluster waits for its first work. Starting a running controller has no effect.
    *
    * @throws USAGE for an unknown name, and when the cluster has been stopped.
    */

@@ -11,7 +11,7 @@ import { integerAt, listAt, textAt, memberAt } from "../opaque/read.ts";
 /** The columns that `kubectl get` shows for Pods. */
 export const POD_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Ready", "Ready containers, out of all.", readyContainers),
+  textColumn("Ready", "Ready containers, out of the total.", readyContainers),
   textColumn("Status", "Status of the Pod.", podStatus),
   { name: "Restarts", type: "integer", description: "Number of container restarts.", cell: restarts },
   AGE_COLUMN,
@@ -20,11 +20,11 @@ export const POD_COLUMNS: readonly Column[] = [
   wide(
     textColumn(
       "Nominated Node",
-      "Node on which room is being made for the Pod.",
+      "Node on which space is being made for the Pod.",
       (object) => textAt(object, "status", "nominatedNodeName") ?? NONE,
     ),
   ),
-  wide(textColumn("Readiness Gates", "Readiness gates that are met, out of all.", readinessGates)),
+  wide(textColumn("Readiness Gates", "Readiness gates that are met, out of the total.", readinessGates)),
 ];
 
 const containerStatuses = (object: KubeObject) => listAt(object, "status", "containerStatuses");

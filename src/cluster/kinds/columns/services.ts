@@ -15,7 +15,7 @@ const specOf = (object: KubeObject) => (object as Addresses).spec;
 /** The columns that `kubectl get` shows for Services. */
 export const SERVICE_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Type", "How the Service is reached.", (object) => specOf(object).type ?? ""),
+  textColumn("Type", "How clients reach the Service.", (object) => specOf(object).type ?? ""),
   textColumn("Cluster-IP", "Address within the cluster.", (object) => specOf(object).clusterIP || NONE),
   textColumn("External-IP", "Addresses from outside.", (object) => externalAddress(object as Addresses)),
   textColumn("Port(s)", "Ports of the Service, with their ports on nodes.", (object) => ports(specOf(object).ports ?? [])),

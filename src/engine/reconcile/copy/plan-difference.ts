@@ -264,11 +264,11 @@ function byteLength(text: string): number {
 export function roomNotes(left: Iterable<UnitId>): Note[] {
   const ids = [...left].sort();
   if (ids.length === 0) return [];
-  const count = ids.length === 1 ? "1 label or annotation is" : `${ids.length} labels and annotations are`;
+  const [count, are] = ids.length === 1 ? ["1 label or annotation exceeds", "is"] : [`${ids.length} labels and annotations exceed`, "are"];
   return [
     {
       code: "TOO_MANY_KEYS",
-      message: `${count} more than the copy can track, and not copied in either direction; the first is ${ids[0]!}`,
+      message: `${count} what the copy can track, and ${are} not copied in either direction; the first is ${ids[0]!}`,
     },
   ];
 }

@@ -136,7 +136,7 @@ export interface AllowedBody {
 export interface Rules {
   readonly kind: SyncedKind;
   readonly enabled: boolean;
-  /** The source that readers get backends from is decided per Service. Default false. */
+  /** True when the source of the backends that readers get is decided for each Service. Default false. */
   readonly decidesBackends?: boolean;
   readonly patches: readonly CompiledPatch[];
   readonly engine: PatchEngine;

@@ -53,7 +53,7 @@ export function compileFailure(text: string, what: string, place: TextPosition =
 /** The error for source text whose compilation exceeds the rest of a budget. */
 export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: number): EngineError {
   const { limit } = budget;
-  const what = `needs more than the rest of the ${limit} steps for compiling all expressions of a configuration`;
+  const what = `needs more steps than are left of the ${limit} for compiling all expressions of a configuration`;
   return failure(
     "EXPRESSION_FUEL",
     text,
@@ -108,7 +108,7 @@ function failureOfStop(text: string, stopped: Stopped, conditions: Conditions): 
       return failure("EXPRESSION_MEMORY", text, words, { fuel: attempted, charged, limit: limits.memoryBytes });
     }
     case "stack": {
-      const words = { what: "recursed too deep", hint: "The value or the context is nested too deeply" };
+      const words = { what: "recursed too deeply", hint: "The value or the context is nested too deeply" };
       return failure("EXPRESSION_STACK", text, words, { fuel: attempted, charged, limit: limits.stackBytes });
     }
     case "fault":
@@ -133,7 +133,7 @@ function failureOfThrown(text: string, outcome: Extract<Failed, { kind: "threw" 
   const where = place === undefined ? {} : { ...place, excerpt: excerptOf(text, place) };
   if (isStackOverflow(thrown)) {
     const words = {
-      what: `recursed too deep${at}`,
+      what: `recursed too deeply${at}`,
       hint: `Nested calls share ${limits.stackBytes} bytes (limits.stackBytes); use a loop over a list`,
     };
     return failure("EXPRESSION_STACK", text, words, { fuel, limit: limits.stackBytes, ...where, ...priceOf(outcome) });

@@ -30,7 +30,7 @@ export function createUnpatchedSlices(endpoints: Tracked, slices: Tracked): Unpa
       };
       if (!keys.some(isUsers)) return;
       told.add(id);
-      logger.warn("Patches of endpoints do not act on slices that users have written for a Service", {
+      logger.warn("Patches of endpoints have no effect on slices that users have written for a Service", {
         service: id,
         hint: "Write the same patches for endpointSlices, with backends: auto in the settings",
       });

@@ -5,19 +5,19 @@ import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 
-/** How the syncer writes to one cluster, and reads live where a cache will not do. */
+/** How the syncer writes to one cluster, and reads live where a cache is not enough. */
 export type Writer = Pick<ClusterClient, "get" | "create" | "update" | "delete">;
 
 /** The caches of one cluster. */
 export interface ClusterCaches {
   /**
-   * The cache of one kind. Must return the same source for the same kind every time. If there is none of EndpointSlices, it throws or returns
-   * undefined for them: `backends: auto` then copies Endpoints alone.
+   * The cache of one kind. Must return the same source for the same kind every time. If there is no cache of EndpointSlices, it throws or
+   * returns undefined for them: `backends: auto` then copies only Endpoints.
    */
   source(resource: ResourceType): ObjectSource;
   /**
-   * A cache of one object, which need not exist, until it is stopped. It may hold more objects than that one. Left out, the cache
-   * of the whole kind does; a client that may not read all Secrets offers this.
+   * A cache of one object, which may be absent, until the cache is stopped. The cache may contain other objects too. If omitted, the
+   * cache of the whole kind is used; provide this for a client that is not allowed to read all Secrets.
    */
   follow?(resource: ResourceType, key: ObjectKey): FollowedSource;
 }
@@ -28,13 +28,13 @@ export interface FollowedSource extends ObjectSource {
 }
 
 /**
- * One cluster as the syncer sees it. An embedder hands in the caches it has; nothing opens a second watch.
+ * One cluster as the syncer sees it. An embedder passes in its own caches; nothing opens a second watch.
  */
 export interface ClusterAccess extends ClusterCaches {
   readonly writer: Writer;
-  /** Lists objects of one kind, by label. Left out, the cache of the whole kind is looked through. */
+  /** Lists objects of one kind by label. If omitted, the cache of the whole kind is searched. */
   list?(resource: ResourceType, scope: ListScope): Promise<readonly KubeObject[]>;
-  /** Tells this cluster from others that answer in its place. Default: only absent objects are verified. */
+  /** Detects when another cluster answers in place of this one. Default: only the absence of objects is verified. */
   readonly identity?: ClusterIdentity;
 }
 

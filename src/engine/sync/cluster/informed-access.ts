@@ -20,11 +20,11 @@ import { createClusterGuard } from "./cluster-guard.ts";
 export interface InformedAccess extends ClusterAccess {
   /** Requested kinds that are not listed yet, `endpointslices.discovery.k8s.io` for example. */
   unsynced(): readonly string[];
-  /** Why the last attempt to follow a kind failed, as logs may show it; undefined while it can be followed. */
+  /** The reason why the last attempt to follow a kind failed, in a form that logs may contain; undefined while the kind can be followed. */
   failureOf(kind: string): string | undefined;
-  /** Kinds that were listed and cannot be followed now, with the monotonic time since when. */
+  /** Kinds that were listed before but cannot be followed now, each with the monotonic time when that began. */
   lost(): readonly LostKind[];
-  /** Retries at once after a failure: the cluster is known to answer. */
+  /** Retries immediately after a failure. Call this when the cluster is known to answer. */
   retryNow(): void;
   readonly identity: ClusterIdentity;
   /** Stops every informer. The client stays open. */
@@ -43,7 +43,7 @@ export interface InformedAccessOptions {
   readonly client: ClusterClient;
   /** Which objects of each kind are followed: one namespace, or all. */
   readonly scope?: ListScope;
-  /** Tells this cluster from the other one in metrics and log lines. Default "". */
+  /** Identifies this cluster in metrics and log lines. Default "". */
   readonly cluster?: string;
   readonly clock?: Clock;
   readonly chance?: Chance;

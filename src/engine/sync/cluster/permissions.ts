@@ -19,7 +19,7 @@ export interface Permission {
   readonly resource: ResourceType;
   /** "" for all namespaces. */
   readonly namespace: string;
-  /** Of this one object only; left out, of every object. */
+  /** For this object only; if omitted, for every object. */
   readonly name?: string;
   /**
    * False if everything else works without it, or if a role may grant it in another form that cannot be checked: for each

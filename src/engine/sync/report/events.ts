@@ -39,12 +39,12 @@ export interface EventRecorder {
   record(object: KubeObject, notes: readonly Note[], context?: { readonly logger?: Logger | undefined }): Promise<void>;
 }
 
-/** An Event before it is one. */
+/** An Event that is about to be recorded. */
 export interface ToldEvent {
-  /** The object it is about. */
+  /** The object that the Event is about. */
   readonly object: KubeObject;
   readonly code: Code;
-  /** The code as Events spell it, `NameCollision` for example. */
+  /** The code as the reason of the Event, `NameCollision` for example. */
   readonly reason: string;
   readonly message: string;
 }
@@ -54,7 +54,7 @@ export interface EventRecorderOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Default: keeps nothing. */
+  /** Default: nothing is recorded. */
   readonly metrics?: Metrics;
   /** Takes what would be written, in the place of the writer. */
   readonly instead?: (event: ToldEvent) => void | Promise<void>;

@@ -17,18 +17,18 @@ import type { Expectations } from "../state/expectations.ts";
 
 /** Hooks by which an embedder can observe, change or stop the sync. */
 export interface SyncHooks {
-  /** Sees every write before it happens; "refuse" leaves it out until the object changes again. */
+  /** Receives every write before it happens, and returns it, a replacement, or "refuse" to skip it until the object changes again. */
   beforeWrite?(operation: Operation): Operation | "refuse";
-  /** Sees every plan that was made. */
+  /** Receives every plan. */
   onPlan?(key: ObjectKey, resource: string, plan: Plan): void;
-  /** Sees what became of every patch of a plan. `key` is the tenant key of the object, `resource` the plural of its kind. */
+  /** Receives the outcome of each patch of a plan. `key` is the tenant key of the object, `resource` the plural of its kind. */
   onOutcome?(outcome: Outcome, key: ObjectKey, resource: string): void;
-  /** Receives Events in place of the cluster: they are not written. Errors are logged. */
+  /** Receives Events instead of the cluster, to which none are then written. Errors are logged. */
   recordEvent?(event: ToldEvent): void | Promise<void>;
   /**
-   * With `services: "external"`, tells whether the host Service at this host key is one of those that copies may stand beside.
-   * One that is not counts as missing, one that is counts whatever its marks. Default: its markers, or those of another syncer, name
-   * this virtual cluster and the tenant Service, or its annotation `stands-for` below the marker prefix does.
+   * With `services: "external"`, reports whether the host Service at this host key is one that may get copies of backends. If false, the
+   * Service counts as missing; if true, it counts regardless of its markers. Default: true if its markers, or those of another syncer,
+   * name this virtual cluster and the tenant Service, or if its annotation `stands-for` below the marker prefix names the tenant Service.
    */
   ownsHostService?(hostKey: ObjectKey): boolean;
 }

@@ -10,13 +10,17 @@ const PORT = named("ServicePort", "One port of a Service.", {
   targetPort: [
     4,
     always(either(PORT_NUMBER, textAs("portName"))),
-    "Port of the Pods, as a number or by its name there; the same as port when omitted.",
+    "Port of the Pods, as a number or as the name of a container port; the same as port when omitted.",
   ],
   nodePort: [5, untried(int32), "Port on every node, for Services of type NodePort and LoadBalancer; chosen by the server when omitted."],
 });
 
-const CLIENT_IP_CONFIG = named("ClientIPConfig", "How requests from one client address are kept on the same Pod.", {
-  timeoutSeconds: [1, optional(int32), "Seconds after its last connection, 1 to 86400; 10800 when omitted."],
+const CLIENT_IP_CONFIG = named("ClientIPConfig", "How long requests from one client address go to the same Pod.", {
+  timeoutSeconds: [
+    1,
+    optional(int32),
+    "How long a client stays on its Pod after its last connection, in seconds, 1 to 86400; 10800 when omitted.",
+  ],
 });
 const SESSION_AFFINITY_CONFIG = named("SessionAffinityConfig", "Settings of session affinity.", {
   clientIP: [1, CLIENT_IP_CONFIG, "Settings of ClientIP."],
@@ -40,7 +44,7 @@ export const SERVICE_SPEC = named("ServiceSpec", "What a Service offers, and whe
   externalTrafficPolicy: [11, untried(text)],
   healthCheckNodePort: [12, untried(int32)],
   publishNotReadyAddresses: [13, bool, "If true, Pods that are not ready are published too."],
-  sessionAffinityConfig: [14, untried(SESSION_AFFINITY_CONFIG), "Settings of that."],
+  sessionAffinityConfig: [14, untried(SESSION_AFFINITY_CONFIG), "Settings of sessionAffinity."],
   ipFamilies: [19, untried(listOf(text)), "IPv4, IPv6 or both."],
   ipFamilyPolicy: [17, untried(optional(text)), "SingleStack, PreferDualStack or RequireDualStack."],
   allocateLoadBalancerNodePorts: [20, untried(optional(bool))],

@@ -46,7 +46,7 @@ export interface Informer extends ObjectSource {
   readonly lostMs: number | undefined;
   /** Failure of the last attempt, as logs may show it; undefined while the cluster can be followed. */
   readonly failure: string | undefined;
-  /** Retries at once after a failure: the cluster is known to answer. */
+  /** Retries immediately after a failure. Call this when the cluster is known to answer. */
   retryNow(): void;
 }
 

@@ -183,5 +183,5 @@ function endWarnings(object: KubeObject, { lives, limits }: AccessKeyKindOptions
   const endMs = lives.endOf(object);
   const alone = keyEnd({ ...object, origin: undefined }, undefined, limits());
   if ((maker === undefined && until === undefined) || endMs >= alone) return lifetimeWarnings(specOf<KeySpec>(object), limits());
-  return [`the key expires at ${timestamp(endMs)}, no later than the keys with which it is created and changed`];
+  return [`the key expires at ${timestamp(endMs)}, no later than the keys used to create and change it`];
 }

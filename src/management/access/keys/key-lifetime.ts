@@ -63,6 +63,6 @@ export function lengthens(before: KeySpec, after: KeySpec, limits: LifetimeLimit
 /** A warning for the author of a key when the platform's limit is shorter than the requested lifetime. */
 export function lifetimeWarnings({ ttl = 0 }: KeySpec, { accessKeyMaxTTLSeconds: max }: LifetimeLimits): readonly string[] {
   if (max === 0 || (ttl > 0 && ttl <= max)) return [];
-  if (ttl === 0) return [`the key ends after ${max} seconds, like every key of this platform`];
+  if (ttl === 0) return [`the key expires after ${max} seconds, like every key of this platform`];
   return [`requested expiration of ${ttl} seconds shortened to ${max} seconds`];
 }

@@ -26,7 +26,7 @@ export const REFUSALS = {
   connector: "the connector of the login is no longer set up, or now points elsewhere. Please log in again",
   member: "the person who created the access key has left its team",
   holder: "the person who gave the access key its value has left. Give it another value",
-  maker: "the access key with which this one was created is no longer accepted",
+  maker: "the access key used to create this one is no longer accepted",
 } as const;
 
 /** Why a key is refused; undefined while it is valid. */

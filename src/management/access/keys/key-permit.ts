@@ -78,7 +78,7 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   }
   if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in can be changed only with keys of sign-ins";
   if (disabled !== true && was.disabled === true && wasMadeWith(author, old, objects)) {
-    return "the key with which yours was created stays disabled";
+    return "the key used to create yours stays disabled";
   }
   return undefined;
 }

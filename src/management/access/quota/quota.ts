@@ -64,7 +64,7 @@ export function createQuota({ objects, limits = {}, refused = () => {} }: QuotaO
     const after = usage.of(charge.payer, type.kind);
     if (charge.bytes > BODY_BYTES_MAX && after.bytes > before.bytes) {
       letGo();
-      throw tooLarge(`the object would take ${charge.bytes} bytes, and an object has at most ${BODY_BYTES_MAX}`);
+      throw tooLarge(`the object would have ${charge.bytes} bytes, and an object can have at most ${BODY_BYTES_MAX}`);
     }
     const excess =
       excessOf("objects", { before, after, max: objectsMax }, charge.payer) ??

@@ -98,7 +98,7 @@ class Review {
     const isSelf = ({ kind, name }: KeySubject) => caller.subject?.kind === kind && caller.subject.name === name;
     if (!caller.administers && old === undefined) {
       if (user === "" && team === "") throw this.#refuse("spec.owner must name you, or a team on which you have the verb makeowner");
-      if (user !== "" && !isSelf({ kind: "user", name: user })) throw this.#refuse("spec.owner.user of a new object can only be you");
+      if (user !== "" && !isSelf({ kind: "user", name: user })) throw this.#refuse("spec.owner.user of a new object must name you");
     } else if (!caller.administers && (user !== userBefore || team !== teamBefore) && !owns(caller, old!)) {
       throw this.#refuse("only the owner can change spec.owner");
     }

@@ -31,6 +31,6 @@ export function usernameWarnings(team: KubeObject, objects: Pick<ManagedObjects,
   const isTaken = others.some((other) => specOf<TeamSpec>(other).username === username);
   return [
     ...(isLegal ? [] : [`spec.username ${JSON.stringify(username)} is not a namespace that container registries accept`]),
-    ...(isTaken ? [`spec.username ${JSON.stringify(username)} is also that of another team`] : []),
+    ...(isTaken ? [`spec.username ${JSON.stringify(username)} is also the username of another team`] : []),
   ];
 }

@@ -90,7 +90,7 @@ export function createConnectorIdentities(options: {
       }
       for (const [id, name] of next) {
         if (name !== id && names.get(id) !== name)
-          logger.warn("A connector's provider or usernameClaim has changed; its earlier users cannot sign in with it", {
+          logger.warn("A connector's provider or usernameClaim has changed; users who signed in with it before cannot use it any more", {
             connector: id,
             name,
           });

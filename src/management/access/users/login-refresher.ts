@@ -303,7 +303,7 @@ class Refresher implements LoginRefresher {
     const { user, identity } = specOf<KeySpec>(key);
     try {
       await logins.endLogin(key);
-      logger.info("A login has ended, and its groups with it", { user, connector: identity?.connector, why });
+      logger.info("A login has ended, and so have its groups", { user, connector: identity?.connector, why });
       onEnded(key, why);
       return "ended";
     } catch (error) {

@@ -223,7 +223,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const why = settings().disableUserCreation ? "no User would record the owner of the name" : await this.#whoseIs(username, owns);
     const own = await this.#nameWithDigest(username, subject, length);
     if (why === undefined && isName(username) && !this.#isNamed(own)) return username;
-    logger.info("A new user does not get the plain user name", {
+    logger.info("A new user does not get a plain user name", {
       username,
       subject,
       name: own,

@@ -207,7 +207,7 @@ class QueuedStore implements AuditStore {
   #lose(count: number): void {
     if (count === 0) return;
     if (this.#lost === 0)
-      this.#options.logger.error("Audit lines are lost to the database, which is too slow or gone; the file contains them");
+      this.#options.logger.error("Audit lines are missing from the database, which is too slow or gone; the file contains them");
     this.#lost += count;
     this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, count);
   }

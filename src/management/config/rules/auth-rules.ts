@@ -58,7 +58,7 @@ function checkDirectory(provider: Spot): void {
   if (writtenText(account) === undefined && itemsOf(groups).length > 0)
     warn(groups, { message: "No user can be in these groups: without serviceAccountFilePath, no groups are known" });
   if (writtenText(account) === undefined || writtenText(email) !== undefined) return;
-  const message = 'Missing "adminEmail", which serviceAccountFilePath needs';
+  const message = 'Missing "adminEmail", which serviceAccountFilePath requires';
   refuseAt({ ...account, field: email.field }, { code: "CONFIG_REQUIRED", message });
 }
 
@@ -91,7 +91,7 @@ function checkSaml(saml: Spot): void {
   if (word === TRANSIENT_NAMES) warn(format, { message: "No user can sign in here: a transient name differs at each sign-in" });
   if (word !== undefined && NEWER_FORMATS.includes(word)) {
     const hint = `Write urn:oasis:names:tc:SAML:2.0:nameid-format:${word} if you mean that format`;
-    warn(format, { message: "An abbreviation stands for a format of SAML 1.1, which has no format with this name", hint });
+    warn(format, { message: "An abbreviation refers to a format of SAML 1.1, which has no format with this name", hint });
   }
 }
 
@@ -123,7 +123,8 @@ function checkConnectors(auth: Spot): void {
     const id = spotBelow(connector, "id");
     const name = writtenText(id);
     const other = name === undefined ? undefined : taken.get(name);
-    if (other !== undefined) refuseAt(id, { message: `The id ${JSON.stringify(name)} is that of ${other}`, hint: "Choose another one" });
+    if (other !== undefined)
+      refuseAt(id, { message: `The id ${JSON.stringify(name)} is already used by ${other}`, hint: "Choose another one" });
     else if (name !== undefined) taken.set(name, connector.field);
     if (connector.node?.kind !== "map") continue;
     checkProviders(connector);

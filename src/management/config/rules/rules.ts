@@ -35,7 +35,10 @@ function checkAudit(audit: Spot): void {
   checkDataStore(audit);
   const [enabled, path] = [spotBelow(audit, "enabled"), spotBelow(audit, "path")];
   if (isTrue(enabled) && writtenText(path) === undefined && (path.node === undefined || path.node.kind === "scalar"))
-    refuseAt({ ...enabled, field: path.field }, { code: "CONFIG_REQUIRED", message: 'Missing "path", which enabled needs' });
+    refuseAt(
+      { ...enabled, field: path.field },
+      { code: "CONFIG_REQUIRED", message: 'Missing "path", which is required when enabled is true' },
+    );
   const level = spotBelow(audit, "level");
   if (isWritten(level) && isWritten(spotBelow(audit, "policy")))
     refuseAt(level, { message: "Found level together with policy", hint: "Remove one of the two" });

@@ -84,7 +84,7 @@ export const AUTH = {
         fields: {
           connector: { ...textField("Id of the connector, or name of the section."), required: true, minLength: 1 },
           group: {
-            ...textField("The group as the provider names it, without prefix; for directoryProviderB, its id."),
+            ...textField("Name of the group at the provider, without prefix; for directoryProviderB, the id of the group."),
             required: true,
             minLength: 1,
           },
@@ -94,7 +94,7 @@ export const AUTH = {
     },
     identityRefreshSeconds: timeField(
       REFRESH_SECONDS,
-      "Interval at which a login in use is checked again at its provider, if the provider allows it, in seconds; 0 means never.",
+      "Interval at which the provider is asked again about a login in use, if the provider allows it, in seconds; 0 means never.",
     ),
     identityStaleSeconds: timeField(
       STALE_SECONDS,
@@ -108,7 +108,7 @@ export const AUTH = {
     ),
     loginAccessKeyTTLSeconds: timeField(
       LOGIN_TTL_SECONDS,
-      "How long after its creation an access key of a sign-in is deleted, in seconds; 0 keeps it.",
+      "Time after which the access key of a sign-in is deleted, in seconds since its creation; 0 keeps it.",
     ),
     customHttpHeaders: {
       type: "map",

@@ -21,8 +21,8 @@ const OIDC_SERVER = {
   type: "object",
   description: "Deprecated: clients are configured elsewhere. The platform as a provider of OpenID Connect.",
   fields: {
-    enabled: flag("The platform is a provider."),
-    wildcardRedirect: flag("Redirect addresses of clients may contain `*`."),
+    enabled: flag("Act as a provider of OpenID Connect."),
+    wildcardRedirect: flag("Allow `*` in redirect addresses of clients."),
     clients: {
       type: "list",
       description: "The clients.",
@@ -33,7 +33,10 @@ const OIDC_SERVER = {
           name: formField("line", "Name of the client."),
           clientId: formField("line", "Id of the client."),
           clientSecret: formField("secret", "Secret of the client."),
-          redirectURIs: formList("redirect", "Addresses, one of which a requested redirect must match, unless the client is public."),
+          redirectURIs: formList(
+            "redirect",
+            "Allowed redirect addresses. A requested redirect must match one of them, unless the client is public.",
+          ),
         },
       },
     },
@@ -151,8 +154,8 @@ const VAULT = {
           description: "A Secret that contains the token.",
           fields: {
             name: formField("objectName", "Name of the Secret."),
-            key: formField("dataKey", "Key in its data."),
-            optional: flag("The Secret or its key may be missing."),
+            key: formField("dataKey", "Key of the token in the Secret's data."),
+            optional: flag("Allow the Secret or its key to be missing."),
           },
         },
       },
@@ -196,7 +199,7 @@ export const MANAGEMENT_SCHEMA = {
       patternHint: "a domain without scheme or path",
     },
     projectNamespacePrefix: {
-      ...textField("Prefix of the namespaces of projects; empty means none."),
+      ...textField("Prefix of the namespaces of projects; empty means no prefix."),
       default: PROJECT_PREFIX,
       maxLength: 62,
       pattern: "^([a-z0-9][a-z0-9\\-]*)?$",

@@ -17,7 +17,7 @@ export const REQUIREMENTS = {
     requests: amounts("Guaranteed amounts. An absent amount defaults to its limit, and no amount can exceed its limit."),
     claims: {
       type: "list",
-      description: "Resource claims of the pod that are used. They cannot be changed and need dynamic resource allocation.",
+      description: "Resource claims of the pod that the containers use. They cannot be changed and need dynamic resource allocation.",
       items: {
         type: "object",
         description: "A claim.",
@@ -125,5 +125,5 @@ export const IMAGE_BUILDER = {
   type: "object",
   description: "The builder of images for development containers.",
   default: {},
-  fields: { enabled: flag("Offer such builds."), replicas: REPLICAS, resources: REQUIREMENTS },
+  fields: { enabled: flag("Offer to build images."), replicas: REPLICAS, resources: REQUIREMENTS },
 } as const satisfies ObjectSchema;

@@ -26,7 +26,7 @@ export const OIDC = {
   description: "An OpenID Connect provider.",
   fields: {
     issuerUrl: formField("web", "Address of the provider, the `iss` of its tokens. It must offer discovery."),
-    clientId: formField("line", "The client that tokens must be issued for. Only one is trusted; `azp` is respected."),
+    clientId: formField("line", "The client that tokens must be issued for. Only one client is trusted; `azp` is respected."),
     clientSecret: formField("secret", "Secret of that client."),
     redirectURI: formField("web", "Callback address of the platform."),
     postLogoutRedirectURI: formField("web", "Address of the platform to which the provider sends users after logout."),
@@ -46,7 +46,7 @@ export const OIDC = {
     },
     getUserInfo: flag("Also read claims from the UserInfo endpoint."),
     groupsPrefix: formField("line", "Prefix of each group."),
-    type: formField("line", "Type that is shown in the user interface; display only."),
+    type: formField("line", "Type that the user interface shows; it has no other effect."),
     resource: formField("web", "Value of the parameter `resource` of token requests."),
     prompt: {
       type: "literals",
@@ -125,7 +125,7 @@ const DIRECTORY_PROVIDER_B = {
     },
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
     onlySecurityGroups: flag("Use only security groups, not all types of groups."),
-    useGroupsAsWhitelist: flag("Use only the groups in the list above."),
+    useGroupsAsWhitelist: flag("Use only the groups listed in `groups`."),
   },
 } as const satisfies ObjectSchema;
 

@@ -28,9 +28,9 @@ export function admitDirectoryProviderA(
 ): SignInDecision {
   const { id, email, emailVerified, hostedDomain, groups = [] } = profile;
   if (!meets(settings.hostedDomains, hostedDomain === undefined ? [] : [hostedDomain], withoutCase)) {
-    return refused("your account does not belong to a domain that may sign in");
+    return refused("your account does not belong to a domain that is allowed to sign in");
   }
-  if (!meets(settings.groups, groups, withoutCase)) return refused("none of your groups may sign in");
+  if (!meets(settings.groups, groups, withoutCase)) return refused("none of your groups is allowed to sign in");
   return admitted({
     userId: id,
     username: email,

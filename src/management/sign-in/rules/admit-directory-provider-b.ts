@@ -32,12 +32,12 @@ export function admitDirectoryProviderB(
   profile: DirectoryProviderBProfile,
 ): SignInDecision {
   const { tenant = "common", onlySecurityGroups = false, useGroupsAsWhitelist = false } = settings;
-  if (!isOfTenant(profile.account, tenant)) return refused("accounts of your kind or tenant may not sign in");
+  if (!isOfTenant(profile.account, tenant)) return refused("accounts of your kind or tenant are not allowed to sign in");
   const counted = profile.groups.filter(({ security }) => security || !onlySecurityGroups);
   const [ids, names] = [(settings.groups ?? []).filter(isId), (settings.groups ?? []).filter((group) => !isId(group))];
   const [isChosenId, isChosenName] = [chosenBy(ids, withoutCase), chosenBy(names)];
   const chosen = counted.filter(({ name, id }) => isChosenName(name) || (id !== undefined && isChosenId(id)));
-  if (!isEmpty(settings.groups) && chosen.length === 0) return refused("none of your groups may sign in");
+  if (!isEmpty(settings.groups) && chosen.length === 0) return refused("none of your groups is allowed to sign in");
   const kept = useGroupsAsWhitelist && !isEmpty(settings.groups) ? chosen : counted;
   return admitted({
     userId: profile.id,

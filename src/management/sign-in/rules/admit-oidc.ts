@@ -33,7 +33,7 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
   if ([nameClaim, usernameClaim].includes("email") && emailVerified === false) return refused("the email address is not verified");
   const groups = listClaim(claims, groupsClaim);
   if (groups === undefined) return refused(`the claim ${groupsClaim} is neither a string nor a list of strings`);
-  if (!meets(settings.groups, groups)) return refused("none of your groups may sign in");
+  if (!meets(settings.groups, groups)) return refused("none of your groups is allowed to sign in");
   return admitted({
     userId,
     username: `${settings.usernamePrefix ?? ""}${name}`,

@@ -42,7 +42,7 @@ export function admitSaml({ connector, settings }: Configured<SamlSettings>, ass
   const email = emailAttr === "" ? undefined : first(attributes, emailAttr);
   if (emailAttr !== "" && email === undefined) return refused(`the attribute ${emailAttr}, the email address, is missing`);
   const groups = groupsOf(settings, attributes);
-  if (!meets(allowedGroups, groups)) return refused("none of your groups may sign in");
+  if (!meets(allowedGroups, groups)) return refused("none of your groups is allowed to sign in");
   return admitted({
     userId: nameId,
     username,

@@ -43,7 +43,7 @@ export function admitSourceHostA({ connector, settings }: Configured<SourceHostA
     const listed = org.admitsAll ? teams : teams.filter((team) => namesOf(team).some((one) => org.teams.has(one)));
     return org.admitsAll || listed.length > 0 ? [{ name, teams: listed }] : [];
   });
-  if (orgs !== undefined && memberships.length === 0) return refused("none of your organisations and teams may sign in");
+  if (orgs !== undefined && memberships.length === 0) return refused("none of your organisations and teams is allowed to sign in");
   return admitted({
     userId: profile.id,
     username: profile.login,

@@ -21,7 +21,7 @@ export interface SourceHostBProfile {
  * admitSourceHostB({ connector: "sourceHostB", settings: { groups: ["acme/ops"] } }, profile); // groups: ["acme/ops"]
  */
 export function admitSourceHostB({ connector, settings }: Configured<SourceHostBSettings>, profile: SourceHostBProfile): SignInDecision {
-  if (!meetsGiven(settings.groups, profile.groups, withoutCase)) return refused("none of your groups may sign in");
+  if (!meetsGiven(settings.groups, profile.groups, withoutCase)) return refused("none of your groups is allowed to sign in");
   return admitted({
     userId: profile.id,
     username: profile.username,

@@ -232,7 +232,7 @@ function checkCode(node: Node | undefined, field: string, report: Report): void 
   if (node === undefined || code === undefined || Object.hasOwn(CODES, code)) return;
   const meant = suggest(code, Object.keys(CODES));
   const hint = meant === undefined ? "Codes of patches begin with EXPRESSION_, REFERENCE_ or PATCH_" : `Did you mean ${meant}?`;
-  report.error({ code: "CONFIG_VALUE", at: startOf(node), field, message: `There is no code ${JSON.stringify(code)}`, hint });
+  report.error({ code: "CONFIG_VALUE", at: startOf(node), field, message: `Unknown code ${JSON.stringify(code)}`, hint });
 }
 
 function checkError({ node, definition, field }: TestSource, report: Report): void {

@@ -82,10 +82,10 @@ const PATCH_OUTCOME = {
       type: "literals",
       values: ["applied", "noChange", "noMatch", "noExpression", "error", "denied"],
       description:
-        "applied: some value changed. noChange: values were found and none changed. noMatch: the path found nothing. noExpression: there is nothing for this direction. error: some value failed. denied: a protected field was put back.",
+        "applied: some value changed. noChange: values were found and none changed. noMatch: the path found nothing. noExpression: there is nothing for this direction. error: some value failed. denied: a protected field was restored.",
     },
-    matches: { type: "integer", minimum: 0, description: "How many values the path finds." },
-    changed: { type: "integer", minimum: 0, description: "How many values are different afterwards." },
+    matches: { type: "integer", minimum: 0, description: "Number of values that the path finds." },
+    changed: { type: "integer", minimum: 0, description: "Number of values that are different afterwards." },
     code: { type: "string", description: "Code of the first failure." },
     fuel: {
       type: "object",
@@ -153,7 +153,7 @@ const TEST = {
     },
     expected: { ...OBJECT, description: "The whole expected object: a golden file, which `test -u` writes, or the object itself." },
     references: { type: "list", description: "All objects that the object must refer to, in any order. toHost only.", items: REFERENCE },
-    path: { type: "string", description: "With cases: where their values are written, and read afterwards." },
+    path: { type: "string", description: "With cases: the path at which the value of each case is set, and its result is read." },
     cases: { type: "list", description: "Runs the test once for each of these values.", items: CASE, minItems: 1, maxItems: 100_000 },
     maxFuel: { ...FUEL_MAX, description: "Maximum fuel of all patches in total. Default: the one in defaults." },
     maxMatches: { ...MATCHES_MAX, description: "Maximum number of values that one patch may find. Default: the one in defaults." },
@@ -195,7 +195,7 @@ export const PATCH_TEST = {
       description: "Defaults for fields that tests omit.",
       default: {},
       fields: {
-        direction: { ...DIRECTION, default: "toHost", description: "Which way." },
+        direction: { ...DIRECTION, default: "toHost", description: "Direction of the patches." },
         maxFuel: { ...FUEL_MAX, description: "Maximum fuel of all patches in total. Default: what the settings allow." },
         maxMatches: { ...MATCHES_MAX, description: "Maximum number of values that one patch may find. Default: no limit." },
       },

@@ -66,7 +66,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "host-names",
     title: "The host's name of a Service or Secret",
-    about: "A DNS name is translated by virtualToHostDNS, the name of an object by a reference.",
+    about: "virtualToHostDNS translates a DNS name; a reference translates the name of an object.",
     patches: `
       - path: metadata.annotations["example.com/upstream"]
         expression: virtualToHostDNS(value)
@@ -79,7 +79,7 @@ const RECIPES: readonly Recipe[] = [
   },
   {
     name: "keep-away",
-    title: "Something that must not reach the host",
+    title: "A value that must not reach the host",
     about: "The result null removes the value from the copy.",
     patches: `
       - { path: 'metadata.annotations["example.com/internal-note"]', expression: "null" }

@@ -53,7 +53,7 @@ export interface Layout {
 
 /** Builds the page around the texts. */
 export function createLayout(texts: Texts, parts: LayoutParts): Layout {
-  const discard = button("Discard", "reset", parts.discard, "button-small", "discard", "Puts back what the syncer wrote");
+  const discard = button("Discard", "reset", parts.discard, "button-small", "discard", "Restores what the syncer wrote");
   const fuel = h("button", { type: "button", class: "fuel", title: "What is fuel?", "data-action": "fuel", onclick: parts.help });
   const judged = h("span", { class: "judged" });
   const busy = h("span", { class: "tag", hidden: true, "data-busy": true }, "Computing…");

@@ -67,7 +67,7 @@ function problemOf(node: Node, data: KubeObject): ProblemInput | undefined {
   if (node.kind !== "map") return { code: "CONFIG_TYPE", at, field: "", message: "Expected a Kubernetes object" };
   for (const field of ["apiVersion", "kind"] as const) {
     if (typeof data[field] === "string") continue;
-    const hint = "Every object needs apiVersion and kind, as kubectl get -o yaml prints them";
+    const hint = "Every object needs apiVersion and kind, as in the output of kubectl get -o yaml";
     return { code: "CONFIG_REQUIRED", at, field, message: `Expected ${field}`, hint };
   }
   if (!isRecord(data.metadata) || typeof data.metadata["name"] !== "string" || data.metadata["name"] === "")

@@ -99,11 +99,11 @@ const FAULT = {
 
 const RELOAD = {
   type: "object",
-  description: "The running syncer loads another configuration. What is omitted does not change.",
+  description: "The running syncer loads another configuration. Omitted fields do not change.",
   fields: {
-    config: { type: "any", description: "The same as `config` of the file." },
-    patches: { type: "any", description: "The same as `patches` of the file." },
-    settings: { type: "any", description: "The same as `settings` of the file." },
+    config: { type: "any", description: "Like `config` of the file." },
+    patches: { type: "any", description: "Like `patches` of the file." },
+    settings: { type: "any", description: "Like `settings` of the file." },
   },
 } as const satisfies ObjectSchema;
 
@@ -142,7 +142,7 @@ export const OBJECT_EXPECTATION = {
   description: "Expectations of one object.",
   fields: {
     is: { type: "literals", values: ["present", "absent"], description: "Whether it exists." },
-    asserts: { ...ASSERTS, description: "As `asserts` of a test, about the object at that time." },
+    asserts: { ...ASSERTS, description: "Like `asserts` of a test, about the object at that time." },
     writes: WRITES,
     events: { ...REASONS, description: "The reasons of all Events about it so far, each listed once, in any order. [] means none." },
     notes: {

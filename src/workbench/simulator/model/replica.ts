@@ -59,7 +59,7 @@ export interface SimulatedReplicaOptions {
   readonly watcher?: ReconcileWatcher | undefined;
 }
 
-/** Makes the syncer without promises: `createSyncCore`, or one that does something else on purpose. */
+/** Creates the syncer without promises: `createSyncCore`, or one that deliberately behaves differently. */
 export type CreateCore = (options: SyncCoreOptions) => SyncCore;
 
 /** Notes of what is tried again every now and then, though nothing has changed. */

@@ -34,7 +34,7 @@ export function references(world: World): Oracle {
     if (author.kind !== "replica") return undefined;
     const what = `${side} ${plural} ${key}`;
     const kind = author.generation.references?.kinds.find(({ resource }) => resource.plural === plural);
-    if (kind === undefined) return `${what} was written, which nothing refers to`;
+    if (kind === undefined) return `${what} was written although nothing refers to it`;
     const was = before && copyMarks(world, side, before);
     if (before !== undefined && was === undefined) return `${action} of ${what}, which is not ours`;
     if (after === undefined) return undefined;

@@ -68,9 +68,9 @@ describe("lines for the database", () => {
     write(800);
     await clock.advance(1_000);
     write(100, 800);
-    expect([lost(), told.filter((message) => message.includes("lost"))]).toEqual([
+    expect([lost(), told.filter((message) => message.includes("missing"))]).toEqual([
       400,
-      ["Audit lines are lost to the database, which is too slow or gone; the file contains them"],
+      ["Audit lines are missing from the database, which is too slow or gone; the file contains them"],
     ]);
     database.failure = undefined;
     await clock.advance(30_000);

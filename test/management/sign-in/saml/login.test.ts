@@ -134,7 +134,7 @@ describe("a good answer", () => {
 });
 
 describe("the browser", () => {
-  test("that began is the only one that gets the key", async () => {
+  test("that began the sign-in is the only one that gets the key", async () => {
     const begun = await begin(platform);
     const brought = await bring(begun.request.redirectUri, {
       SAMLResponse: encoded(answerTo(begun.request)),

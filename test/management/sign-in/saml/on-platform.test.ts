@@ -81,7 +81,7 @@ test("each outcome counts, and the audit log has who and why", async () => {
     { code: 200, notes: { [note("connector")]: "corp", [note("signed-in")]: "jane", [note("access-key")]: body["name"] } },
     {
       code: 403,
-      notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "forbidden: none of your groups may sign in" },
+      notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "forbidden: none of your groups is allowed to sign in" },
     },
     { code: 401, notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "the provider's answer was not accepted; start again" } },
     {

@@ -16,11 +16,11 @@ import { Semaphore } from "./gate.ts";
 import { JsonLines } from "./json-lines.ts";
 import type { WireHeader } from "./protocol.ts";
 
-/** How etcd is recognised, and how we are. PEM texts. */
+/** Certificates and keys that authenticate etcd and this client, as PEM text. */
 export interface EtcdTls {
   /** Default: the authorities that Node knows. */
   readonly caPem?: string;
-  /** Our own certificate, with its key. */
+  /** The client certificate, with its key. */
   readonly certificatePem?: string;
   readonly keyPem?: string;
   /** The name in etcd's certificate. Default: the host of the endpoint. */
@@ -141,7 +141,7 @@ export class EtcdConnection {
     try {
       const answer = await this.#ask(endpoint, { path: "/v3/maintenance/status", body: {} }, this.#options.connectTimeoutMs);
       const { cluster_id: id } = ((answer as { header?: WireHeader }).header ?? {}) as WireHeader;
-      if (id === undefined) throw foreignAnswer("the answer names no cluster");
+      if (id === undefined) throw foreignAnswer("the answer contains no cluster id");
       this.#clusterId ??= id;
       if (id === this.#clusterId || this.#tookOver(endpoint, id)) return this.#endpoints.forEach((each) => (each.foreign = undefined));
       throw new EtcdFailure(`${endpoint.url.host} belongs to another cluster`, { mayHaveHappened: false });

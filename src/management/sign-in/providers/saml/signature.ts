@@ -126,7 +126,7 @@ function demandSigner(signature: XmlElement, info: string, keys: readonly KeyObj
   const digest = SIGNATURE_ALGORITHMS[attributeOf(elementsIn(signedInfo)[1]!, "Algorithm")!]!;
   const bytes = Buffer.from(plainTextOf(value), "base64");
   if (!keys.some((key) => verify(digest, Buffer.from(info), key, bytes)))
-    throw unproven("the signature was made with none of the certificates, or is not valid");
+    throw unproven("the signature was not made with any of the certificates, or is not valid");
 }
 
 function only(all: object, names: readonly string[]): object {

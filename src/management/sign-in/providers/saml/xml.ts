@@ -190,7 +190,7 @@ function resolved(qualified: string, scope: Scope, isElement: boolean): { readon
   const colon = qualified.indexOf(":");
   if (colon < 0) return { name: qualified, namespace: isElement ? (scope.get("") ?? "") : "" };
   const namespace = scope.get(qualified.slice(0, colon));
-  if (namespace === undefined) throw unproven("the document has a prefix that it does not declare");
+  if (namespace === undefined) throw unproven("the document uses a prefix that it does not declare");
   return { name: qualified.slice(colon + 1), namespace };
 }
 
