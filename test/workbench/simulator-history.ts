@@ -106,16 +106,19 @@ export class History {
     if (!(await this.world.write(side, (writer) => writer.delete(resource, key)))) throw new Error("A user's deletion is refused");
   }
 
-  /** The replica writes. */
-  async write(
+  #flight(
     resource: ResourceType,
     operation: Operation,
     { since = this.revision, by, id = "endpoints|shop/web" }: Reason = {},
-  ): Promise<void> {
+  ): Parameters<World["transmit"]>[0] {
     const generation = by === undefined ? this.world.generation : this.#modes.get(by)!;
-    const flight = { id, reconcile: { resource } as ReconcileRun, request: { type: "write", operation } as const, generation };
     const at = { tenant: this.world.clusters.tenant.revision, host: since };
-    const { type } = await this.world.transmit({ ...flight, since: at }, { index: 0, unheard: false });
+    return { id, reconcile: { resource } as ReconcileRun, request: { type: "write", operation }, generation, since: at };
+  }
+
+  /** The replica writes. */
+  async write(resource: ResourceType, operation: Operation, reason?: Reason): Promise<void> {
+    const { type } = await this.world.transmit(this.#flight(resource, operation, reason), { index: 0, unheard: false });
     if (type !== "object" && type !== "absent") throw new Error(`A write of the replica is answered ${type}`);
   }
 
@@ -130,11 +133,22 @@ export class History {
     await this.write(resource, operation, reason);
   }
 
+  /** Writes of slices of the copy of Endpoints. */
+  #making(): readonly Operation[] {
+    const { markerPrefix } = this.world.generation.rules[0]!.translator;
+    return slicesOfCopy(markerPrefix, this.copy, []).map((object) => ({ action: "create", side: "host", object, reason: "" }));
+  }
+
   /** The replica makes slices of its copy of Endpoints. */
   async makes(reason?: Reason): Promise<void> {
-    const { markerPrefix } = this.world.generation.rules[0]!.translator;
-    for (const object of slicesOfCopy(markerPrefix, this.copy, []))
-      await this.write(ENDPOINT_SLICES, { action: "create", side: "host", object, reason: "" }, reason);
+    for (const operation of this.#making()) await this.write(ENDPOINT_SLICES, operation, reason);
+  }
+
+  /** It does so too, but the host begins only after so many milliseconds, when nothing waits for its answer any more. */
+  async makesLate(ms: number): Promise<void> {
+    for (const operation of this.#making()) this.world.delay(this.#flight(ENDPOINT_SLICES, operation), 0);
+    this.world.now += ms;
+    for (const late of this.world.late.splice(0)) await this.world.landLate(late);
   }
 
   /** The replica deletes slices whose name has this part. */

@@ -191,6 +191,41 @@ describe("with both kinds", () => {
   });
 });
 
+describe("with both kinds, what was made of a copy that is gone stands beside copies of slices, so that it", () => {
+  async function gone() {
+    const made = await begin("auto", "both");
+    const { history } = made;
+    await history.makes();
+    const [slice] = history.slices("-0");
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith({}, "10.0.0.1"));
+    await history.copies(ENDPOINT_SLICES, SLICE);
+    await history.userDeletes("tenant", ENDPOINTS, WEB);
+    await history.userDeletes("host", ENDPOINTS, PLACE);
+    history.change("both");
+    history.shows();
+    return { ...made, slice: slice! };
+  }
+
+  test("goes by the second look", async () => {
+    const { history, reconcile } = await gone();
+    expect(await reconcile(HAND_BACK)).toBeUndefined();
+    expect(await reconcile(HAND_BACK)).toContain("from slices that were made and copies of slices after hand-back");
+    expect(await reconcile(HAND_BACK, () => history.removes("-0", { id: HAND_BACK }))).toBeUndefined();
+  });
+
+  test("has two looks also where it reaches the host only after one", async () => {
+    const { history, reconcile, slice } = await gone();
+    await history.removes("-0");
+    history.shows();
+    expect(await reconcile(HAND_BACK)).toBeUndefined();
+    const { uid: _uid, resourceVersion: _version, creationTimestamp: _at, ...metadata } = slice.metadata;
+    await history.user("host", ENDPOINT_SLICES, { ...slice, metadata });
+    history.shows();
+    expect(await reconcile(HAND_BACK)).toBeUndefined();
+    expect(await reconcile(HAND_BACK)).toContain("from slices that were made and copies of slices after hand-back");
+  });
+});
+
 describe("with Endpoints alone", () => {
   async function beside(label: string | undefined) {
     const made = await begin("auto", "endpoints");

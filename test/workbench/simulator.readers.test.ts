@@ -156,6 +156,15 @@ test.each([
   expect(checkReaders(history.world)?.message).toBe(isWrong ? TWICE : undefined);
 });
 
+test.each([
+  [60_000, 1],
+  [60_001, 0],
+])("a write whose process has ended reaches a server within the time that this has for a request: after %d ms, %d", async (ms, count) => {
+  const history = await createHistory(readers, "auto");
+  await history.makesLate(ms);
+  expect(history.slices("-0")).toHaveLength(count);
+});
+
 async function relabelled(history: History): Promise<void> {
   await history.labels("true");
   await history.labels(undefined);

@@ -57,6 +57,28 @@ const RELEASED_FOR_A_MOMENT = `
   reconcile begins 1020392943
 `;
 
+/** A slice is requested, Endpoints alone are written after a restart, and nothing is found to be handed back: then the slice comes. */
+const MADE_AFTER_ITS_PROCESS = `
+  tenant serves 3409646204
+  event arrives 2245328432
+  relist late 947847377
+  reconcile begins 884025175
+  request is answered 3894756810
+  event arrives 3988640460
+  host switches its mirror 1783396498
+  tenant has a slice 2534468017
+  event arrives 44412347
+  reconcile begins 147796624
+  request is answered 2681858642
+  backends change by a restart 4076686203
+  reconcile begins 3173403497
+  request is answered 598204302
+  backends change by a restart 631313816
+  reconcile begins 312721721
+  backends change by a restart 2532639739
+  what was made is handed back 1425351347
+`;
+
 /** What was made goes with the copy, which is made again by what was decided while its slices stood. */
 const SENT_AWAY_BY_THE_DECISION_BEFORE = `
   tenant creates Endpoints 302368690
@@ -285,6 +307,15 @@ test("what was made is handed back also where it was decided again for a moment"
   expect(timeline.join("\n")).toMatch(
     /loads backends: endpoints[^]*loads backends: auto[^]*loads backends: endpoints[^]*339e4edc-0: delete/,
   );
+  expect(violation).toBeUndefined();
+});
+
+test("what was made is handed back also where it reaches the host after the process that requested it", async () => {
+  const configuration = { name: "changing", configs: [{}, {}], backends: ["auto", "endpoints", "both", "slices"] } as const;
+  const simulator = await createSimulator({ configurations: [configuration] });
+  const { violation, timeline } = await simulator.replay({ seed: 80010982, decisions: decisionsOf(MADE_AFTER_ITS_PROCESS) });
+  simulator.dispose();
+  expect(timeline.join("\n")).toMatch(/hands back what was made[^]*e877dc3a-0: create [^]*\(unreported\)[^]*e877dc3a-0: delete/);
   expect(violation).toBeUndefined();
 });
 

@@ -105,12 +105,12 @@ export interface TurnContext {
 }
 
 /** Without decisions, slices made from Endpoints may be left over from earlier. */
-function handBackOf({ rules, host, logger, enqueue }: SyncCoreOptions): HandBack | undefined {
+function handBackOf({ rules, host, logger, clock, enqueue }: SyncCoreOptions): HandBack | undefined {
   const endpoints = rules.find(({ kind, enabled }) => enabled && kind.resource === ENDPOINTS);
   const slices = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
   if (endpoints === undefined || slices?.decidesBackends === true) return undefined;
   const synced = slices && { slices: () => host.source(ENDPOINT_SLICES).list() };
-  return createHandBack({ rules: endpoints, logger, enqueue, ...synced });
+  return createHandBack({ rules: endpoints, logger, clock, enqueue, ...synced });
 }
 
 /**

@@ -57,7 +57,7 @@ function leavesAlone({ replicas, options, resources, unheardCopies }: World): bo
 async function endFaults(world: World): Promise<void> {
   world.timeline.say(world.step, world.now, "the faults stop");
   world.downUntil.tenant = world.downUntil.host = 0;
-  for (const { flight, replica } of world.late.splice(0)) await world.transmit(flight, { index: replica, unheard: true });
+  for (const late of world.late.splice(0)) await world.landLate(late);
   for (const replica of world.replicas) replica.pausedUntil = 0;
   // What was only said to be stored is known to be missing once its cluster has come past the version of it.
   await world.clusters.tenant.goOn();

@@ -32,10 +32,14 @@ const EPOCH_MS = 1_767_225_600_000;
 /** Ways that one plan can go with the patches of one object: there, back, and there once more to see whether that cancels. */
 const WAYS = 3;
 
-/** A write whose client gave up; the server will see it all the same. */
-export interface LateWrite {
+/** A server works so long on a request at most, in virtual milliseconds: what it has not written by then, it does not write. */
+const REQUEST_MS = 60_000;
+
+/** A write whose client gave up; the server will see it all the same, if it does so in time. */
+interface LateWrite {
   readonly flight: Pick<Flight, "id" | "reconcile" | "request" | "generation" | "since">;
   readonly replica: number;
+  readonly until: number;
 }
 
 /** What one seed draws before anything happens. */
@@ -192,6 +196,16 @@ export class World {
     if (isDone && !by.unheard) this.#true.add(response);
     if (request.type === "write" && isDone) this.accepted += 1;
     return response;
+  }
+
+  /** Lets the request of a flight reach its cluster later: its client has given up. */
+  delay({ id, reconcile, request, generation, since }: LateWrite["flight"], replica: number): void {
+    this.late.push({ flight: { id, reconcile, request, generation, since }, replica, until: this.now + REQUEST_MS });
+  }
+
+  /** Lets a late write land, and answers what its cluster says; undefined where that has given up as well. */
+  async landLate({ flight, replica, until }: LateWrite): Promise<Response | undefined> {
+    return this.now > until ? undefined : this.transmit(flight, { index: replica, unheard: true });
   }
 
   /** Lets a replica look at what is to be handed back to the host's mirror. */

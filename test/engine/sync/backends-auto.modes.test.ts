@@ -67,6 +67,8 @@ describe("the way back to Endpoints alone", () => {
     await start({ ...sides, settings: ENDPOINTS_ALONE, through: watching(sides.on, views) });
     await clock.advance(20_000);
     expect((await seen(sides.on)).makers).toEqual([MIRROR]);
+    await clock.advance(70_000);
+    expect((await seen(sides.on)).makers).toEqual([MIRROR]);
     expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBeUndefined();
     expect(views.length).toBeGreaterThan(0);
     for (const view of views) expect(view).toHaveLength(10);
@@ -228,7 +230,10 @@ describe("the way to copies of the tenant's slices", () => {
       expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe(tenantMirrors ? "true" : undefined);
     });
 
-  test("removes a slice whose write reaches the host late", async () => {
+  test.each([
+    ["both", 10_000],
+    ["endpoints", 60_000],
+  ] as const)("removes a slice whose write reaches the host late, with backends: %s", async (backends, ms) => {
     const sides = await sidesWith(false, false);
     await fill(sides.tenant, "shop", ["web"]);
     await start({ ...sides, settings: AUTO });
@@ -236,13 +241,14 @@ describe("the way to copies of the tenant's slices", () => {
     await stopAll();
     await sides.on.client.delete(ENDPOINT_SLICES, { namespace: "vc", name: late!.metadata.name! });
     await sides.on.controllers.start("endpointslice-mirroring-controller");
-    await start({ ...sides, settings: { backends: "both" } });
+    await start({ ...sides, settings: { backends } });
     await clock.advance(10_000);
     expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [MIRROR] });
     const { uid: _uid, resourceVersion: _version, creationTimestamp: _at, ...metadata } = late!.metadata;
     await sides.on.client.create(ENDPOINT_SLICES, { ...late!, metadata });
-    await clock.advance(10_000);
+    await clock.advance(ms);
     expect((await seen(sides.on)).makers).toEqual([MIRROR]);
+    expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBeUndefined();
   });
 
   test("keeps what was made where nothing takes its place, and slices alone are refused", async () => {

@@ -1,5 +1,6 @@
 /** What was made of copies of Endpoints goes back to the host's mirror, whatever the cache of copies shows when. */
 import { expect, test } from "vitest";
+import { EngineError } from "../../../src/base/errors.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { slicesOfCopy } from "../../../src/engine/kinds/made-slices.ts";
 import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../../src/engine/kinds/slice-labels.ts";
@@ -9,6 +10,7 @@ import { createHandBack, HAND_BACK } from "../../../src/engine/sync/backends/han
 import type { ClusterAccess } from "../../../src/engine/sync/cluster/access.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, EndpointSubset, KubeObject } from "../../../src/kube/object/types.ts";
+import { createFakeClock } from "../../support/fake-clock.ts";
 import { namedService, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 
 const RULES = testRules({ services: "external" });
@@ -32,6 +34,9 @@ function mirrored(copy: Endpoints): EndpointSlice[] {
   });
 }
 
+/** No write of a process before this one reaches the host after so long, in milliseconds. */
+const LATE_MS = 70_000;
+
 /** A host, and a syncer between its reconciles. */
 function createWorld(bothKinds = false) {
   const state = {
@@ -40,6 +45,7 @@ function createWorld(bothKinds = false) {
     standing: undefined as KubeObject[] | undefined,
     asked: [] as string[],
     lists: 0,
+    isForbidden: false,
   };
   const source = { get: () => undefined, list: () => state.copies, onChange: () => () => undefined, synced: true, current: true };
   const access = {
@@ -47,6 +53,7 @@ function createWorld(bothKinds = false) {
     list: async (resource: unknown) => {
       if (resource === ENDPOINTS) return state.standing ?? state.copies;
       state.lists += 1;
+      if (state.isForbidden) throw new EngineError("API_FORBIDDEN", "cannot list them");
       return state.slices;
     },
     writer: {
@@ -56,17 +63,18 @@ function createWorld(bothKinds = false) {
       },
     },
   } as unknown as ClusterAccess;
+  const clock = createFakeClock();
   const handBack = createHandBack({
-    ...{ rules: RULES, logger: silentLogger, enqueue: (id: string) => void state.asked.push(id) },
+    ...{ rules: RULES, logger: silentLogger, clock, enqueue: (id: string) => void state.asked.push(id) },
     ...(bothKinds && { slices: () => state.slices }),
   });
   const around = (host: KubeObject | undefined, slices?: SliceCount, key = KEY) =>
     handBack.around(`endpoints|${key.namespace}/${key.name}`, RULES, { key, tenant: tenantEndpoints(), host, slices });
-  return { state, around, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
+  return { state, around, clock, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
 }
 
 test("a label that the cache shows only later is looked after then", async () => {
-  const { state, around, run } = createWorld();
+  const { state, around, clock, run } = createWorld();
   state.copies = [copyOf(undefined, "20")];
   expect(await run()).toEqual({});
   expect([state.lists, state.asked]).toEqual([0, []]);
@@ -85,16 +93,69 @@ test("a label that the cache shows only later is looked after then", async () =>
   expect((await run()).requeueAfterMs).toBeGreaterThan(0);
   expect(state.slices).toHaveLength(2);
   state.standing = [copyOf("false", "22")];
+  await clock.advance(LATE_MS);
   expect(await run()).toEqual({});
   expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
   expect(around(copy)?.skipMirror).toBeUndefined();
+});
+
+test.each(["true", "false"])(
+  "a copy with the label %s is looked at once more when no earlier process can write any more",
+  async (label) => {
+    const { state, around, clock, run } = createWorld();
+    const copy = copyOf(label, "20");
+    state.copies = [copy];
+    await clock.advance(5_000);
+    expect(await run()).toEqual({ requeueAfterMs: LATE_MS });
+    // The mirror works meanwhile, and the next process finds the label should this one end.
+    expect(around(copy)?.skipMirror).toBe("false");
+    expect([state.lists, state.asked.filter((id) => id === HAND_BACK)]).toEqual([1, []]);
+    state.copies = [copyOf("false", "21")];
+    await clock.advance(LATE_MS - 1);
+    expect(await run()).toEqual({ requeueAfterMs: 1 });
+    // The write of a process that has ended reaches the host now.
+    state.slices = [...made(copy), ...mirrored(copy)];
+    expect(around(state.copies[0])?.skipMirror).toBe("false");
+    await clock.advance(1);
+    expect(await run()).toEqual({});
+    expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+    expect(around(state.copies[0])?.skipMirror).toBeUndefined();
+    expect([state.lists, await run(), state.lists]).toEqual([3, {}, 3]);
+  },
+);
+
+test("what is removed at the first look can be followed by more, and needs no label to be found", async () => {
+  const { state, around, clock, run } = createWorld();
+  const copy = copyOf("false", "20");
+  state.copies = [copy];
+  state.slices = [...made(copy), ...mirrored(copy)];
+  expect(await run()).toEqual({ requeueAfterMs: LATE_MS });
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+  expect(around(copy)?.skipMirror).toBe("false");
+  // A user of the host has taken the label away.
+  state.copies = [copyOf(undefined, "21")];
+  state.slices.push(...made(copy));
+  await clock.advance(LATE_MS);
+  expect(await run()).toEqual({});
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+});
+
+test("what is left for want of rights is not looked at again", async () => {
+  const { state, around, clock, run } = createWorld();
+  const copy = copyOf("true", "20");
+  state.copies = [copy];
+  state.isForbidden = true;
+  expect(await run()).toEqual({});
+  await clock.advance(LATE_MS);
+  expect(around(copy)?.skipMirror).toBe("false");
+  expect([state.lists, state.asked.filter((id) => id === HAND_BACK)]).toEqual([1, []]);
 });
 
 test.each([
   ["the copy", []],
   ["its label", [copyOf(undefined, "19")]],
 ])("a label is looked after once the cache shows %s, though it was looked for before", async (_what, shown) => {
-  const { state, around, run } = createWorld();
+  const { state, around, clock, run } = createWorld();
   const copy = copyOf("true", "20");
   // What the syncer itself has written last is known before the cache has it.
   expect(around(copy)?.skipMirror).toBe("true");
@@ -103,12 +164,13 @@ test.each([
   state.copies = [copy];
   expect(around(copy)?.skipMirror).toBe("true");
   expect(state.asked).toEqual([HAND_BACK, HAND_BACK]);
+  await clock.advance(LATE_MS);
   expect(await run()).toEqual({});
   expect(around(copy)?.skipMirror).toBeUndefined();
 });
 
 test("a copy whose markers others took away is looked after once it has them back", async () => {
-  const { state, around, run } = createWorld();
+  const { state, around, clock, run } = createWorld();
   const copy = copyOf("true", "20");
   expect(around(copy)?.skipMirror).toBe("true");
   const { annotations: _markers, ...metadata } = copy.metadata;
@@ -117,6 +179,7 @@ test("a copy whose markers others took away is looked after once it has them bac
   state.copies = [copy];
   expect(around(copy)?.skipMirror).toBe("true");
   expect(state.asked).toEqual([HAND_BACK, HAND_BACK]);
+  await clock.advance(LATE_MS);
   expect(await run()).toEqual({});
   expect(around(copy)?.skipMirror).toBeUndefined();
 });
@@ -238,7 +301,7 @@ test("what was made goes once all slices have copies, and the host itself shows 
 });
 
 test("it is the copy on the host that a mirror must show, whatever the cache has of it", async () => {
-  const { state, run } = createWorld();
+  const { state, clock, run } = createWorld();
   const copy = copyOf("false", "20");
   // The edit of a host user, which the syncer has undone already.
   state.copies = [{ ...copy, subsets: [] }];
@@ -247,6 +310,7 @@ test("it is the copy on the host that a mirror must show, whatever the cache has
   expect((await run()).requeueAfterMs).toBeGreaterThan(0);
   expect(state.slices).toHaveLength(1);
   state.slices.push(...mirrored(copy));
+  await clock.advance(LATE_MS);
   expect(await run()).toEqual({});
   expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
 });

@@ -2,9 +2,12 @@
  * Undoes `backends: auto` when it no longer applies, because slices that were made from Endpoints would go stale. First, the label that
  * disables the host's mirror is removed; then the made slices are removed, once the mirror or copies of the tenant's slices show the same
  * backends. If only Endpoints are copied, only copies with the label are checked: a syncer that has never made slices does not request any.
+ * There, nothing shows a slice that a process before this one has requested and that the host creates only now. So these copies keep the label,
+ * with the value "false", until no such request can be under way, and are then checked once more.
  *
  * @module
  */
+import type { Clock } from "../../../base/clock.ts";
 import { isEngineError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
@@ -38,6 +41,7 @@ export interface HandBackOptions {
   /** Those of Endpoints. */
   readonly rules: Rules;
   readonly logger: Logger;
+  readonly clock: Clock;
   /** Slices of the host, where they are synced: what was made is among them. */
   readonly slices?: (() => readonly KubeObject[]) | undefined;
   enqueue(id: string): void;
@@ -49,8 +53,23 @@ const WAIT_MAX_MS = 60_000;
 /** So often it is asked before people hear that none seems to work. */
 const SILENT_TIMES = 5;
 
-/** What became of what was made of one copy: it is gone, it waits for what takes its place, or it stays for want of rights. */
-type HandedBack = "done" | "waits" | "kept";
+/**
+ * A write of a process that has ended can be carried out for so long, in milliseconds. kube-apiserver works on a request for 60 s
+ * (`--request-timeout`), and etcd on what it was passed for 5 s and two elections of 1 s each.
+ */
+const LATE_WRITES_MS = 70_000;
+
+/**
+ * What became of what was made of one copy: it is gone, it waits for what takes its place, more of it can still reach the host, or it stays for
+ * want of rights.
+ */
+type HandedBack = "done" | "waits" | "late" | "kept";
+
+/** What a list has shown of the syncer's slices, and whether more of them can still reach the host. */
+interface FoundSlices {
+  readonly slices: readonly EndpointSlice[];
+  readonly mayGrow: boolean;
+}
 
 /** Starts with nothing handed back. */
 export function createHandBack(options: HandBackOptions): HandBack {
@@ -59,7 +78,7 @@ export function createHandBack(options: HandBackOptions): HandBack {
 
 class RunningHandBack implements HandBack {
   readonly #options: HandBackOptions;
-  /** Host keys of copies: what is made of them stands still, or is gone. */
+  /** Host keys of copies: what is made of them stands still or can still come, or is gone. */
   readonly #states = new Map<string, "made" | "done">();
   /** Host keys of copies that copies of the tenant's slices take the place of, and how many those are. */
   readonly #replaced = new Map<string, number>();
@@ -69,6 +88,8 @@ class RunningHandBack implements HandBack {
   readonly #gone = new Set<string>();
   /** Host keys of copies of which slices stood there when they were first looked at; undefined where slices are not synced. */
   #left: Set<string> | undefined;
+  /** When the first look was: whatever an earlier process has sent was sent before. */
+  #since: number | undefined;
   #times = 0;
   #toldLeft = false;
 
@@ -109,7 +130,10 @@ class RunningHandBack implements HandBack {
   }
 
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
-    const { rules, logger } = this.#options;
+    const { rules, logger, clock } = this.#options;
+    this.#since ??= clock.monotonic();
+    // Only what is listed from then on shows all that was sent.
+    const lateMs = this.#options.slices === undefined ? this.#since + LATE_WRITES_MS - clock.monotonic() : 0;
     const all = host.source(ENDPOINTS).list();
     // One whose markers are taken away is no copy for now, and the cache can lack a copy or label that was only just written: these are looked at later.
     this.#looked.clear();
@@ -119,11 +143,13 @@ class RunningHandBack implements HandBack {
     const slices = await this.#slicesOf(host);
     const left = [];
     const kept: ObjectKey[] = [];
+    let isLate = false;
     for (const copy of copies) {
       const place = formatKey(keyOf(copy));
       this.#looked.add(place);
-      const result = slices === undefined ? this.#keep(copy) : await this.#handBack(host, copy, slices);
+      const result = slices === undefined ? this.#keep(copy) : await this.#handBack(host, copy, { slices, mayGrow: lateMs > 0 });
       if (result === "waits") left.push(place);
+      if (result === "late") isLate = true;
       if (result === "kept") kept.push(keyOf(copy));
     }
     for (const place of gone) {
@@ -133,7 +159,7 @@ class RunningHandBack implements HandBack {
     }
     this.#tellKept(kept);
     // What may not be removed is not tried again, and the rest goes on by itself.
-    if (left.length === 0) return {};
+    if (left.length === 0) return isLate ? { requeueAfterMs: lateMs } : {};
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
       logger.warn(
@@ -150,8 +176,10 @@ class RunningHandBack implements HandBack {
 
   #isLeft(copy: KubeObject): boolean {
     const place = formatKey(keyOf(copy));
-    if (this.#options.slices === undefined && copy.metadata.labels?.[SKIP_MIRROR] === undefined) return false;
-    return this.#states.get(place) !== "done" && this.#mayBeLeft(place) && this.#isOurs(copy);
+    const state = this.#states.get(place);
+    // What is known needs no label any more.
+    const isTraced = this.#options.slices !== undefined || copy.metadata.labels?.[SKIP_MIRROR] !== undefined || state === "made";
+    return isTraced && state !== "done" && this.#mayBeLeft(place) && this.#isOurs(copy);
   }
 
   #isOurs(copy: KubeObject): boolean {
@@ -262,7 +290,7 @@ class RunningHandBack implements HandBack {
     }
   }
 
-  async #handBack(host: ClusterAccess, copy: Endpoints, slices: readonly EndpointSlice[]): Promise<HandedBack> {
+  async #handBack(host: ClusterAccess, copy: Endpoints, { slices, mayGrow }: FoundSlices): Promise<HandedBack> {
     const prefix = this.#options.rules.translator.markerPrefix;
     const id = formatKey(keyOf(copy));
     const isOf = (source: ReturnType<typeof madeFrom>) => placeOf(source) === id;
@@ -277,8 +305,8 @@ class RunningHandBack implements HandBack {
       if (!live.some((one) => !skipsMirror(one) && shows(one as Endpoints, mirrored))) return "waits";
     }
     if ((await this.#remove(host.writer, made)) === "kept") return this.#keep(copy);
-    this.#note(copy, "done");
-    return "done";
+    this.#note(copy, mayGrow ? "made" : "done");
+    return mayGrow ? "late" : "done";
   }
 
   /** Copies of all slices of the tenant are there, also by what the host itself shows: an answer can be false. */

@@ -118,9 +118,10 @@ const landLate: Act = {
 };
 
 async function landOne(world: World, random: Random): Promise<string> {
-  const [{ flight, replica }] = world.late.splice(random.below(world.late.length), 1) as [World["late"][number]];
-  const response = await world.transmit(flight, { index: replica, unheard: true });
-  return `late: ${describeRequest(flight.request, flight.reconcile.resource.plural)} of replica ${replica} is ${response.type}`;
+  const [late] = world.late.splice(random.below(world.late.length), 1) as [World["late"][number]];
+  const { flight, replica } = late;
+  const response = await world.landLate(late);
+  return `late: ${describeRequest(flight.request, flight.reconcile.resource.plural)} of replica ${replica} is ${response?.type ?? "given up"}`;
 }
 
 /** Nothing happens for a while, which ends delays, pauses and outages. */

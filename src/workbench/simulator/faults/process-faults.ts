@@ -10,9 +10,9 @@ const PAUSE_MORE_MS = 45_000;
 
 /** Ends a replica between two steps and starts it again. A request that it sent and that is still unanswered may arrive later. */
 export function restart(world: World, random: Random, { index, behindMax }: { index: number; behindMax: number }): void {
-  for (const { id, reconcile, request, generation, since, response } of world.replicas[index]!.flights) {
-    const onItsWay = response === undefined && request.type === "write" && random.happens(0.5);
-    if (onItsWay) world.late.push({ flight: { id, reconcile, request, generation, since }, replica: index });
+  for (const flight of world.replicas[index]!.flights) {
+    const onItsWay = flight.response === undefined && flight.request.type === "write" && random.happens(0.5);
+    if (onItsWay) world.delay(flight, index);
   }
   world.start(index, () => random.below(behindMax + 1));
   // A process that cannot list has not really started.

@@ -114,8 +114,7 @@ export const REQUEST_FAULTS: readonly Act[] = [
     giveUp(found);
   }),
   requestFault("write is late", 3, isWrite, (world, found) => {
-    const { id, reconcile, request, generation, since } = found.flight;
-    world.late.push({ flight: { id, reconcile, request, generation, since }, replica: found.replica.index });
+    world.delay(found.flight, found.replica.index);
     giveUp(found);
   }),
   rival,

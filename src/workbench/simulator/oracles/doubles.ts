@@ -44,7 +44,7 @@ interface Known {
   looked?: string | undefined;
   /** Since when the mirror's slices have stood beside those that were made, though the copy sends the mirror away. */
   owesSince?: number | undefined;
-  /** There was no copy at the last look at what is to be handed back. */
+  /** There was no copy at the last look at what is to be handed back, but something that had been made of one. */
   isGone?: boolean;
   /** Times of writes. */
   writes: readonly number[];
@@ -220,7 +220,8 @@ export function doubles(world: World): Oracle {
     const { replica, known, before } = step;
     const isBoth = syncsSlices(replica);
     const wasGone = known.isGone === true;
-    known.isGone = before.copy === undefined;
+    // Of a copy that is gone the first look that finds something begins the wait.
+    known.isGone = before.copy === undefined && before.made.size > 0;
     if (before.copy === undefined) return isBoth && wasGone && before.endpoints === undefined ? lasting(step, "made", "copied") : undefined;
     const isTraced = isBoth || before.label !== undefined;
     if (isTraced && before.label !== "true" && shows(before.mirrored, before.copy)) return lasting(step, "made", "mirrored");
