@@ -1,6 +1,6 @@
 /**
- * Histories that once broke a promise, act by act: they must stay the ones that they were, and keep it. With its seeded bug each of them breaks it
- * again, which `npm run test:mutants` shows: where the engine takes turns in another order, a history is to be recorded again.
+ * Histories that once broke a promise, act by act: they must stay the ones that they were, and keep it. Where the engine takes turns in another
+ * order, they lead elsewhere, and are recorded again with their bug put back: seeded bugs name them, so that `npm run test:mutants` tells.
  */
 import { expect, test } from "vitest";
 import { createSimulator } from "../../src/testing.ts";
