@@ -128,6 +128,30 @@ describe("a mirror comes while slices of the copy are made, so that", () => {
     expect(await reconcile(UNIT)).toContain("from slices that were made and a mirror, though a mirror had its time,");
     expect(await reconcile(UNIT, () => history.removes("-m", { id: UNIT }))).toBeUndefined();
   });
+
+  test("these are counted from a reconcile that has nothing left to write, each time again", async () => {
+    const { history, reconcile } = await beside();
+    await history.labels("true");
+    history.shows();
+    const writes = (annotation: string) =>
+      reconcile(UNIT, async () => {
+        const { metadata, ...slice } = history.slices("-0")[0]!;
+        const object = { ...slice, metadata: { ...metadata, annotations: { ...metadata.annotations, "example.com/note": annotation } } };
+        await history.write(ENDPOINT_SLICES, { action: "update", side: "host", object, reason: "" }, { id: UNIT });
+        history.shows();
+      });
+    expect(await writes("first")).toBeUndefined();
+    history.world.now += 3_000;
+    expect(await reconcile(UNIT)).toBeUndefined();
+    history.world.now += 2_999;
+    expect(await writes("second")).toBeUndefined();
+    history.world.now += 1;
+    expect(await reconcile(UNIT)).toBeUndefined();
+    history.world.now += 2_999;
+    expect(await reconcile(UNIT)).toBeUndefined();
+    history.world.now += 1;
+    expect(await reconcile(UNIT)).toContain("though a mirror had its time,");
+  });
 });
 
 describe("copies of slices are beside what was made, so that", () => {

@@ -59,7 +59,7 @@ interface Known {
  * |---|---|---|---|
  * | `auto` | made slices, mirror | the Service | what is next is to be done for the copy |
  * | `auto` | made slices, mirror | Endpoints, after the Service has decided | the copy sends the mirror away, once made slices say all of it |
- * | `auto` | made slices, mirror, though sent away | the Service, 3 s after the first such look | the mirror's slices are gone |
+ * | `auto` | made slices, mirror, though sent away | the Service, 3 s after the first such look with nothing left to write | the mirror's slices are gone |
  * | `auto` | made slices, anything, without Endpoints and copy | the Service | made slices are gone |
  * | `both` | copies of slices, mirror | Endpoints | the copy sends the mirror away, once all slices have copies |
  * | `both`, `endpoints` | made slices, mirror or copies | Endpoints | something is to be handed back |

@@ -1,0 +1,233 @@
+/** With `backends: auto`, the copy of Endpoints and what is made of it are written in an order in which no reader loses a backend. */
+import { describe, expect, test } from "vitest";
+import { finish } from "../../../src/base/finish.ts";
+import { silentLogger } from "../../../src/base/logger.ts";
+import { noMetrics } from "../../../src/base/metrics.ts";
+import { resolveConfig } from "../../../src/engine/config/config.ts";
+import { resolveSettings } from "../../../src/engine/config/settings.ts";
+import { createEngine } from "../../../src/engine/engine.ts";
+import { slicesOfCopy } from "../../../src/engine/kinds/made-slices.ts";
+import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
+import type { Response } from "../../../src/engine/reconcile/machine.ts";
+import { createSyncCore } from "../../../src/engine/sync/core.ts";
+import type { ReconcileRun } from "../../../src/engine/sync/run/reconcile.ts";
+import { formatKey, keyOf } from "../../../src/kube/object/key.ts";
+import type { ObjectKey } from "../../../src/kube/object/key.ts";
+import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
+import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import type { Endpoints, KubeObject } from "../../../src/kube/object/types.ts";
+import { createFakeClock } from "../../support/fake-clock.ts";
+import { stored } from "../../support/rules.ts";
+import { ips, ownSlice, SKIP } from "./seen-backends.ts";
+
+const SERVICE = "services|shop/web";
+const COPY = "endpoints|shop/web";
+const UNIT = "backends|shop/web";
+const SLICE = "endpointslices|shop/web-b";
+const PORTS = [{ port: 80 }];
+
+/** A cache that shows what a test puts there. */
+function cache() {
+  const objects = new Map<string, KubeObject>();
+  const listeners = new Set<Parameters<ObjectSource["onChange"]>[0]>();
+  const source: ObjectSource = {
+    get: (key) => objects.get(formatKey(key)),
+    list: () => [...objects.values()],
+    onChange: (listener) => (listeners.add(listener), () => void listeners.delete(listener)),
+    synced: true,
+    current: true,
+  };
+  function show(key: ObjectKey, object: KubeObject | undefined): void {
+    if (object === undefined) objects.delete(formatKey(key));
+    else objects.set(formatKey(key), object);
+    for (const listener of listeners) listener(key, "event");
+  }
+  return { source, show };
+}
+
+function caches() {
+  const all = new Map([SERVICES, ENDPOINTS, ENDPOINT_SLICES].map(({ plural }) => [plural, cache()]));
+  return { of: ({ plural }: ResourceType) => all.get(plural)!, source: ({ plural }: ResourceType) => all.get(plural)!.source };
+}
+
+/** A syncer's core between caches that show only what they are told, and a host that answers only when it is told. */
+async function between() {
+  const vcluster = { name: "blue", namespace: "vc" };
+  const settings = resolveSettings({ backends: "auto" });
+  const config = settings.ok ? resolveConfig({}, { settings: settings.settings, vcluster }) : undefined;
+  if (!settings.ok || config?.ok !== true) throw new Error("The configuration is refused");
+  const engine = await createEngine({ config: config.config, settings: settings.settings, vcluster, services: "managed" });
+  const [tenant, host, clock] = [caches(), caches(), createFakeClock()];
+  const enqueued: string[] = [];
+  const core = createSyncCore({
+    ...{ tenant, host, rules: engine.rules, loopGuard: engine.settings.loopGuard, clock, logger: silentLogger, metrics: noMetrics },
+    enqueue: (id) => void enqueued.push(id),
+  });
+  const standing = new Map<string, KubeObject>();
+  const writes: Operation[] = [];
+  let version = 100;
+  const placeOf = (resource: ResourceType, key: ObjectKey) => `${resource.plural} ${formatKey(key)}`;
+
+  function put(resource: ResourceType, object: KubeObject): KubeObject {
+    const now = stored(object, String((version += 1)));
+    standing.set(placeOf(resource, keyOf(object)), now);
+    return now;
+  }
+  const found = (object: KubeObject | undefined): Response => (object === undefined ? { type: "absent" } : { type: "object", object });
+
+  /** What the host says to the pending request, after it has done that. */
+  function answerTo({ request, resource }: ReconcileRun): Response {
+    if (request.type === "get") return found(standing.get(placeOf(request.resource ?? resource, request.key)));
+    if (request.type !== "write") return { type: "absent" };
+    writes.push(request.operation);
+    if (request.operation.action !== "create" && request.operation.action !== "update") throw new Error("Nothing is to go");
+    return found(put(resource, request.operation.object));
+  }
+  return {
+    ...{ clock, enqueued, writes },
+    begin: (id: string) => finish(core.begin(id)),
+    goOn: (run: ReconcileRun) => {
+      while (run.request.type !== "done") finish(run.answer(answerTo(run)));
+    },
+    reconcile(id: string) {
+      const run = this.begin(id);
+      this.goOn(run);
+      return run;
+    },
+    /** Tenants have this object, and the cache shows it. */
+    has: (resource: ResourceType, object: KubeObject) => tenant.of(resource).show(keyOf(object), stored(object, String((version += 1)))),
+    lacks: (resource: ResourceType, key: ObjectKey) => tenant.of(resource).show(key, undefined),
+    /** The cache shows all of this kind that the host has, of one Service or of all. */
+    shows(resource: ResourceType, name = "") {
+      const isAsked = (place: string) => place.startsWith(`${resource.plural} vc/${name}`);
+      for (const [place, object] of standing) if (isAsked(place)) host.of(resource).show(keyOf(object), object);
+    },
+    service(name: string) {
+      const metadata = { namespace: "shop", name };
+      this.has(SERVICES, { apiVersion: "v1", kind: "Service", metadata, spec: { ports: PORTS } } as KubeObject);
+      this.endpoints(1, name);
+    },
+    endpoints(count: number, name = "web") {
+      const subsets = [{ addresses: ips(count), ports: PORTS }];
+      this.has(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "shop", name }, subsets } as KubeObject);
+    },
+    /** Another process is the first to write what this one is about to make, and makes slices of it. */
+    rival(run: ReconcileRun) {
+      if (run.request.type !== "write" || run.request.operation.action !== "create") throw new Error("Nothing is to be made");
+      const copy = put(ENDPOINTS, run.request.operation.object);
+      for (const slice of slicesOfCopy(engine.rules[0]!.translator.markerPrefix, copy as Endpoints, [])) put(ENDPOINT_SLICES, slice);
+      finish(run.answer({ type: "outdated", reason: "it is there already" }));
+    },
+    close() {
+      core.close();
+      engine.dispose();
+    },
+  };
+}
+
+/** The host's mirror does not work, so that a slice is made of the copy, which the cache does not show yet. */
+async function madeUnseen(known?: Awaited<ReturnType<typeof between>>) {
+  const world = known ?? (await between());
+  world.service("web");
+  world.has(ENDPOINT_SLICES, ownSlice("web-b", ["10.9.0.1"]));
+  world.reconcile(SERVICE);
+  world.shows(SERVICES);
+  for (const [id, kind] of [
+    [COPY, ENDPOINTS],
+    [SLICE, ENDPOINT_SLICES],
+  ] as const) {
+    world.reconcile(id);
+    world.shows(kind, "web");
+  }
+  world.reconcile(UNIT);
+  await world.clock.advance(3_000);
+  world.reconcile(UNIT);
+  world.enqueued.length = 0;
+  world.writes.length = 0;
+  return world;
+}
+
+/** Labels that keep the mirror away, of each write of the copy. */
+const labels = (writes: readonly Operation[]) =>
+  writes.flatMap((operation) =>
+    "object" in operation && operation.object.kind === "Endpoints" ? [operation.object.metadata.labels?.[SKIP]] : [],
+  );
+
+describe("the copy and what is made of it", () => {
+  test.each([
+    [COPY, UNIT],
+    [UNIT, COPY],
+  ])("exclude each other: while a write of %s is under way, %s waits", async (first, second) => {
+    const world = await madeUnseen();
+    world.shows(ENDPOINT_SLICES);
+    world.reconcile(UNIT);
+    world.reconcile(COPY);
+    world.shows(ENDPOINTS);
+    world.endpoints(2);
+    if (first === UNIT) {
+      world.reconcile(COPY);
+      world.shows(ENDPOINTS);
+    }
+    const run = world.begin(first);
+    expect(run.request).not.toMatchObject({ type: "done" });
+    world.enqueued.length = 0;
+    expect(world.begin(second)).toMatchObject({ waits: true, request: { type: "done" } });
+    expect(world.enqueued).toEqual([]);
+    world.goOn(run);
+    expect(world.enqueued).toContain(second);
+    expect(world.begin(second).waits).toBeUndefined();
+    world.close();
+  });
+
+  test("wait for no other Service, and for no slice of the tenant", async () => {
+    const world = await madeUnseen();
+    world.endpoints(2);
+    expect(world.begin(COPY).request.type).toBe("write");
+    for (const id of ["endpoints|shop/db", "backends|shop/db", SLICE]) expect(world.begin(id).waits).toBeUndefined();
+    world.close();
+  });
+});
+
+test("what was decided before an own write of the copy sends no mirror away, though the cache does not show the write yet", async () => {
+  const world = await madeUnseen();
+  // The copy is about to say more than the slice that was made of it.
+  world.endpoints(2);
+  const update = world.begin(COPY);
+  expect(update.request.type).toBe("write");
+  // A slice of the tenant goes meanwhile. What is decided for it is right: slice and copy say the same.
+  world.shows(ENDPOINT_SLICES);
+  world.lacks(ENDPOINT_SLICES, { namespace: "shop", name: "web-b" });
+  world.begin(SLICE);
+  world.goOn(update);
+  world.reconcile(COPY);
+  expect(labels(world.writes)).toEqual([undefined]);
+  for (const kind of [ENDPOINTS, ENDPOINT_SLICES]) {
+    world.shows(kind);
+    world.reconcile(UNIT);
+  }
+  world.reconcile(COPY);
+  expect(labels(world.writes)).toEqual([undefined, "true"]);
+  world.close();
+});
+
+test("a copy and slices that another process has made of it send the mirror away, though that was decided before there was a copy", async () => {
+  const world = await between();
+  world.service("db");
+  world.reconcile("services|shop/db");
+  world.shows(SERVICES);
+  world.rival(world.begin("endpoints|shop/db"));
+  // By a copy of another Service it is known that no mirror works.
+  await madeUnseen(world);
+  world.reconcile("backends|shop/db");
+  world.shows(ENDPOINTS);
+  world.reconcile("endpoints|shop/db");
+  world.shows(ENDPOINT_SLICES);
+  world.enqueued.length = 0;
+  expect(labels(world.writes)).toEqual([]);
+  world.reconcile("backends|shop/db");
+  expect(world.enqueued).toContain("endpoints|shop/db");
+  world.reconcile("endpoints|shop/db");
+  expect(labels(world.writes)).toEqual(["true"]);
+  world.close();
+});
