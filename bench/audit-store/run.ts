@@ -5,7 +5,7 @@
  * - the processor time of the thread that answers requests, until the last line is in the database: what a request costs others;
  * - the processor time of the whole process, which counts where no other core is free;
  * - how long an answer takes, in the middle and for one in a hundred, when so many are asked for a second as leave the machine time;
- * - the answers per second. MariaDB and the client take their part of the same machine, so that the rate beside MariaDB is not judged.
+ * - the responses per second. MariaDB and the client take their part of the same machine, so that the rate beside MariaDB is not judged.
  *
  *   npm run bench:audit-store -- [--rounds 9] [--requests 10000] [--per-second 1000] [--only TEXT]
  *

@@ -18,7 +18,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   mysql2: "storing audit lines in MySQL and MariaDB",
   "openid-client": "single sign-on",
   undici: "HTTP requests to API servers and etcd",
-  "xml-crypto": "verifying the signatures of SAML answers",
+  "xml-crypto": "verifying the signatures of SAML responses",
 };
 
 /** Licences that a package may have, each with what it asks for. A package with another one fails the test. */

@@ -93,7 +93,7 @@ function defaultText(field: Schema): string {
   return typeof value === "number" ? formatNumber(value) : code(String(value));
 }
 
-/** Description of a list whose items need none of their own: the schema wants one, the page does not. */
+/** Placeholder that the page leaves out: items of a list, or values of a map, that need no description of their own. */
 const ITEM = "One of them.";
 
 /** Description and limits of the items of a list. */
@@ -126,7 +126,7 @@ function limits(field: Schema): string[] {
         ...(field.items.type === "object" ? [] : ofItems(field.items)),
       ];
     case "map":
-      return [prose(field.values.description)];
+      return ofItems(field.values);
     default:
       return [];
   }

@@ -281,7 +281,7 @@ export const CODES = {
   },
   CACHE_CONTRADICTED: {
     meaning:
-      "The lists of an API server and its answers about a single object have contradicted each other for about 20 seconds; the object's copy is stale.",
+      "For about 20 seconds, the list responses of an API server have contradicted its responses for a single object; the object's copy is stale.",
     remedy:
       "Nothing to do if the problem disappears: the syncer reads the lists again once a minute. Otherwise, check any proxy between the syncer and the API server, and the server itself: its lists are incomplete or stale.",
   },

@@ -173,12 +173,12 @@ testCommand("validate", [
     { text: "endpoints: {patches: []}", says: ': "endpoints" is not read at the top level. Move it to sync.toHost.endpoints' },
     {
       text: "patches: []",
-      says: ': "patches" is not read at the top level. Move it to the kind that it patches, as sync.toHost.endpoints.patches',
+      says: ': "patches" is not read at the top level. Move it to the kind that it patches, for example sync.toHost.endpoints.patches',
     },
     { text: "sync: {services: {}}", says: ' sync: "services" is not read here. Move it to sync.toHost.services' },
     {
       text: "sync: {toHost: {patches: []}}",
-      says: ' sync.toHost: "patches" is not read here. Move it to the kind that it patches, as sync.toHost.endpoints.patches',
+      says: ' sync.toHost: "patches" is not read here. Move it to the kind that it patches, for example sync.toHost.endpoints.patches',
     },
   ].map(({ text, says }) => ({
     why: `names a section that is at the wrong level: ${text}`,

@@ -148,7 +148,7 @@ export function refusalCases(setting: () => RawSetting): void {
       expect([picky.code, picky.json["reason"]]).toEqual([406, "NotAcceptable"]);
     });
 
-    test("a patch of an unknown type is 415, and the answer lists the known types", async () => {
+    test("a patch of an unknown type is 415, and the response lists the known types", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("PATCH", path("configmaps", "kube-root-ca.crt"), { body: {}, headers: patch("json") });
       expect(code).toBe(415);

@@ -131,7 +131,7 @@ export function writeCases(setting: () => RawSetting): void {
       expect(read.text).toMatch(/^ {2}name: "?written"?$/m);
     });
 
-    test("every answer about Endpoints warns that they are deprecated", async () => {
+    test("every response about Endpoints warns that they are deprecated", async () => {
       const { raw, path } = setting();
       expect((await raw.send("GET", path("endpoints"))).headers["warning"]).toMatch(/^299 - "v1 Endpoints is deprecated/);
     });

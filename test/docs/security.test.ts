@@ -61,8 +61,8 @@ describe("the numbers of the management API", () => {
     [`wrong passwords for one name from one address, for one name, from one address, within ${SIGN_IN_LIMITS.failureWindowMs / 60_000} minutes`]:
       [SIGN_IN_LIMITS.failuresPerPair, SIGN_IN_LIMITS.failuresPerUsername, SIGN_IN_LIMITS.failuresPerAddress],
     "bytes of a sign-in request": [of("sign-in/visit.ts", "BODY_BYTES_MAX")],
-    "bytes of the form that carries a SAML provider's answer": [SIGN_IN_LIMITS.formBytesMax],
-    "parts, depth of such an answer": ["nodes", "depth"].map((name) => of("sign-in/providers/saml/xml.ts", name)),
+    "bytes of the form that carries a SAML provider's response": [SIGN_IN_LIMITS.formBytesMax],
+    "parts, depth of such a response": ["nodes", "depth"].map((name) => of("sign-in/providers/saml/xml.ts", name)),
     "bytes of any other request": [constant("apiserver/http/limits/limits.ts", "BODY_BYTES_MAX")],
     "concurrent reads, writes": ["reads", "writes"].map((name) => constant("apiserver/http/limits/in-flight.ts", name)),
     "fields and items of any other request": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],

@@ -96,7 +96,7 @@ describe("the value of an access key", () => {
     spec: { user: "jane", key },
   });
 
-  test("is only in the answer that issues it", async () => {
+  test("is only in the response that issues it", async () => {
     const before = { issued: issued.length, silent: silent.length };
     const watches = [watch(ADMIN_KEY, `${KEYS}?watch=true`), watch(ADMIN_KEY, `${KEYS}?watch=true`, as("Table").headers)];
     await Promise.all(watches.map(({ opened }) => opened));
@@ -164,7 +164,7 @@ describe("the value of an access key", () => {
     ["JSON with quotes missing", (value: string) => `{"metadata":{"name":"x"},"spec":{"key":${value}}}`],
     ["YAML that breaks off", (value: string) => ({ yaml: `metadata: { name: x }\nspec: { key: "${value}\n` })],
     ["YAML with a value twice", (value: string) => ({ yaml: `metadata: { name: x }\nspec:\n  key: ${value}\n  key: ${value}\n` })],
-  ])("is in no answer to an invalid body: %s", async (_what, bodyOf) => {
+  ])("is in no response to an invalid body: %s", async (_what, bodyOf) => {
     const body = bodyOf(fresh("bad"));
     const isYaml = typeof body === "object" && "yaml" in body;
     const named = typeof body === "string" || isYaml || "metadata" in body ? body : { metadata: { name: "bad" }, ...body };
@@ -184,7 +184,7 @@ describe("the value of an access key", () => {
     ["add to a place that is not there", [{ op: "add", path: "/spec/nowhere/key", value: fresh("nowhere") }]],
     ["another type", [{ op: "add", path: "/spec/key", value: [fresh("type")] }]],
     ["no operation", [{ op: fresh("op"), path: "/spec/key", value: fresh("op") }]],
-  ])("is in no answer to a JSON patch that does not apply: %s", async (_what, patch) => {
+  ])("is in no response to a JSON patch that does not apply: %s", async (_what, patch) => {
     const path = `${KEYS}/admin`;
     const { code, text } = await send("PATCH", path, patch, JSON_PATCH);
     expect(code).toBeGreaterThanOrEqual(400);
@@ -192,7 +192,7 @@ describe("the value of an access key", () => {
     expect(text).not.toContain(value);
   });
 
-  test("is in no answer to a caller who presents it, or one like it", async () => {
+  test("is in no response to a caller who presents it, or one like it", async () => {
     for (const authorization of [`Bearer ${ADMIN_KEY}x`, `Basic ${ADMIN_KEY}`, ADMIN_KEY, `Bearer ${ADMIN_KEY} x`]) {
       await hides(platform.as("").send("GET", "/teams", undefined, { headers: { authorization } }), 401);
     }
@@ -215,7 +215,7 @@ describe("the data of a shared secret", () => {
     spec: { data: { word }, owner: { user: "jane" } },
   });
 
-  test("is only in answers to callers who may read it", async () => {
+  test("is only in responses to callers who may read it", async () => {
     const [jane, bob, writer] = [
       await platform.withKey({ user: "jane" }),
       await platform.withKey({ user: "bob" }),

@@ -59,7 +59,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
       HISTORY_BYTES / 1024 / 1024,
     )
     .option("--request-timeout <seconds>", "time within which a whole request must arrive", parsePositive, 60)
-    .option("--read-timeout <seconds>", "time within which the client must read 64 KiB of a long answer or a watch", parsePositive, 30)
+    .option("--read-timeout <seconds>", "time within which the client must read 64 KiB of a long response or a watch", parsePositive, 30)
     .option("--metrics-address <address>", "address that serves /metrics, such as :8080 (default: none)", "")
     .option("--name <name>", "name of the kubeconfig's context and user", parseLabel, "platform")
     .option("--kubeconfig <file>", "where to write the kubeconfig (default: <name>.kubeconfig)")

@@ -13,7 +13,7 @@ export interface DemoSide {
   readonly objects: readonly KubeObject[];
 }
 
-/** Bookkeeping of API servers and the syncer, such as versions and managed fields, is left out. */
+/** The values of all objects, without the bookkeeping of API servers and the syncer, such as versions and managed fields. */
 export function demoValues(sides: readonly DemoSide[]): DemoValues {
   return new Map(sides.flatMap(({ side, objects }) => objects.map((object) => [nameOf(side, object), valuesOf(object)] as const)));
 }

@@ -27,7 +27,7 @@ export interface KubeConfigs {
 /** Options without which a command cannot work on clusters. */
 export const REQUIRED_FLAGS = ["config", "name", "namespace"] as const;
 
-/** The options for the clusters, the configuration and the virtual cluster. */
+/** Adds the options for the clusters, the configuration and the virtual cluster. */
 export function addClusterFlags(command: Command): Command {
   for (const option of clusterOptions())
     command.addOption(REQUIRED_FLAGS.some((name) => name === option.attributeName()) ? option.makeOptionMandatory() : option);

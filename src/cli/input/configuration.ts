@@ -101,7 +101,7 @@ export async function loadConfiguration(context: CommandContext, options: Config
   return loaded;
 }
 
-/** The options, for the kinds of a command. */
+/** Completes the options with the kinds of a command. */
 export function withKinds<Options extends ConfigurationOptions>({ kinds }: Pick<CommandContext, "kinds">, options: Options): Options {
   return kinds === undefined ? options : { ...options, kinds };
 }

@@ -18,7 +18,7 @@ export interface PlatformFlags {
 const DOCUMENT_BYTES_MAX = 1_000_000;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
-/** The options for the platform whose tokens a cluster accepts. */
+/** Adds the options for the platform whose tokens a cluster accepts. */
 export function addPlatformFlags(command: Command): Command {
   return command
     .option("--platform-issuer <url>", "base URL of a platform whose tokens the cluster accepts", parseIssuer)
@@ -72,7 +72,7 @@ function remoteKeys(place: string): KeySource {
   }
   return async (signal) => {
     const answer = await fetch(place, { signal, redirect: "error" });
-    if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
+    if (!answer.ok) throw new Error(`the response was ${answer.status}`);
     return parseDocument(await textOf(answer), place);
   };
 }
@@ -83,7 +83,7 @@ async function textOf({ body }: Response): Promise<string> {
   for await (const chunk of body ?? []) {
     chunks.push(chunk as Uint8Array);
     length += (chunk as Uint8Array).length;
-    if (length > DOCUMENT_BYTES_MAX) throw new Error(`the answer is longer than ${DOCUMENT_BYTES_MAX} bytes`);
+    if (length > DOCUMENT_BYTES_MAX) throw new Error(`the response is longer than ${DOCUMENT_BYTES_MAX} bytes`);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

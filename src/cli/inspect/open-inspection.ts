@@ -34,7 +34,7 @@ export interface InspectionFlags extends ClusterFlags, StartedFlags {
 /** Time between two looks of a command that waits, in milliseconds. */
 const AGAIN_AFTER_MS = 500;
 
-/** The options for the clusters, the configuration, and how `run` would be started. */
+/** Adds the options for the clusters and the configuration, and those of `run` that affect the result. */
 export function addInspectionFlags(command: Command): Command {
   return addOptionalClusterFlags(command)
     .hook("preAction", (_program, action) => dropUnsaid(action))

@@ -55,7 +55,7 @@ export interface OpenStoreOptions {
   readonly recoverMs?: number;
 }
 
-/** The options for etcd. */
+/** Adds the options for etcd. */
 export function addEtcdFlags(command: Command): Command {
   return command
     .addOption(new Option("--etcd <urls>", "members of the etcd that stores all data, separated by commas").argParser(parseUrls))

@@ -45,11 +45,11 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   controller_runtime_active_workers: "Busy workers",
   controller_runtime_max_concurrent_reconciles: "Number of workers: the setting workers",
   leader_election_master_status: "1 in the leader process",
-  rest_client_requests_total: "Requests to API servers; code is <error> if there was no answer",
-  rest_client_request_duration_seconds: "Time from a request to its complete answer; for a watch, to the start of the answer",
+  rest_client_requests_total: "Requests to API servers; code is <error> if there was no response",
+  rest_client_request_duration_seconds: "Time from a request to its complete response; for a watch, to the start of the response",
   apiserver_request_total:
-    "Answered requests, by HTTP status; watches are counted when they end. Code 499: the client disconnected before the answer",
-  apiserver_request_duration_seconds: "Time from the headers of a request to its answer, excluding watches",
+    "Answered requests, by HTTP status; watches are counted when they end. Code 499: the client disconnected before the response",
+  apiserver_request_duration_seconds: "Time from the headers of a request to its response, excluding watches",
   apiserver_current_inflight_requests:
     "Requests in progress, readOnly or mutating; the limits are --max-requests-inflight and --max-mutating-requests-inflight",
   apiserver_longrunning_requests: "Open watches",

@@ -54,7 +54,7 @@ export interface ScopeRule {
   readonly resources?: readonly ScopeResources[];
   /** "" selects cluster-scoped objects. */
   readonly namespaces?: readonly string[];
-  /** Paths that are no resources; `*` may be the whole last step. */
+  /** Paths that are not resources; `*` may be the whole last segment. */
   readonly nonResourceURLs?: readonly string[];
   readonly requestTargets?: readonly string[];
   /** A connected cluster; with it, no other request is allowed. "" does not restrict. */

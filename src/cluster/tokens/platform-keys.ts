@@ -102,7 +102,7 @@ class FollowedKeys implements PlatformKeys {
   async #readInTime(): Promise<unknown> {
     const { clock, source } = this.#options;
     const ending = new AbortController();
-    const timer = clock.schedule(KEYS_TIMEOUT_MS, () => ending.abort(new Error(`there was no answer within ${KEYS_TIMEOUT_MS} ms`)));
+    const timer = clock.schedule(KEYS_TIMEOUT_MS, () => ending.abort(new Error(`there was no response within ${KEYS_TIMEOUT_MS} ms`)));
     try {
       return await Promise.race([source(ending.signal), aborted(ending.signal)]);
     } finally {

@@ -30,6 +30,6 @@ function warnOf(parent: Node | undefined, { field, names, lists }: Misplaced, re
 }
 
 function placeOf(name: string, lists: readonly string[]): string {
-  if (name === "patches") return "the kind that it patches, as sync.toHost.endpoints.patches";
+  if (name === "patches") return "the kind that it patches, for example sync.toHost.endpoints.patches";
   return lists.includes(name) ? `sync.toHost.${name}` : `sync.${name}`;
 }

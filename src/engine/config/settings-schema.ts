@@ -62,14 +62,14 @@ const ADDRESS_POLICY = {
 const LABEL_KEY = "^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
 const LABEL_VALUE = "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
 
-const labelValue = { type: "string", pattern: LABEL_VALUE, patternHint: "the value of a label", description: "Value of a label." } as const;
+const labelValue = { type: "string", pattern: LABEL_VALUE, patternHint: "a valid label value", description: "One of them." } as const;
 
 const labelKey = {
   type: "string",
   pattern: LABEL_KEY,
-  patternHint: "the key of a label",
+  patternHint: "a valid label key",
   maxLength: 317,
-  description: "Key of a label.",
+  description: "Label to compare.",
 } as const;
 
 const SELECTOR = {

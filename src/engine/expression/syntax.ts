@@ -110,7 +110,7 @@ function unopened(text: string): SyntaxProblem | undefined {
     at = text.indexOf(")", at + 1);
     if (at < 0) return undefined;
     const before = attempt(() => parse(`(${text.slice(0, at)}\n)`, OPTIONS), 0);
-    if (!("message" in before)) return { message: "found a closing parenthesis without its opening one", offset: at };
+    if (!("message" in before)) return { message: "found a closing parenthesis without an opening one", offset: at };
   }
   return undefined;
 }

@@ -39,7 +39,7 @@ export function parseAnswer(answer: Answer): Record<string, unknown> {
   if (isRecord(body)) return body;
   throw new EngineError(
     "API_UNAVAILABLE",
-    `Cannot read the answer to ${answer.request}: expected a JSON object of at most ${ANSWER_DEPTH_MAX} levels, found ${excerpt(answer.text)}`,
+    `Cannot read the response to ${answer.request}: expected a JSON object of at most ${ANSWER_DEPTH_MAX} levels, found ${excerpt(answer.text)}`,
   );
 }
 
@@ -60,7 +60,7 @@ export function objectFromAnswer(answer: Answer, expected: Expected): KubeObject
   if (isObjectOf(body, expected)) return body as unknown as KubeObject;
   throw new EngineError(
     "API_UNAVAILABLE",
-    `Cannot read the answer to ${answer.request}: expected ${describe(expected)}, found ${excerpt(answer.text)}`,
+    `Cannot read the response to ${answer.request}: expected ${describe(expected)}, found ${excerpt(answer.text)}`,
   );
 }
 
@@ -86,7 +86,7 @@ export function checkDeleted(answer: Answer, expected: Expected): void {
   if (isStatus || isObjectOf(body, expected)) return;
   throw new EngineError(
     "API_UNAVAILABLE",
-    `Cannot read the answer to ${answer.request}: expected a successful Status or ${describe(expected)}, found ${excerpt(answer.text)}`,
+    `Cannot read the response to ${answer.request}: expected a successful Status or ${describe(expected)}, found ${excerpt(answer.text)}`,
   );
 }
 

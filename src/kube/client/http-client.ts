@@ -282,13 +282,13 @@ function listFromAnswer(answer: Answer, { apiVersion, kind }: ResourceType): Obj
   if (!Array.isArray(items) || typeof resourceVersion !== "string" || body["kind"] !== `${kind}List`) {
     throw new EngineError(
       "API_UNAVAILABLE",
-      `Cannot read the answer to ${answer.request}: expected a complete ${kind}List, found kind ${JSON.stringify(body["kind"])}`,
+      `Cannot read the response to ${answer.request}: expected a complete ${kind}List, found kind ${JSON.stringify(body["kind"])}`,
     );
   }
   // Items of a list come without these two. The objects were parsed a moment ago and are not shared yet.
   for (const item of items as unknown[]) {
     if (!isRecord(item) || !isRecord(item["metadata"]) || typeof item["metadata"]["name"] !== "string")
-      throw new EngineError("API_UNAVAILABLE", `Cannot read the answer to ${answer.request}: an item is not an object`);
+      throw new EngineError("API_UNAVAILABLE", `Cannot read the response to ${answer.request}: an item is not an object`);
     Object.assign(item, { apiVersion, kind });
   }
   const more = typeof next === "string" && next !== "" && { continue: next };

@@ -67,7 +67,7 @@ async function failureOf(store: ServerReadinessOptions["store"], clock: Clock): 
     (error: unknown) => error ?? new Error("it failed"),
   );
   try {
-    return await Promise.race([tried, delay(clock, READY_MS, over.signal).then(() => new Error(`no answer in ${READY_MS} ms`))]);
+    return await Promise.race([tried, delay(clock, READY_MS, over.signal).then(() => new Error(`no response in ${READY_MS} ms`))]);
   } finally {
     over.abort();
   }

@@ -50,7 +50,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.disableUserCreation": acts("a sign-in creates no user"),
   "auth.accessKeyMaxTTLSeconds": acts("access keys expire earlier"),
   "auth.loginAccessKeyTTLSeconds": acts("keys of sign-ins expire earlier, later or never"),
-  "auth.customHttpHeaders": acts("the headers are added to answers of the authentication endpoints"),
+  "auth.customHttpHeaders": acts("the headers are added to responses of the authentication endpoints"),
   "auth.groupsFilters": acts("other groups are dropped at sign-in"),
   oidc: shownOnly("the service is not an OpenID Connect provider", "an implementation of one"),
   apps: APPS,

@@ -63,7 +63,7 @@ export const USUAL_TEXTS = {
 /** A status without fields, which only the server writes. */
 export const EMPTY_STATUS: Schema = always(objectOf({}));
 
-/** The user name whose quota an object counts for if it is not the object's owner; see `quota/payer.ts`. */
+/** The user name whose quota an object counts toward if it is not the object's owner; see `quota/payer.ts`. */
 export const PAYER: Schema = internal(text);
 
 /** Field selectors of kinds with an owner. */

@@ -142,7 +142,7 @@ const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key."
   disabled: [bool, "If true, the key and the keys created with it are refused, but kept."],
   ttl: [
     int64,
-    "Lifetime in seconds; 0 means no limit, unless the platform has one. The key always ends with the key that it was created with.",
+    "Lifetime in seconds; 0 means no limit, unless the platform has one. A key never outlives the key that it was created with.",
   ],
   ttlAfterLastActivity: [bool, "If true, ttl counts from the last use of the key instead of its creation."],
   scope: [ACCESS_SCOPE, "Restricts the key to some of its owner's permissions. Default: no restriction."],

@@ -22,7 +22,7 @@ const BODY_BYTES_MAX = 16_384;
 /**
  * Requires a method.
  *
- * @throws API_ERROR (405) for any other; the answer names the allowed one.
+ * @throws API_ERROR (405) for any other; the response names the allowed one.
  */
 export function expectMethod({ request, response }: Visit, method: "GET" | "POST"): void {
   if (request.method === method) return;

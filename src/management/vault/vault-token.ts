@@ -41,7 +41,7 @@ export function readTokenAnswer({ status, retryAfter, text }: VaultAnswer): Toke
   try {
     body = parseJson(text, DEPTH_MAX);
   } catch {
-    return failed("WrongType", "the vault's answer is not JSON");
+    return failed("WrongType", "the vault's response is not JSON");
   }
   // A renewal answers by `auth`, with `data` null.
   const [lookup, renewal] = isRecord(body) ? [body["data"], body["auth"]] : [];
@@ -50,13 +50,13 @@ export function readTokenAnswer({ status, retryAfter, text }: VaultAnswer): Toke
     : isRecord(lookup)
       ? [lookup["ttl"], lookup["renewable"]]
       : [];
-  if (typeof seconds !== "number" || seconds < 0) return failed("WrongType", "the vault's answer does not contain the token's lifetime");
+  if (typeof seconds !== "number" || seconds < 0) return failed("WrongType", "the vault's response does not contain the token's lifetime");
   // Seconds are cut: a token that ends within one has none left, like one without an end.
   if (seconds === 0 && !(isRecord(lookup) && typeof lookup["expire_time"] === "string")) return { seconds: Infinity, renewable: false };
   return { seconds: Math.max(1, Math.min(Math.ceil(seconds), SECONDS_MAX)), renewable: renewable === true };
 }
 
-/** Whether a request about the token will fail until the vault is changed, because the token may not make it. */
+/** Reports whether a retry cannot help: the vault refuses this request for the token until its configuration changes. */
 export function isFinal({ reason }: VaultFailure): boolean {
   return reason === "Forbidden" || reason === "Unauthorized" || reason === "Invalid" || reason === "NotFound";
 }

@@ -70,11 +70,11 @@ export function readVaultAnswer(source: Pick<VaultSource, "version">, { status, 
   try {
     body = parseJson(text, DEPTH_MAX);
   } catch {
-    return failed("WrongType", "the vault's answer is not JSON");
+    return failed("WrongType", "the vault's response is not JSON");
   }
   const outer = isRecord(body) ? body["data"] : undefined;
   const inner = source.version === "kv2" && isRecord(outer) ? outer["data"] : outer;
-  if (!isRecord(inner)) return failed("WrongType", `the vault's answer does not have the format of ${source.version}`);
+  if (!isRecord(inner)) return failed("WrongType", `the vault's response does not have the format of ${source.version}`);
   const metadata = source.version === "kv2" ? (outer as Record<string, unknown>)["metadata"] : undefined;
   const version = isRecord(metadata) && Number.isSafeInteger(metadata["version"]) ? Number(metadata["version"]) : undefined;
   return dataOf(inner, exactly(text, source.version), version);

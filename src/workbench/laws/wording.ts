@@ -53,7 +53,7 @@ export function explainEdit(edit: unknown, back: Arrival): string {
   return `An edit on the host to ${shown(edit)} does not flow back: ${why}. The syncer undoes it.`;
 }
 
-/** Explains a patch that reads the host object and returns a different value once its own result is there. */
+/** Explains a patch that reads the host object and returns a different value when it runs again and finds its own result there. */
 export function explainSecondWrite(): string {
   return "expression reads its own result in context.hostObject and changes it again: the host object is written twice.";
 }

@@ -89,7 +89,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "a label that is a number is 400": ["API concepts", "Field validation"],
       "a PUT under another name is 400": ["ObjectMeta", "name"],
       "a form is 415, an image 406": mediaTypes,
-      "a patch of an unknown type is 415, and the answer lists the known types": ["API conventions", "PATCH operations"],
+      "a patch of an unknown type is 415, and the response lists the known types": ["API conventions", "PATCH operations"],
       "a body of more than 3 MiB is 413": ["upstream", "`MaxRequestBodyBytes`"],
     },
   },
@@ -138,7 +138,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     subject: "Endpoints",
     suite: "http",
     group: "writes",
-    cases: { "every answer about Endpoints warns that they are deprecated": ["Service", "Endpoints (deprecated)"] },
+    cases: { "every response about Endpoints warns that they are deprecated": ["Service", "Endpoints (deprecated)"] },
   },
   {
     subject: "Delete",

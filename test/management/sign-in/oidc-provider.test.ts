@@ -125,7 +125,7 @@ describe("a request to a provider", () => {
   test("ends with an answer that is too long", async () => {
     const keys = `${provider.issuer}/keys`;
     expect((await createProviderFetch({})(keys, get)).status).toBe(200);
-    await expect(createProviderFetch({ answerBytesMax: 10 })(keys, get)).rejects.toThrow("the answer is longer than 10 bytes");
+    await expect(createProviderFetch({ answerBytesMax: 10 })(keys, get)).rejects.toThrow("the response is longer than 10 bytes");
   });
 
   test("ends when it takes too long", async () => {

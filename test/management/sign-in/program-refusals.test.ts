@@ -53,7 +53,7 @@ test("a forged SAML answer", async () => {
   const SAMLResponse = encoded(answerTo(begun.request, { how: { key: FOREIGN.key } }));
   const seen = await bring(begun.request.redirectUri, { SAMLResponse, RelayState: begun.relayState });
   expect(seen.location).toMatch(/^http:\/\/127\.0\.0\.1:9\/done\?error=access_denied&error_description=/);
-  expect(refusals()).toEqual(["the provider's answer was not accepted; start again"]);
+  expect(refusals()).toEqual(["the provider's response was not accepted; start again"]);
   expect(log.join("\n")).toContain("the signature was not made with any of the certificates, or is not valid");
   expect(outcome("saml", "refused")).toBe(1);
 });

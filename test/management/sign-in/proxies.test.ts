@@ -96,7 +96,7 @@ describe("a request through a proxy", () => {
   });
 
   test("ends with an answer that is too long", async () => {
-    await expect(get("/keys", { answerBytesMax: 10 })).rejects.toThrow("the answer is longer than 10 bytes");
+    await expect(get("/keys", { answerBytesMax: 10 })).rejects.toThrow("the response is longer than 10 bytes");
   });
 
   test("says which proxy cannot be reached", async () => {

@@ -17,8 +17,8 @@ const OWN_ANNOTATIONS = ["endpoints.kubernetes.io/last-change-trigger-time", "ku
 const ADDRESSES_MAX = 1_000;
 
 /**
- * Copies Endpoints written for a Service without a selector into EndpointSlices, which
- * consumers read, including their labels and annotations. Source: the EndpointSlice mirroring controller.
+ * Copies Endpoints written for a Service without a selector, with their labels and annotations, into the EndpointSlices that
+ * consumers read. Source: the EndpointSlice mirroring controller.
  */
 export function startEndpointSliceMirroring(options: ClusterControllerOptions): Promise<ClusterController> {
   return startSliceController({ ...options, name: "endpoint slice mirroring", managedBy: MANAGED_BY, desired });

@@ -5,8 +5,8 @@ import { overlaps } from "../patterns/resource-pattern.ts";
 import type { AccessScope, ScopeResources } from "../types.ts";
 
 /**
- * Validates a scope. Refuses names of objects without resources, resources that overlap because of a wildcard, and paths with a wildcard
- * that is not the whole last step. Accepts everything else; {@link scopeWarnings} reports entries without effect.
+ * Validates a scope. Refuses object names where no resources are listed, resources that overlap because of a wildcard, and paths with a
+ * wildcard that is not the whole last segment. Accepts everything else; {@link scopeWarnings} reports entries without effect.
  *
  * @param field - Where the scope is, for example `spec.scope`.
  * @example

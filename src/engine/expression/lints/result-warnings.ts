@@ -152,7 +152,7 @@ export function warnOfUnused(node: AnyNode): LintFinding[] {
   return unused.flatMap((part) => {
     const name = calledMethod(part)?.name;
     if (name === undefined || !PURE.has(name)) return [];
-    const message = `the result of ${name}() is not used, and it changes nothing`;
+    const message = `the result of ${name}() is not used, and the call has no other effect`;
     return [{ message, offset: part.start, hint: "Return the result, or assign it to the variable that it should replace" }];
   });
 }

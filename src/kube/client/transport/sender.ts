@@ -162,7 +162,7 @@ export class Sender {
     const end = () => ending.end(new Error("the request was aborted"));
     if (request.signal?.aborted) end();
     request.signal?.addEventListener("abort", end, { once: true });
-    const timer = clock.schedule(timeoutMs, () => ending.end(new Timeout(`no answer within ${timeoutMs} ms`)));
+    const timer = clock.schedule(timeoutMs, () => ending.end(new Timeout(`no response within ${timeoutMs} ms`)));
     try {
       return await exchange(ending);
     } catch (error) {
@@ -261,5 +261,5 @@ function codeOf(error: unknown): string {
 }
 
 function tooLarge(request: string, cause: unknown): EngineError {
-  return new EngineError("API_ERROR", `The answer to ${request} is larger than the limit`, { cause });
+  return new EngineError("API_ERROR", `The response to ${request} is larger than the limit`, { cause });
 }

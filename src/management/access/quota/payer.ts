@@ -1,5 +1,5 @@
 /**
- * Determines the user whose quota an object counts for: the user who last set the object's owner. Users cannot fill another user's quota by
+ * Determines the user whose quota an object counts toward: the user who last set the object's owner. Users cannot fill another user's quota by
  * giving objects away, nor avoid their own by naming another owner or using the key of a team.
  *
  * @module
@@ -26,7 +26,7 @@ export interface PayerOptions {
 }
 
 /**
- * The user name whose quota an object counts for; undefined if it counts for none, such as an object that an administrator
+ * The user name whose quota an object counts toward; undefined if it counts toward none, as for an object that an administrator
  * created without an owner.
  *
  * @example
@@ -39,7 +39,7 @@ export function payerOf(object: KubeObject): string | undefined {
 /** `UserInfo.extra` of the server while it writes on behalf of a user. No request from outside has it. */
 const CHARGED_EXTRA = "platform/charged";
 
-/** The server as the author of objects that it creates on behalf of a user, whose quota they count for. */
+/** The server as the author of objects that it creates on behalf of a user, whose quota they count toward. */
 export function chargedTo(user: string): UserInfo {
   return { ...SYSTEM_USER, extra: { [CHARGED_EXTRA]: [user] } };
 }
@@ -82,7 +82,7 @@ function newPayer({ by, objects, lives }: Author): string | undefined {
   if (administers(by)) return chargedBy(by);
   if (subjectOfUserName(by.name)?.kind === "user") return by.name;
   const key = authorKey(by, objects);
-  // A team's key that a user made counts for that user: otherwise each team would add a quota of its own.
+  // A team's key that a user made counts toward that user's quota: otherwise each team would add a quota of its own.
   for (const link of key === undefined ? [] : lives.chainOf(key)) {
     const person = link && originOf(link).person;
     if (person !== undefined) return person.name;

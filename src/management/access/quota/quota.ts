@@ -52,7 +52,7 @@ export function createQuota({ objects, limits = {}, refused = () => {} }: QuotaO
   objects.onChange(({ object, previous }) => {
     const changed = object ?? previous;
     const charge = object && chargeOf(object);
-    // A new object without a payer counts for none, and has not done so before.
+    // A new object without a payer counts toward no quota, and has not done so before.
     if (changed !== undefined && (charge ?? previous) !== undefined) usage.store(placeOf(changed), charge);
   });
   return ({ type, user, object }) => {

@@ -257,7 +257,7 @@ class Refresher implements LoginRefresher {
         return "unasked";
       }
       const taken = takenIdentity(provider, said, { settings: settings(), limits: SIGN_IN_LIMITS });
-      if (taken.userId !== userId) return await this.#end(key, "the provider's answer is about another user");
+      if (taken.userId !== userId) return await this.#end(key, "the provider's response is about another user");
       await logins.refreshLogin(key, taken, said);
       return "current";
     } catch (error) {

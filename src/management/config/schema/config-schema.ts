@@ -166,14 +166,14 @@ const VAULT = {
       default: VAULT_REQUEST_SECONDS,
       minimum: 1,
       maximum: 300,
-      description: "How long the vault may take for one answer, in seconds.",
+      description: "How long the vault may take for one response, in seconds.",
     },
     answerMaxKiB: {
       type: "integer",
       default: VAULT_ANSWER_KIB,
       minimum: 1,
       maximum: 16_384,
-      description: "Maximum length of an answer from the vault, in KiB.",
+      description: "Maximum length of a response from the vault, in KiB.",
     },
   },
 } as const satisfies ObjectSchema;

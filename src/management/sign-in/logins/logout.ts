@@ -16,7 +16,7 @@ export interface LogoutOptions {
 /**
  * Ends the login key that the request presents. Returns the address that ends the provider's own session, if the key came from one.
  *
- * @throws API_UNAUTHORIZED (the function returned) when the request presents no login key.
+ * @throws API_UNAUTHORIZED (from the returned function) when the request presents no login key.
  */
 export function createLogout({ ports, clients, findProvider }: LogoutOptions): (visit: Visit) => Promise<URL | undefined> {
   return async (visit) => {

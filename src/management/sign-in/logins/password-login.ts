@@ -30,7 +30,7 @@ const TEXT_LENGTH_MAX = 1_024;
  * Above a limit, all attempts are refused without a check until the window ends. Attempts from other addresses do not lock out a user at an address
  * of an earlier sign-in. The result is undefined when the user is asked whether the waiting program may have the key.
  *
- * @throws API_UNAUTHORIZED (the function returned) for a wrong password or unknown user, API_FORBIDDEN when passwords are disabled,
+ * @throws API_UNAUTHORIZED (from the returned function) for a wrong password or unknown user, API_FORBIDDEN when passwords are disabled,
  * API_TOO_MANY_REQUESTS after too many failures.
  */
 export function createPasswordLogin({

@@ -36,7 +36,7 @@ export function notAccepted(error: unknown): EngineError {
   const reason = protocolReason(error);
   if (error instanceof openid.ResponseBodyError && OF_SETUP.includes(error.error)) return troubled("setup", reason);
   if (error instanceof openid.AuthorizationResponseError) return Object.assign(saidInBrowser(error), { cause: reason });
-  return Object.assign(unauthorized("the provider's answer was not accepted; start again"), { cause: reason });
+  return Object.assign(unauthorized("the provider's response was not accepted; start again"), { cause: reason });
 }
 
 /** The provider no longer knows the user or the login. */
@@ -48,7 +48,7 @@ export function notRefreshed(error: unknown): EngineError {
   if (reached !== undefined) return reached;
   const reason = protocolReason(error);
   if (!(error instanceof openid.ResponseBodyError))
-    return unavailable(`the provider's answer to a refresh token cannot be used: ${reason}`);
+    return unavailable(`the provider's response to a refresh token cannot be used: ${reason}`);
   if (OF_SETUP.includes(error.error)) return troubled("setup", reason);
   return OF_END.includes(error.error)
     ? unauthorized(`the provider ended the login: ${reason}`)
@@ -63,7 +63,7 @@ function saidInBrowser(error: openid.AuthorizationResponseError): EngineError {
   if (error.error === "access_denied") return forbiddenPath(`you or your organisation declined the request at the provider: ${code}`);
   if (OF_CONSENT.includes(error.error) || number === "AADSTS65001")
     return forbiddenPath(`your administrator must first allow this application at the provider: ${code}`);
-  return unauthorized(`the provider's answer was not accepted: ${code}`);
+  return unauthorized(`the provider's response was not accepted: ${code}`);
 }
 
 /** Why the protocol failed. The causes of these errors contain tokens and claims: only their messages are used. */

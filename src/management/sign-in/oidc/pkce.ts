@@ -3,7 +3,7 @@ import type { Chance } from "../../../base/chance.ts";
 
 const SECRET_BYTES = 32;
 
-/** A random text that cannot be guessed: 43 characters for addresses, 256 bits. */
+/** A random text that cannot be guessed: 256 bits in 43 characters that are safe in URLs. */
 export function secretText(chance: Pick<Chance, "bytes">): string {
   return Buffer.from(chance.bytes(SECRET_BYTES)).toString("base64url");
 }

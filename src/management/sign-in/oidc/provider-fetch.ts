@@ -77,7 +77,7 @@ async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<Re
   let length = 0;
   for await (const chunk of answer) {
     length += (chunk as Buffer).length;
-    if (length > bytesMax) throw new Error(`the answer is longer than ${bytesMax} bytes`);
+    if (length > bytesMax) throw new Error(`the response is longer than ${bytesMax} bytes`);
     chunks.push(chunk as Buffer);
   }
   const headers = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>

@@ -72,7 +72,7 @@ export function isLive({ kind, settings }: Provider): boolean {
  * Opens a provider when it is first needed, and again when its settings or its authorities change or its discovery document is too old.
  * Failures are not remembered.
  *
- * @throws API_UNAVAILABLE (the function returned) when the provider cannot be reached or a file of its settings cannot be read.
+ * @throws API_UNAVAILABLE (from the returned function) when the provider cannot be reached or a file of its settings cannot be read.
  */
 export function createProviderClients(options: ProviderClientsOptions): ProviderClients {
   const { clock, readFile, limits, createFetch = createProviderFetch } = options;

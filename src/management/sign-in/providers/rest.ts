@@ -134,11 +134,11 @@ function failureOf({ status, headers }: Response, where: string) {
 
 function parsed(text: string, { headers }: Response, where: string): unknown {
   const type = headers.get("content-type") ?? "";
-  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) throw unavailable(`${where}: the answer is not JSON`);
+  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) throw unavailable(`${where}: the response is not JSON`);
   try {
     return parseJson(text, DEPTH_MAX);
   } catch (error) {
-    throw unavailable(`${where}: the answer cannot be read: ${messageOf(error).slice(0, 100)}`);
+    throw unavailable(`${where}: the response cannot be read: ${messageOf(error).slice(0, 100)}`);
   }
 }
 

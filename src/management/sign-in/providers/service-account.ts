@@ -24,7 +24,7 @@ export interface ServiceAccountOptions extends ProviderContext {
  * Tokens of a service account that works on an administrator's behalf. The file is read for each new token, so that it can be replaced; a
  * token is used until a minute before its end. The assertion goes only to the known address, because the file could name a different one.
  *
- * @throws API_UNAVAILABLE (the function returned) when the file cannot be used, or the provider refuses it.
+ * @throws API_UNAVAILABLE (from the returned function) when the file cannot be used, or the provider refuses it.
  */
 export function createServiceAccount({ path, adminEmail, ...context }: ServiceAccountOptions): () => Promise<string> {
   let known: { readonly token: string; readonly untilMs: number } | undefined;
@@ -36,8 +36,8 @@ export function createServiceAccount({ path, adminEmail, ...context }: ServiceAc
       .catch((error: unknown) => {
         throw troubled("setup", `the service account cannot get a token: ${messageOf(error)}`);
       });
-    const answer = recordIn(body, "token answer");
-    const token = requiredText(answer, "access_token", "token answer");
+    const answer = recordIn(body, "token response");
+    const token = requiredText(answer, "access_token", "token response");
     const seconds = Math.min(TOKEN_SECONDS, Number(answer["expires_in"]) || 0);
     known = { token, untilMs: context.clock.monotonic() + Math.max(0, seconds - EARLY_SECONDS) * 1_000 };
     return token;

@@ -23,8 +23,8 @@ export interface ExpressionPair {
 export type PairProof = { readonly kind: "inverse" } | { readonly kind: "exceptions"; readonly values: readonly unknown[] };
 
 /**
- * Looks for a proof that `reverseExpression` undoes `expression` for all values of the shape. Undefined: the texts do not prove it,
- * and values must be tried.
+ * Looks for a proof that `reverseExpression` undoes `expression` for all values of the shape. Returns undefined if the source
+ * text proves nothing; values must then be tried.
  *
  * @example
  * provePair({ expression: '"x-" + value', reverseExpression: "value.slice(2)" }, { type: "text", format: "text" }); // { kind: "inverse" }

@@ -276,7 +276,7 @@ function readPatches({ node, definition, field }: TestSource, report: Report): P
     const text = valueAt(item, "path");
     if (item?.kind !== "map" || text?.kind !== "scalar") return [];
     if (item.entries.size === 1) {
-      const hint = "Write outcome, matches, changed, code or fuel";
+      const hint = "Add outcome, matches, changed, code or fuel";
       report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message: "The entry has no statement about the patch", hint });
     }
     const compile = () => compilePath(expectation.path, { syntax: expectation.path.startsWith("$") ? "jsonpath" : "field" });
@@ -302,8 +302,8 @@ function readCases({ node, definition, field }: TestSource, report: Report): Tes
     if (!item.entries.has("in"))
       report.error({ code: "CONFIG_REQUIRED", at: startOf(item), field: at, message: 'Missing required field "in"' });
     if (hasOut === hasError) {
-      const message = hasOut ? "Found out and error in one case" : "The case has neither out nor error";
-      report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message, hint: "Write either out or error" });
+      const message = hasOut ? "The case has both out and error" : "The case has neither out nor error";
+      report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message, hint: "Specify either out or error" });
     }
     checkCode(valueAt(item, "error"), fieldPath(at, "error"), report);
     return [{ label: found.it ?? shown(found.in), definition: found, hasOut, place: startOf(item) }];

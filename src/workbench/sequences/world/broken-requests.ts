@@ -68,7 +68,7 @@ export function sideOf(request: SentRequest): Side {
 
 /** The answer of a status, as an error. */
 export function errorOf(status: AnsweredStatus): EngineError {
-  return new EngineError(CODES[status], `The answer is ${status}, as the sequence specifies`);
+  return new EngineError(CODES[status], `The response is ${status}, as the sequence specifies`);
 }
 
 function fits({ fault, target }: Waiting, request: SentRequest, resource: ResourceType): boolean {

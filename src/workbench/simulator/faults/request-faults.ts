@@ -48,7 +48,7 @@ function giveUp({ flight }: Found): void {
 function answered(name: string, code: Code, weight: number, fits = always as (flight: Flight) => boolean): Act {
   return requestFault(name, weight, fits, (_world, { flight }) => {
     if (flight.request.type === "report") return;
-    flight.response = responseTo(flight.request, new EngineError(code, `The simulated answer is ${code}`));
+    flight.response = responseTo(flight.request, new EngineError(code, `The simulated response is ${code}`));
   });
 }
 

@@ -37,7 +37,7 @@ export function brake(world: World): Oracle {
       if (gone === undefined) return undefined;
       const isHeld = author.kind === "replica" && side === "host" && after === undefined && gone.has(isCopy(world, before!)?.source ?? "");
       if (isHeld && !knowsAllCopies(world, author.index, plural)) return void vanished.delete(plural);
-      if (isHeld) return `${plural} ${key} was deleted after the tenant cluster was suddenly empty`;
+      if (isHeld) return `${plural} ${key} was deleted after the tenant cluster suddenly became empty`;
       if (after !== undefined || side === "host") vanished.delete(plural);
       return undefined;
     },

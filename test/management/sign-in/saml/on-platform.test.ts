@@ -83,7 +83,10 @@ test("each outcome counts, and the audit log has who and why", async () => {
       code: 403,
       notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "forbidden: none of your groups is allowed to sign in" },
     },
-    { code: 401, notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "the provider's answer was not accepted; start again" } },
+    {
+      code: 401,
+      notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "the provider's response was not accepted; start again" },
+    },
     {
       code: 400,
       notes: { [note("connector")]: "corp", [note("sign-in-refused")]: "this login is unknown, has ended or took too long: start again" },

@@ -141,7 +141,7 @@ export class EtcdConnection {
     try {
       const answer = await this.#ask(endpoint, { path: "/v3/maintenance/status", body: {} }, this.#options.connectTimeoutMs);
       const { cluster_id: id } = ((answer as { header?: WireHeader }).header ?? {}) as WireHeader;
-      if (id === undefined) throw foreignAnswer("the answer contains no cluster id");
+      if (id === undefined) throw foreignAnswer("the response contains no cluster id");
       this.#clusterId ??= id;
       if (id === this.#clusterId || this.#tookOver(endpoint, id)) return this.#endpoints.forEach((each) => (each.foreign = undefined));
       throw new EtcdFailure(`${endpoint.url.host} belongs to another cluster`, { mayHaveHappened: false });
@@ -213,7 +213,7 @@ export class EtcdConnection {
   }
 
   #limit(request: ClientRequest, timeoutMs: number, until: "close" | "response"): void {
-    const late = this.#options.clock.schedule(timeoutMs, () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)), {
+    const late = this.#options.clock.schedule(timeoutMs, () => request.destroy(new Error(`no response in ${timeoutMs} ms`)), {
       keepAlive: true,
     });
     request.once(until, () => late.cancel());

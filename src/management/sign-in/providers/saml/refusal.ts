@@ -11,7 +11,7 @@ const QUOTED_MAX = 200;
  * unproven("the assertion has ended").code; // "API_UNAUTHORIZED"
  */
 export function unproven(rule: string): EngineError {
-  return Object.assign(unauthorized("the provider's answer was not accepted; start again"), { cause: rule });
+  return Object.assign(unauthorized("the provider's response was not accepted; start again"), { cause: rule });
 }
 
 /** A part of a document for a log: short, quoted, on one line. */

@@ -90,7 +90,7 @@ function demandUniqueIds(outer: XmlElement): void {
 function onlyAssertion(outer: XmlElement): XmlElement {
   const all = [...elementsBelow(outer)];
   if (all.some(({ name }) => /^Encrypted(?:Assertion|ID|Attribute)$/.test(name))) {
-    const message = "the provider encrypts its answer, and this platform has no key to decrypt it; tell your administrator";
+    const message = "the provider encrypts its response, and this platform has no key to decrypt it; tell your administrator";
     throw Object.assign(unauthorized(message), { cause: "the assertion is encrypted" });
   }
   const assertions = all.filter(({ name }) => name === "Assertion");
