@@ -9,7 +9,7 @@ import type { SliceCount } from "../../../src/engine/reconcile/rules/rules.ts";
 import { createHandBack, HAND_BACK } from "../../../src/engine/sync/backends/hand-back.ts";
 import type { ClusterAccess } from "../../../src/engine/sync/cluster/access.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
-import type { Endpoints, EndpointSlice, EndpointSubset, KubeObject } from "../../../src/kube/object/types.ts";
+import type { Endpoints, EndpointSlice, KubeObject } from "../../../src/kube/object/types.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { namedService, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 
@@ -18,8 +18,14 @@ const KEY = { namespace: "shop", name: "web" };
 const AROUND = { tenantService: service("shop", "web", {}), hostService: namedService() };
 
 /** The copy as it stands there with this label. */
-function copyOf(label: string | undefined, version: string, subsets?: readonly EndpointSubset[]): Endpoints {
-  const [operation] = plan(RULES, { key: KEY, tenant: tenantEndpoints({}, subsets), host: undefined, ...AROUND }).operations;
+function copyOf(label: string | undefined, version: string, key = KEY): Endpoints {
+  const { metadata: meta, ...content } = tenantEndpoints();
+  const tenant = { ...content, metadata: { ...meta, ...key } };
+  const hostService = {
+    ...AROUND.hostService,
+    metadata: { ...AROUND.hostService.metadata, annotations: { "sync.platform/stands-for": `shop/${key.name}` } },
+  };
+  const [operation] = plan(RULES, { key, tenant, host: undefined, ...AROUND, hostService }).operations;
   if (operation?.action !== "create") throw new Error("the first plan creates");
   const { metadata, ...rest } = stored(operation.object, version);
   return { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...(label && { [SKIP_MIRROR]: label }) } } } as Endpoints;
@@ -221,6 +227,21 @@ test.each([false, true])("what was made of a copy that is gone for good goes too
   state.standing = undefined;
   expect(await run()).toEqual({});
   expect(state.slices).toEqual([]);
+});
+
+test("each slice is looked at equally often, however many copies there are", async () => {
+  const looks = async (count: number) => {
+    const { state, run } = createWorld();
+    const copies = Array.from({ length: count }, (_, index) => copyOf("true", "20", { namespace: "shop", name: `web-${index}` }));
+    let times = 0;
+    const counted = (slice: EndpointSlice) =>
+      Object.defineProperty({ ...slice }, "metadata", { get: () => ((times += 1), slice.metadata) });
+    state.copies = copies;
+    state.slices = copies.flatMap((copy) => [...made(copy), ...mirrored(copy)].map(counted));
+    await run();
+    return times / state.slices.length;
+  };
+  expect(await looks(20)).toBe(await looks(5));
 });
 
 test("what an earlier process made of a copy that went with it goes as well, where slices are synced", async () => {
