@@ -207,7 +207,7 @@ test("a copy that comes back without its label is looked after, where slices are
 });
 
 test.each([false, true])("what was made of a copy that is gone for good goes too, and not before (both kinds: %s)", async (bothKinds) => {
-  const { state, run } = createWorld(bothKinds);
+  const { state, clock, run } = createWorld(bothKinds);
   const copy = copyOf("true", "20");
   state.copies = [copy];
   state.slices = made(copy);
@@ -225,8 +225,15 @@ test.each([false, true])("what was made of a copy that is gone for good goes too
   for (let times = 0; times < 3; times += 1) expect((await run()).requeueAfterMs).toBeGreaterThan(0);
   expect(state.slices).toHaveLength(1);
   state.standing = undefined;
+  expect(await run()).toEqual(bothKinds ? {} : { requeueAfterMs: LATE_MS });
+  expect(state.slices).toEqual([]);
+  if (bothKinds) return;
+  // The write of a process that has ended reaches the host now.
+  state.slices = made(copy);
+  await clock.advance(LATE_MS);
   expect(await run()).toEqual({});
   expect(state.slices).toEqual([]);
+  expect([state.lists, await run(), state.lists]).toEqual([8, {}, 8]);
 });
 
 test("each slice is looked at equally often, however many copies there are", async () => {

@@ -159,8 +159,9 @@ class RunningHandBack implements HandBack {
       if (result === "kept") kept.push(keyOf(copy));
     }
     for (const place of gone) {
-      const result = found === undefined ? "kept" : await this.#removeOfGone(host, place, found);
+      const result = found === undefined ? "kept" : await this.#removeOfGone(host, place, found, mayGrow);
       if (result === "waits") left.push(place);
+      if (result === "late") isLate = true;
       if (result === "kept") kept.push(parseKey(place));
     }
     this.#tellKept(kept);
@@ -202,13 +203,14 @@ class RunningHandBack implements HandBack {
   }
 
   /** A copy that others have deleted comes back, so it must be gone twice; and a list can have left it out. */
-  async #removeOfGone(host: ClusterAccess, place: string, { made }: FoundSlices): Promise<HandedBack> {
+  async #removeOfGone(host: ClusterAccess, place: string, { made }: FoundSlices, mayGrow: boolean): Promise<HandedBack> {
     const isFirst = !this.#gone.has(place);
     this.#gone.add(place);
     if (isFirst) return "waits";
     const live = await this.#live(host, place);
     if (live !== undefined && live.length > 0) return "waits";
     const result = await this.#remove(host.writer, made.get(place) ?? []);
+    if (result === "done" && mayGrow) return "late";
     if (result === "done") this.#states.set(place, "done");
     return result;
   }
