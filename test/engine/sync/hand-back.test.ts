@@ -44,7 +44,7 @@ function mirrored(copy: Endpoints): EndpointSlice[] {
 const LATE_MS = 70_000;
 
 /** A host, and a syncer between its reconciles. */
-function createWorld(bothKinds = false) {
+function createWorld(bothKinds = false, mayHaveMade = false) {
   const state = {
     copies: [] as KubeObject[],
     slices: [] as KubeObject[],
@@ -71,7 +71,7 @@ function createWorld(bothKinds = false) {
   } as unknown as ClusterAccess;
   const clock = createFakeClock();
   const handBack = createHandBack({
-    ...{ rules: RULES, logger: silentLogger, clock, enqueue: (id: string) => void state.asked.push(id) },
+    ...{ rules: RULES, logger: silentLogger, clock, enqueue: (id: string) => void state.asked.push(id), mayHaveMade },
     ...(bothKinds && { slices: () => state.slices }),
   });
   const around = (host: KubeObject | undefined, slices?: SliceCount, key = KEY) =>
@@ -144,6 +144,21 @@ test("what is removed at the first look can be followed by more, and needs no la
   await clock.advance(LATE_MS);
   expect(await run()).toEqual({});
   expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+});
+
+test("a process that has decided before looks at copies without a label, too, which get none for it", async () => {
+  const { state, around, clock, run } = createWorld(false, true);
+  const copy = copyOf(undefined, "20");
+  state.copies = [copy];
+  state.slices = [...made(copy), ...mirrored(copy)];
+  expect(await run()).toEqual({ requeueAfterMs: LATE_MS });
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+  expect(around(copy)).toBeUndefined();
+  state.slices.push(...made(copy));
+  await clock.advance(LATE_MS);
+  expect(await run()).toEqual({});
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+  expect([state.lists, await run(), state.lists]).toEqual([2, {}, 2]);
 });
 
 test("what is left for want of rights is not looked at again", async () => {

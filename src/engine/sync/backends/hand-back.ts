@@ -1,7 +1,8 @@
 /**
  * Undoes `backends: auto` when it no longer applies, because slices that were made from Endpoints would go stale. First, the label that
  * disables the host's mirror is removed; then the made slices are removed, once the mirror or copies of the tenant's slices show the same
- * backends. If only Endpoints are copied, only copies with the label are checked: a syncer that has never made slices does not request any.
+ * backends. If only Endpoints are copied, only copies with the label are checked: a syncer that has never made slices does not request any. A
+ * copy gets the label after its slices were made, so a process that has decided before checks all.
  * There, nothing shows a slice that a process before this one has requested and that the host creates only now. So these copies keep the label,
  * with the value "false", until no such request can be under way, and are then checked once more.
  *
@@ -44,6 +45,8 @@ export interface HandBackOptions {
   readonly clock: Clock;
   /** Slices of the host, where they are synced: what was made is among them. */
   readonly slices?: (() => readonly KubeObject[]) | undefined;
+  /** This process has decided before: slices may have been made of copies that have no label yet. Default false. */
+  readonly mayHaveMade?: boolean;
   enqueue(id: string): void;
 }
 
@@ -185,7 +188,8 @@ class RunningHandBack implements HandBack {
     const place = formatKey(keyOf(copy));
     const state = this.#states.get(place);
     // What is known needs no label any more.
-    const isTraced = this.#options.slices !== undefined || copy.metadata.labels?.[SKIP_MIRROR] !== undefined || state === "made";
+    const { slices, mayHaveMade } = this.#options;
+    const isTraced = slices !== undefined || mayHaveMade === true || copy.metadata.labels?.[SKIP_MIRROR] !== undefined || state === "made";
     return isTraced && state !== "done" && this.#mayBeLeft(place) && this.#isOurs(copy);
   }
 
