@@ -32,6 +32,8 @@ export function parseTarget(path: string): ResourceTarget | undefined {
   // The first one is what comes before the first slash.
   const core = segments[1] === "api";
   if (!core && segments[1] !== "apis") return undefined;
+  // An encoded slash does not make a group of it.
+  if (core && segments[2]?.includes("/")) return undefined;
   const apiVersion = core ? segments[2] : `${segments[2]}/${segments[3]}`;
   const begin = core ? 3 : 4;
   const watch = segments[begin] === "watch";

@@ -57,6 +57,7 @@ describe("paths", () => {
     { path: "/", want: undefined },
     { path: "/api/v1//pods", want: undefined },
     { path: "/api/v1/pods/", want: undefined },
+    { path: "/api/apps%2Fv1/deployments", want: undefined },
     { path: "/api/v1/namespaces/shop/pods/a/status/more", want: undefined },
   ])("$path", ({ path, want }) => {
     expect(target(path)).toEqual(want);

@@ -9,7 +9,7 @@ import type { SliceCount } from "../../../src/engine/reconcile/rules/rules.ts";
 import { createHandBack, HAND_BACK } from "../../../src/engine/sync/backends/hand-back.ts";
 import type { ClusterAccess } from "../../../src/engine/sync/cluster/access.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
-import type { Endpoints, EndpointSlice, EndpointSubset, KubeObject } from "../../../src/kube/object/types.ts";
+import type { Endpoints, EndpointSlice, KubeObject } from "../../../src/kube/object/types.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { namedService, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 
@@ -18,8 +18,14 @@ const KEY = { namespace: "shop", name: "web" };
 const AROUND = { tenantService: service("shop", "web", {}), hostService: namedService() };
 
 /** The copy as it stands there with this label. */
-function copyOf(label: string | undefined, version: string, subsets?: readonly EndpointSubset[]): Endpoints {
-  const [operation] = plan(RULES, { key: KEY, tenant: tenantEndpoints({}, subsets), host: undefined, ...AROUND }).operations;
+function copyOf(label: string | undefined, version: string, key = KEY): Endpoints {
+  const { metadata: meta, ...content } = tenantEndpoints();
+  const tenant = { ...content, metadata: { ...meta, ...key } };
+  const hostService = {
+    ...AROUND.hostService,
+    metadata: { ...AROUND.hostService.metadata, annotations: { "sync.platform/stands-for": `shop/${key.name}` } },
+  };
+  const [operation] = plan(RULES, { key, tenant, host: undefined, ...AROUND, hostService }).operations;
   if (operation?.action !== "create") throw new Error("the first plan creates");
   const { metadata, ...rest } = stored(operation.object, version);
   return { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...(label && { [SKIP_MIRROR]: label }) } } } as Endpoints;
@@ -38,7 +44,7 @@ function mirrored(copy: Endpoints): EndpointSlice[] {
 const LATE_MS = 70_000;
 
 /** A host, and a syncer between its reconciles. */
-function createWorld(bothKinds = false) {
+function createWorld(bothKinds = false, mayHaveMade = false) {
   const state = {
     copies: [] as KubeObject[],
     slices: [] as KubeObject[],
@@ -65,7 +71,7 @@ function createWorld(bothKinds = false) {
   } as unknown as ClusterAccess;
   const clock = createFakeClock();
   const handBack = createHandBack({
-    ...{ rules: RULES, logger: silentLogger, clock, enqueue: (id: string) => void state.asked.push(id) },
+    ...{ rules: RULES, logger: silentLogger, clock, enqueue: (id: string) => void state.asked.push(id), mayHaveMade },
     ...(bothKinds && { slices: () => state.slices }),
   });
   const around = (host: KubeObject | undefined, slices?: SliceCount, key = KEY) =>
@@ -140,6 +146,21 @@ test("what is removed at the first look can be followed by more, and needs no la
   expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
 });
 
+test("a process that has decided before looks at copies without a label, too, which get none for it", async () => {
+  const { state, around, clock, run } = createWorld(false, true);
+  const copy = copyOf(undefined, "20");
+  state.copies = [copy];
+  state.slices = [...made(copy), ...mirrored(copy)];
+  expect(await run()).toEqual({ requeueAfterMs: LATE_MS });
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+  expect(around(copy)).toBeUndefined();
+  state.slices.push(...made(copy));
+  await clock.advance(LATE_MS);
+  expect(await run()).toEqual({});
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+  expect([state.lists, await run(), state.lists]).toEqual([2, {}, 2]);
+});
+
 test("what is left for want of rights is not looked at again", async () => {
   const { state, around, clock, run } = createWorld();
   const copy = copyOf("true", "20");
@@ -201,7 +222,7 @@ test("a copy that comes back without its label is looked after, where slices are
 });
 
 test.each([false, true])("what was made of a copy that is gone for good goes too, and not before (both kinds: %s)", async (bothKinds) => {
-  const { state, run } = createWorld(bothKinds);
+  const { state, clock, run } = createWorld(bothKinds);
   const copy = copyOf("true", "20");
   state.copies = [copy];
   state.slices = made(copy);
@@ -219,8 +240,30 @@ test.each([false, true])("what was made of a copy that is gone for good goes too
   for (let times = 0; times < 3; times += 1) expect((await run()).requeueAfterMs).toBeGreaterThan(0);
   expect(state.slices).toHaveLength(1);
   state.standing = undefined;
+  expect(await run()).toEqual(bothKinds ? {} : { requeueAfterMs: LATE_MS });
+  expect(state.slices).toEqual([]);
+  if (bothKinds) return;
+  // The write of a process that has ended reaches the host now.
+  state.slices = made(copy);
+  await clock.advance(LATE_MS);
   expect(await run()).toEqual({});
   expect(state.slices).toEqual([]);
+  expect([state.lists, await run(), state.lists]).toEqual([8, {}, 8]);
+});
+
+test("each slice is looked at equally often, however many copies there are", async () => {
+  const looks = async (count: number) => {
+    const { state, run } = createWorld();
+    const copies = Array.from({ length: count }, (_, index) => copyOf("true", "20", { namespace: "shop", name: `web-${index}` }));
+    let times = 0;
+    const counted = (slice: EndpointSlice) =>
+      Object.defineProperty({ ...slice }, "metadata", { get: () => ((times += 1), slice.metadata) });
+    state.copies = copies;
+    state.slices = copies.flatMap((copy) => [...made(copy), ...mirrored(copy)].map(counted));
+    await run();
+    return times / state.slices.length;
+  };
+  expect(await looks(20)).toBe(await looks(5));
 });
 
 test("what an earlier process made of a copy that went with it goes as well, where slices are synced", async () => {

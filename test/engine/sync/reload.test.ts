@@ -10,12 +10,17 @@ import type { Config } from "../../../src/engine/config/config.ts";
 import { resolveSettings } from "../../../src/engine/config/settings.ts";
 import type { Settings } from "../../../src/engine/config/settings.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINTS, NAMESPACES } from "../../../src/kube/object/resource.ts";
+import { EngineError } from "../../../src/base/errors.ts";
+import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../../src/engine/kinds/slice-labels.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
 import { createInformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
 import { createSyncer } from "../../../src/engine/syncer.ts";
 import type { Syncer } from "../../../src/engine/syncer.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import type { FakeClock } from "../../support/fake-clock.ts";
+import { service, tenantEndpoints } from "../../support/rules.ts";
+
+const MIRROR_CONTROLLER = "endpointslice-mirroring-controller";
 
 let clock: FakeClock;
 let tenant: EmbeddedCluster;
@@ -170,4 +175,43 @@ test("several reloads happen one after the other, and the last one stays", async
   expect(await during(Promise.all(reloads))).toEqual(["changed", "changed"]);
   await clock.advance(1_000);
   expect([await teamOf("a"), await teamOf("b")]).toEqual(["three", "three"]);
+});
+
+test("what was made of a copy is handed back to the host's mirror, also where the copy has no label yet that tells of it", async () => {
+  const vcluster = { name: "blue", namespace: "vc" };
+  const withBackends = (backends: string) => {
+    const settings = settingsOf({ backends });
+    const resolved = resolveConfig({}, { settings, vcluster });
+    if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
+    return { settings, config: resolved.config };
+  };
+  const managers = async () => {
+    const { items } = await host.client.list(ENDPOINT_SLICES, { namespace: "vc" });
+    return items.map(({ metadata }) => metadata.labels?.[SLICE_MANAGER]);
+  };
+  await host.controllers.stop(MIRROR_CONTROLLER);
+  const metadata = { namespace: "shop", name: "db" };
+  await tenant.client.create(SERVICES, { ...service("shop", "db", { ports: [{ port: 80 }] }), metadata });
+  await tenant.client.create(ENDPOINTS, { ...tenantEndpoints(), metadata });
+  const { client } = host;
+  const withoutLabels: ClusterClient = {
+    get: (type, key) => client.get(type, key),
+    list: (type, options) => client.list(type, options),
+    watch: (type, options) => client.watch(type, options),
+    create: (type, object) => client.create(type, object),
+    async update(type, object) {
+      if (object.metadata.labels?.[SKIP_MIRROR] === "true") throw new EngineError("API_UNAVAILABLE", "The request got lost");
+      return client.update(type, object);
+    },
+    patch: (type, key, how, body) => client.patch(type, key, how, body),
+    delete: (type, key, preconditions) => client.delete(type, key, preconditions),
+    close: () => client.close(),
+  };
+  const syncer = await started(withBackends("auto").config, withoutLabels);
+  const isMade = (manager: string | undefined) => manager === "endpoint-sync.sync.platform";
+  while (!(await managers()).some(isMade)) await clock.advance(100);
+  await host.controllers.start(MIRROR_CONTROLLER);
+  expect(await during(syncer.reload(withBackends("endpoints")))).toBe("changed");
+  for (let times = 0; times < 300 && (await managers()).some(isMade); times += 1) await clock.advance(1_000);
+  expect(await managers()).toEqual([MIRROR]);
 });

@@ -1,7 +1,8 @@
 /**
  * Undoes `backends: auto` when it no longer applies, because slices that were made from Endpoints would go stale. First, the label that
  * disables the host's mirror is removed; then the made slices are removed, once the mirror or copies of the tenant's slices show the same
- * backends. If only Endpoints are copied, only copies with the label are checked: a syncer that has never made slices does not request any.
+ * backends. If only Endpoints are copied, only copies with the label are checked: a syncer that has never made slices does not request any. A
+ * copy gets the label after its slices were made, so a process that has decided before checks all.
  * There, nothing shows a slice that a process before this one has requested and that the host creates only now. So these copies keep the label,
  * with the value "false", until no such request can be under way, and are then checked once more.
  *
@@ -44,6 +45,8 @@ export interface HandBackOptions {
   readonly clock: Clock;
   /** Slices of the host, where they are synced: what was made is among them. */
   readonly slices?: (() => readonly KubeObject[]) | undefined;
+  /** This process has decided before: slices may have been made of copies that have no label yet. Default false. */
+  readonly mayHaveMade?: boolean;
   enqueue(id: string): void;
 }
 
@@ -65,10 +68,14 @@ const LATE_WRITES_MS = 70_000;
  */
 type HandedBack = "done" | "waits" | "late" | "kept";
 
-/** What a list has shown of the syncer's slices, and whether more of them can still reach the host. */
+/** What a list has shown of the syncer's slices, by the host key of the copy of Endpoints: looking at all of them for each copy takes too long. */
 interface FoundSlices {
-  readonly slices: readonly EndpointSlice[];
-  readonly mayGrow: boolean;
+  /** Made from the copy. */
+  readonly made: ReadonlyMap<string, readonly EndpointSlice[]>;
+  /** Made from it by the host's mirror. */
+  readonly mirrored: ReadonlyMap<string, readonly EndpointSlice[]>;
+  /** Copies of slices of the tenant beside it. */
+  readonly beside: ReadonlyMap<string, readonly EndpointSlice[]>;
 }
 
 /** Starts with nothing handed back. */
@@ -141,20 +148,23 @@ class RunningHandBack implements HandBack {
     const gone = this.#goneAmong(all);
     if (copies.length === 0 && gone.length === 0) return {};
     const slices = await this.#slicesOf(host);
+    const found = slices && this.#sorted(slices);
     const left = [];
     const kept: ObjectKey[] = [];
+    const mayGrow = lateMs > 0;
     let isLate = false;
     for (const copy of copies) {
       const place = formatKey(keyOf(copy));
       this.#looked.add(place);
-      const result = slices === undefined ? this.#keep(copy) : await this.#handBack(host, copy, { slices, mayGrow: lateMs > 0 });
+      const result = found === undefined ? this.#keep(copy) : await this.#handBack(host, copy, found, mayGrow);
       if (result === "waits") left.push(place);
       if (result === "late") isLate = true;
       if (result === "kept") kept.push(keyOf(copy));
     }
     for (const place of gone) {
-      const result = slices === undefined ? "kept" : await this.#removeOfGone(host, place, slices);
+      const result = found === undefined ? "kept" : await this.#removeOfGone(host, place, found, mayGrow);
       if (result === "waits") left.push(place);
+      if (result === "late") isLate = true;
       if (result === "kept") kept.push(parseKey(place));
     }
     this.#tellKept(kept);
@@ -178,7 +188,8 @@ class RunningHandBack implements HandBack {
     const place = formatKey(keyOf(copy));
     const state = this.#states.get(place);
     // What is known needs no label any more.
-    const isTraced = this.#options.slices !== undefined || copy.metadata.labels?.[SKIP_MIRROR] !== undefined || state === "made";
+    const { slices, mayHaveMade } = this.#options;
+    const isTraced = slices !== undefined || mayHaveMade === true || copy.metadata.labels?.[SKIP_MIRROR] !== undefined || state === "made";
     return isTraced && state !== "done" && this.#mayBeLeft(place) && this.#isOurs(copy);
   }
 
@@ -196,16 +207,14 @@ class RunningHandBack implements HandBack {
   }
 
   /** A copy that others have deleted comes back, so it must be gone twice; and a list can have left it out. */
-  async #removeOfGone(host: ClusterAccess, place: string, slices: readonly EndpointSlice[]): Promise<HandedBack> {
+  async #removeOfGone(host: ClusterAccess, place: string, { made }: FoundSlices, mayGrow: boolean): Promise<HandedBack> {
     const isFirst = !this.#gone.has(place);
     this.#gone.add(place);
     if (isFirst) return "waits";
     const live = await this.#live(host, place);
     if (live !== undefined && live.length > 0) return "waits";
-    const result = await this.#remove(
-      host.writer,
-      slices.filter((slice) => placeOf(madeFrom(this.#options.rules.translator.markerPrefix, slice)) === place),
-    );
+    const result = await this.#remove(host.writer, made.get(place) ?? []);
+    if (result === "done" && mayGrow) return "late";
     if (result === "done") this.#states.set(place, "done");
     return result;
   }
@@ -290,14 +299,33 @@ class RunningHandBack implements HandBack {
     }
   }
 
-  async #handBack(host: ClusterAccess, copy: Endpoints, { slices, mayGrow }: FoundSlices): Promise<HandedBack> {
-    const prefix = this.#options.rules.translator.markerPrefix;
+  #sorted(slices: readonly EndpointSlice[]): FoundSlices {
+    const { rules } = this.#options;
+    const prefix = rules.translator.markerPrefix;
+    const found = { made: new Map<string, EndpointSlice[]>(), mirrored: new Map<string, EndpointSlice[]>(), beside: new Map() };
+    const put = (group: Map<string, EndpointSlice[]>, place: string | undefined, slice: EndpointSlice) => {
+      if (place === undefined) return;
+      const before = group.get(place);
+      if (before === undefined) group.set(place, [slice]);
+      else before.push(slice);
+    };
+    for (const slice of slices) {
+      put(found.made, placeOf(madeFrom(prefix, slice)), slice);
+      if (slice.metadata.labels?.[SLICE_MANAGER] === MIRROR) put(found.mirrored, placeOf(endpointsBehind(prefix, slice)), slice);
+      const service = ourMarkers(rules, slice, ENDPOINT_SLICES) && serviceOfSlice(slice);
+      put(found.beside, service && formatKey(service), slice);
+    }
+    return found;
+  }
+
+  async #handBack(host: ClusterAccess, copy: Endpoints, found: FoundSlices, mayGrow: boolean): Promise<HandedBack> {
     const id = formatKey(keyOf(copy));
-    const isOf = (source: ReturnType<typeof madeFrom>) => placeOf(source) === id;
-    const made = slices.filter((slice) => isOf(madeFrom(prefix, slice)));
+    const made = found.made.get(id) ?? [];
     if (made.length > 0 && skipsMirror(copy)) this.#note(copy, "made");
-    const mirrored = slices.filter((slice) => slice.metadata.labels?.[SLICE_MANAGER] === MIRROR && isOf(endpointsBehind(prefix, slice)));
-    const isReplaced = this.#isReplaced(copy, slices);
+    const mirrored = found.mirrored.get(id) ?? [];
+    // Copies of all slices of the tenant are there, also by what the host itself shows: an answer can be false.
+    const copies = found.beside.get(id) ?? [];
+    const isReplaced = copies.length >= (this.#replaced.get(id) ?? Infinity);
     if (made.length > 0 && !isReplaced && !shows(copy, mirrored)) return "waits";
     if (made.length > 0 && !isReplaced) {
       const live = (await this.#live(host, id)) ?? [copy];
@@ -307,17 +335,6 @@ class RunningHandBack implements HandBack {
     if ((await this.#remove(host.writer, made)) === "kept") return this.#keep(copy);
     this.#note(copy, mayGrow ? "made" : "done");
     return mayGrow ? "late" : "done";
-  }
-
-  /** Copies of all slices of the tenant are there, also by what the host itself shows: an answer can be false. */
-  #isReplaced(copy: Endpoints, slices: readonly EndpointSlice[]): boolean {
-    const { name, namespace } = keyOf(copy);
-    const isBeside = (slice: EndpointSlice) => {
-      const service = serviceOfSlice(slice);
-      return service !== undefined && sameKey(service, { namespace, name });
-    };
-    const copies = slices.filter((slice) => isBeside(slice) && ourMarkers(this.#options.rules, slice, ENDPOINT_SLICES) !== undefined);
-    return copies.length >= (this.#replaced.get(formatKey(keyOf(copy))) ?? Infinity);
   }
 
   #note(copy: Endpoints, state: "made" | "done"): void {
