@@ -155,7 +155,7 @@ describe("an API server", () => {
     expect([(await send(data(90))).code, (await send(yaml(40), "application/yaml")).code]).toEqual([201, 201]);
     const [json, other] = [await send(data(110)), await send(yaml(60), "application/yaml")];
     expect([json.code, json.json["message"]]).toEqual([413, "Request entity too large: limit is 100 fields and items"]);
-    expect([other.code, other.json["message"]]).toMatchObject([413, expect.stringContaining("send it as JSON")]);
+    expect([other.code, other.json["message"]]).toMatchObject([413, expect.stringContaining("send JSON instead")]);
     expect((await send(`{"metadata":{"name":"broken"},"data":[${",".repeat(200)}`)).code).toBe(413);
   });
 
