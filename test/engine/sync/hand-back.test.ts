@@ -161,6 +161,32 @@ test("a process that has decided before looks at copies without a label, too, wh
   expect([state.lists, await run(), state.lists]).toEqual([2, {}, 2]);
 });
 
+test("a label that comes back is looked after again: another process has led meanwhile, with another configuration", async () => {
+  const { state, around, clock, run } = createWorld();
+  const copy = copyOf("false", "20");
+  state.copies = [copy];
+  expect(await run()).toEqual({ requeueAfterMs: LATE_MS });
+  await clock.advance(LATE_MS);
+  expect(await run()).toEqual({});
+  expect(around(copy)?.skipMirror).toBeUndefined();
+  expect(around(copyOf(undefined, "21"))).toBeUndefined();
+  expect(await run()).toEqual({});
+  await clock.advance(LATE_MS);
+  state.asked.length = 0;
+  const labelled = copyOf("true", "22");
+  state.copies = [labelled];
+  state.slices = [...made(copy), ...mirrored(copy)];
+  state.standing = [copyOf("false", "23")];
+  expect([around(labelled)?.skipMirror, state.asked]).toEqual(["true", [HAND_BACK]]);
+  expect(await run()).toEqual({ requeueAfterMs: LATE_MS });
+  expect(around(labelled)?.skipMirror).toBe("false");
+  // The last write of the other process reaches the host now.
+  state.slices.push(...made(copy));
+  await clock.advance(LATE_MS);
+  expect(await run()).toEqual({});
+  expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+});
+
 test("what is left for want of rights is not looked at again", async () => {
   const { state, around, clock, run } = createWorld();
   const copy = copyOf("true", "20");

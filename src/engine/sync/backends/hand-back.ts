@@ -85,8 +85,8 @@ export function createHandBack(options: HandBackOptions): HandBack {
 
 class RunningHandBack implements HandBack {
   readonly #options: HandBackOptions;
-  /** Host keys of copies: what is made of them stands still or can still come, or is gone. */
-  readonly #states = new Map<string, "made" | "done">();
+  /** Host keys of copies: what is made of them stands still or can still come, or is gone; and then the label is gone too. */
+  readonly #states = new Map<string, "made" | "done" | "clean">();
   /** Host keys of copies that copies of the tenant's slices take the place of, and how many those are. */
   readonly #replaced = new Map<string, number>();
   /** Host keys of copies that were looked at, or are about to be: a cache may show a label only after the first look. */
@@ -108,13 +108,18 @@ class RunningHandBack implements HandBack {
     const label = host?.metadata.labels?.[SKIP_MIRROR];
     const isLabelled = label === "true" || label === "false";
     // Slices that are synced show what is left also of a copy that lost the label, as with its markers for a while.
-    if (kind.resource !== ENDPOINTS || host === undefined || (!isLabelled && this.#options.slices === undefined)) return undefined;
+    if (kind.resource !== ENDPOINTS || host === undefined) return undefined;
     const place = formatKey(keyOf(host));
+    if (!isLabelled && this.#options.slices === undefined) {
+      if (this.#states.get(place) === "done") this.#states.set(place, "clean");
+      return undefined;
+    }
     const source = ourMarkers(this.#options.rules, host, ENDPOINTS);
     // Names can collide: what stands there is then the copy of other Endpoints.
     if (!this.#mayBeLeft(place) || (source !== undefined && !sameKey(source, key))) return undefined;
     if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.set(place, slices.copied);
     else this.#replaced.delete(place);
+    if (this.#states.get(place) === "clean") this.#beginAnew(place);
     const state = this.#states.get(place);
     if (state === undefined && !this.#looked.has(place)) {
       this.#looked.add(place);
@@ -190,7 +195,14 @@ class RunningHandBack implements HandBack {
     // What is known needs no label any more.
     const { slices, mayHaveMade } = this.#options;
     const isTraced = slices !== undefined || mayHaveMade === true || copy.metadata.labels?.[SKIP_MIRROR] !== undefined || state === "made";
-    return isTraced && state !== "done" && this.#mayBeLeft(place) && this.#isOurs(copy);
+    return isTraced && state !== "done" && state !== "clean" && this.#mayBeLeft(place) && this.#isOurs(copy);
+  }
+
+  /** The label has come back: another process with another configuration has led meanwhile, and its writes can be late, too. */
+  #beginAnew(place: string): void {
+    this.#states.delete(place);
+    this.#looked.delete(place);
+    this.#since = undefined;
   }
 
   #isOurs(copy: KubeObject): boolean {
