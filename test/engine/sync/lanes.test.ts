@@ -86,3 +86,13 @@ test("one that fails, at its beginning or later, leaves its lane", () => {
   expect(enqueued).toEqual(["backends|shop/db"]);
   expect(begin("backends|shop/db", READ).waits).toBeUndefined();
 });
+
+test("one that is abandoned, and tried again, leaves its lane to those that have waited before", () => {
+  const { enqueued, begin } = twoOfOneLane();
+  begin("endpoints|shop/db", READ, SETTLED);
+  expect(begin("backends|shop/db", READ).waits).toBe(true);
+  const again = begin("endpoints|shop/db", READ, SETTLED);
+  expect([again.waits, enqueued]).toEqual([undefined, []]);
+  finish(again.answer({ type: "absent" }));
+  expect(enqueued).toEqual(["backends|shop/db"]);
+});

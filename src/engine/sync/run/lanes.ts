@@ -66,7 +66,8 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
       const lane = laneOf(id);
       if (lane === undefined) return yield* begun;
       if (waits(id, lane)) return { ...createNoticeReconcile({ resource }), waits: true };
-      taken.set(lane, { by: id, waiting: [] });
+      // One that was abandoned keeps its lane until it is tried again.
+      taken.set(lane, { by: id, waiting: taken.get(lane)?.waiting ?? [] });
       const run = yield* within(lane, begun, ({ request }) => request.type === "done");
       if (run.request.type === "done") return run;
       return {
