@@ -157,6 +157,19 @@ test.each([
 });
 
 test.each([
+  ["a slice of another syncer beside that says the same is read", "auto", { "other.example/object-name": "web" }, false],
+  ["but not one that no syncer has marked", "auto", {}, true],
+  ["but not where the host's mirror shows each copy", "both", { "other.example/object-name": "web" }, true],
+] as const)("what readers miss of a copy: %s", async (_what, mode, annotations, isWrong) => {
+  const history = await createHistory(readers, mode);
+  history.world.mirroring = mode === "both";
+  const { metadata, ...slice } = sliceWith({}, "10.0.0.1");
+  const labels = { "kubernetes.io/service-name": PLACE.name };
+  await history.user("host", ENDPOINT_SLICES, { ...slice, metadata: { ...metadata, namespace: PLACE.namespace, labels, annotations } });
+  expect(checkReaders(history.world)?.message).toBe(isWrong ? "readers of shop/web miss 10.0.0.1:80/TCP/http" : undefined);
+});
+
+test.each([
   [60_000, 1],
   [60_001, 0],
 ])("a write whose process has ended reaches a server within the time that this has for a request: after %d ms, %d", async (ms, count) => {

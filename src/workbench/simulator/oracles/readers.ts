@@ -126,8 +126,9 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     const told = copy !== undefined && (decides || !skipsMirror(copy)) ? readOf(copy) : [];
     const wanted = new Set([...readBy(copies), ...told]);
     const seen = readBy([...copies, ...derived]);
-    // A slice of others that claims to be the mirror's, and says the same, is read as well as one of the mirror.
-    const read = readBy([...copies, ...derived, ...beside.filter((slice) => mirroredFrom(world, slice)?.source === source)]);
+    // A slice of others that claims to be the mirror's, and says the same, is read as well as one of the mirror, and so is another syncer's.
+    const isRead = (slice: KubeObject) => mirroredFrom(world, slice)?.source === source || (decides && isAnotherSyncers(slice));
+    const read = readBy([...copies, ...derived, ...beside.filter(isRead)]);
     const missing = [...wanted].filter((text) => !read.has(text) && !read.has(text.replace(/!$/, "")));
     const surplus = [...seen].filter((text) => !wanted.has(text));
     const what = `readers of ${formatKey(service)}`;
@@ -140,6 +141,12 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     if (left.length > 0) return { oracle: "L7", message: `${what} get slices of Endpoints that have no copy` };
   }
   return undefined;
+}
+
+/** A syncer has marked it, and no controller of slices looks after it. */
+function isAnotherSyncers({ metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
+  const isMarked = Object.keys(annotations).some((key) => key.endsWith("/object-name"));
+  return isMarked && labels["endpointslice.kubernetes.io/managed-by"] === undefined;
 }
 
 /** What ended between the slices and the label of their copy leaves no trace for where Endpoints alone are followed: it is told as left. */
