@@ -80,7 +80,7 @@ describe.each(used)("kubectl 1.$minor", ({ path }) => {
     expect(await kubectl.ok("explain leases.metadata.managedFields.fieldsV1")).toMatch(
       /FIELD: fieldsV1 [^]*DESCRIPTION:\n +The fields, as a tree/,
     );
-    expect(await kubectl.ok("explain leases.spec.preferredHolder")).toMatch(/FIELD: preferredHolder <string>[^]*Candidate to whom/);
+    expect(await kubectl.ok("explain leases.spec.preferredHolder")).toMatch(/FIELD: preferredHolder <string>[^]*Candidate that/);
     expect(await kubectl.ok("explain services.spec --recursive")).toMatch(/ports\t<\[\]ServicePort>[^\n]*\n +appProtocol\t<string>/);
   });
 
