@@ -7,6 +7,7 @@ import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { resolveSettings } from "../../../src/engine/config/settings.ts";
 import { createEngine } from "../../../src/engine/engine.ts";
 import { slicesOfCopy } from "../../../src/engine/kinds/made-slices.ts";
+import { digestPair } from "../../../src/engine/reconcile/agreement/base.ts";
 import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
 import type { Response } from "../../../src/engine/reconcile/machine.ts";
 import { createSyncCore } from "../../../src/engine/sync/core.ts";
@@ -102,6 +103,19 @@ async function between() {
     shows(resource: ResourceType, name = "") {
       const isAsked = (place: string) => place.startsWith(`${resource.plural} vc/${name}`);
       for (const [place, object] of standing) if (isAsked(place)) host.of(resource).show(keyOf(object), object);
+    },
+    /** Another process, which decides nothing, is about to hand the copy back, and a user of the host edits what was made; the caches show both. */
+    handedBack() {
+      for (const [place, object] of standing) {
+        const { labels, annotations } = object.metadata;
+        const [base, own] = ["sync.platform/base", { ...labels, [SKIP]: "false" }];
+        const digest = (value: string) => digestPair(`labels/${SKIP}`, undefined, value);
+        const noted = { ...annotations, [base]: annotations?.[base]?.replace(digest("true"), digest("false")) ?? "" };
+        if (place.startsWith(`${ENDPOINTS.plural} vc/web`))
+          put(ENDPOINTS, { ...object, metadata: { ...object.metadata, labels: own, annotations: noted } });
+        if (place.startsWith(`${ENDPOINT_SLICES.plural} vc/web`)) put(ENDPOINT_SLICES, { ...object, endpoints: [] } as KubeObject);
+      }
+      for (const kind of [ENDPOINTS, ENDPOINT_SLICES]) this.shows(kind, "web");
     },
     service(name: string) {
       const metadata = { namespace: "shop", name };
@@ -228,6 +242,18 @@ test("a copy and slices that another process has made of it send the mirror away
   world.reconcile("backends|shop/db");
   expect(world.enqueued).toContain("endpoints|shop/db");
   world.reconcile("endpoints|shop/db");
+  expect(labels(world.writes)).toEqual(["true"]);
+  world.close();
+});
+
+test("a label that tells the next process of what was made stays while that is there", async () => {
+  const world = await madeUnseen();
+  world.shows(ENDPOINT_SLICES);
+  world.reconcile(UNIT);
+  world.reconcile(COPY);
+  expect(labels(world.writes)).toEqual(["true"]);
+  world.handedBack();
+  world.reconcile(COPY);
   expect(labels(world.writes)).toEqual(["true"]);
   world.close();
 });
