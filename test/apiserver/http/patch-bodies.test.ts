@@ -1,5 +1,5 @@
 /** Bodies of patches as real API servers read them: mappings of YAML that begin as JSON does, and fields that occur twice. */
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseYaml } from "../../../src/apiserver/http/body/request-body.ts";
 import { CONFIG_MAPS } from "../../../src/kube/object/resource.ts";
 import { useRawCluster } from "../support/raw-cluster.ts";
@@ -48,9 +48,12 @@ describe.each([
   ["json-patch", `[{"op":"add","path":"/data","value":{},"value":{"a":"2"}}]`, "[0].value"],
 ])("a field that occurs twice in a %s", (type, body, field) => {
   const patch = (validation: string) => send("PATCH", `${PATH}/${type}?fieldValidation=${validation}`, `${type}+json`, body);
-  beforeAll(async () => {
+  beforeEach(async () => {
     const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: type, namespace: "default" }, data: { a: "0" } };
     await raw.cluster.client.create(CONFIG_MAPS, object);
+  });
+  afterEach(async () => {
+    await raw.cluster.client.delete(CONFIG_MAPS, { namespace: "default", name: type });
   });
 
   test("is refused where the request is strict", async () => {
