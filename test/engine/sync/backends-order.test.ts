@@ -7,6 +7,7 @@ import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { resolveSettings } from "../../../src/engine/config/settings.ts";
 import { createEngine } from "../../../src/engine/engine.ts";
 import { slicesOfCopy } from "../../../src/engine/kinds/made-slices.ts";
+import { MIRROR, SERVICE_NAME, SLICE_MANAGER } from "../../../src/engine/kinds/slice-labels.ts";
 import { digestPair } from "../../../src/engine/reconcile/agreement/base.ts";
 import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
 import type { Response } from "../../../src/engine/reconcile/machine.ts";
@@ -82,7 +83,10 @@ async function between() {
     if (request.type === "get") return found(standing.get(placeOf(request.resource ?? resource, request.key)));
     if (request.type !== "write") return { type: "absent" };
     writes.push(request.operation);
-    if (request.operation.action !== "create" && request.operation.action !== "update") throw new Error("Nothing is to go");
+    if (request.operation.action === "delete") {
+      standing.delete(placeOf(resource, request.operation.key));
+      return { type: "absent" };
+    }
     return found(put(resource, request.operation.object));
   }
   return {
@@ -116,6 +120,17 @@ async function between() {
         if (place.startsWith(`${ENDPOINT_SLICES.plural} vc/web`)) put(ENDPOINT_SLICES, { ...object, endpoints: [] } as KubeObject);
       }
       for (const kind of [ENDPOINTS, ENDPOINT_SLICES]) this.shows(kind, "web");
+    },
+    /** Endpoints of others say that they are the copy, at another place, and the host's mirror has made a slice of them. */
+    claims(name: string) {
+      const copy = [...standing.values()].find(({ kind }) => kind === "Endpoints")!;
+      const labels = { [SERVICE_NAME]: name, [SLICE_MANAGER]: MIRROR };
+      const annotations = { ...copy.metadata.annotations, "sync.platform/object-host-name": name };
+      put(ENDPOINT_SLICES, {
+        ...ownSlice(`${name}-m0`, ["10.9.0.1"]),
+        metadata: { namespace: "vc", name: `${name}-m0`, labels, annotations },
+      });
+      this.shows(ENDPOINT_SLICES, name);
     },
     service(name: string) {
       const metadata = { namespace: "shop", name };
@@ -255,5 +270,22 @@ test("a label that tells the next process of what was made stays while that is t
   world.handedBack();
   world.reconcile(COPY);
   expect(labels(world.writes)).toEqual(["true"]);
+  world.close();
+});
+
+test.each([
+  ["of others that say they are the copy stay", "other", []],
+  ["of the copy go when the mirror had its time", "web-x-shop-x-blue", ["web-x-shop-x-blue-m0"]],
+])("slices of a mirror %s", async (_what, name, gone) => {
+  const world = await madeUnseen();
+  world.shows(ENDPOINT_SLICES);
+  world.reconcile(UNIT);
+  world.reconcile(COPY);
+  world.shows(ENDPOINTS);
+  world.claims(name);
+  world.reconcile(UNIT);
+  await world.clock.advance(3_000);
+  world.reconcile(UNIT);
+  expect(world.writes.flatMap((operation) => (operation.action === "delete" ? [operation.key.name] : []))).toEqual(gone);
   world.close();
 });

@@ -253,13 +253,14 @@ function comparedWith(rules: Rules, made: readonly EndpointSlice[], desired: rea
 }
 
 /** What a mirror has made of the copy of this Service's Endpoints, and not of another's in the same place. */
-function isMirrored({ service, slices: { rules } }: KnownBackends, slice: EndpointSlice): boolean {
+function isMirrored({ service, hostKey, slices: { rules } }: KnownBackends, slice: EndpointSlice): boolean {
   if (slice.metadata.labels?.[SLICE_MANAGER] !== MIRROR || slice.metadata.deletionTimestamp) return false;
   const source = endpointsBehind(rules.translator.markerPrefix, slice);
   if (source === undefined || !sameKey(source, service) || whose(rules, source) !== "ours") return false;
-  // Other Endpoints can have inherited our marks, and a mirror hands them on.
+  // Other Endpoints can have inherited our marks, or say that they are the copy themselves, and a mirror hands that on.
   const told = serviceOfSlice(slice);
-  return told !== undefined && sameKey(told, { namespace: source.hostNamespace, name: source.hostName });
+  const isPlace = (key: ObjectKey) => hostKey !== undefined && sameKey(key, hostKey);
+  return told !== undefined && isPlace(told) && isPlace({ namespace: source.hostNamespace, name: source.hostName });
 }
 
 /** Another syncer of this host has written the slice. One with the markers of another kind, taken over from Endpoints for example, is none. */
