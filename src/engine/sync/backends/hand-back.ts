@@ -107,10 +107,13 @@ class RunningHandBack implements HandBack {
   around(_id: string, { kind }: Rules, { key, host, slices }: PlannedObject): ServedBackends | undefined {
     const label = host?.metadata.labels?.[SKIP_MIRROR];
     const isLabelled = label === "true" || label === "false";
-    // Slices that are synced show what is left also of a copy that lost the label, as with its markers for a while.
     if (kind.resource !== ENDPOINTS || host === undefined) return undefined;
+    // Slices that are synced show what is left also of a copy that lost the label, as with its markers for a while.
+    const isTraced = isLabelled || this.#options.slices !== undefined;
+    // Asked with every change of every copy, most of which never had the label.
+    if (!isTraced && this.#states.size === 0) return undefined;
     const place = formatKey(keyOf(host));
-    if (!isLabelled && this.#options.slices === undefined) {
+    if (!isTraced) {
       if (this.#states.get(place) === "done") this.#states.set(place, "clean");
       return undefined;
     }
@@ -119,7 +122,7 @@ class RunningHandBack implements HandBack {
     if (!this.#mayBeLeft(place) || (source !== undefined && !sameKey(source, key))) return undefined;
     if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.set(place, slices.copied);
     else this.#replaced.delete(place);
-    if (this.#states.get(place) === "clean") this.#beginAnew(place);
+    if (this.#states.get(place) === "clean") this.#lookAgain(place);
     const state = this.#states.get(place);
     if (state === undefined && !this.#looked.has(place)) {
       this.#looked.add(place);
@@ -199,7 +202,7 @@ class RunningHandBack implements HandBack {
   }
 
   /** The label has come back: another process with another configuration has led meanwhile, and its writes can be late, too. */
-  #beginAnew(place: string): void {
+  #lookAgain(place: string): void {
     this.#states.delete(place);
     this.#looked.delete(place);
     this.#since = undefined;
