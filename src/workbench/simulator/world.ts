@@ -121,7 +121,7 @@ export class World {
 
   /** Tells the oracles of reconciles, if any of them wants to know. */
   #watcher(): ReconcileWatcher | undefined {
-    const oracles = this.#oracles.filter(({ ended }) => ended !== undefined);
+    const oracles = this.#oracles.filter(({ ended, misled }) => ended !== undefined || misled !== undefined);
     if (oracles.length === 0) return undefined;
     return {
       began: (replica, id) => oracles.forEach((oracle) => oracle.began?.({ replica, id })),

@@ -17,6 +17,12 @@ const PER_LIST = 2;
 /** Writes of slices that are made of one copy of Endpoints, and of those that they take the place of. */
 const PER_COPY_MADE_OF = 4;
 
+/**
+ * How often two replicas may undo each other's writes after a response about a Service that was not true. The one that was told it acts on
+ * a Service that is not there until a bookmark proves the opposite, while the limits of writes slow both down.
+ */
+const ROUNDS_PER_LIE = 6;
+
 /** S8: replicas write only in response to another writer, and only a limited number of times; without other writers, no writes. Not checked where expressions never settle. */
 export function churn(world: World): Oracle {
   const slices = world.resources.includes(ENDPOINT_SLICES) ? SLICE_SUFFIXES.length * 2 : 0;
@@ -31,6 +37,10 @@ export function churn(world: World): Oracle {
       if (event === "backends") allowed += world.options.names.length * world.options.replicas * (PER_COPY_MADE_OF + slices);
       if (event === "configuration" || event === "backends") allowed += objects * world.options.replicas * PER_CONFIGURATION;
       if (event === "restart" || event === "incomplete list") allowed += objects * PER_LIST;
+    },
+    misled({ id }, how) {
+      const isOfBackends = id.startsWith("services|") && decidesBackends(world);
+      if (how === "lie" && isOfBackends && world.options.replicas > 1) allowed += perWrite * ROUNDS_PER_LIE;
     },
     saw({ author }) {
       if (author.kind !== "replica") allowed += perWrite;
