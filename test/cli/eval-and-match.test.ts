@@ -55,6 +55,15 @@ testCommand("eval", [
     ],
   },
   {
+    why: "refuses a number that no expression could use",
+    argv: ["eval", "value.a", "--value", '{"a": 1e400}'],
+    code: 2,
+    err: [
+      "error USAGE: Cannot read --value: a number is beyond 1.7976931348623157e+308, the largest that expressions can use",
+      "  Pass it as a string",
+    ],
+  },
+  {
     why: "runs once per match of a path",
     argv: ["eval", "context.path", "--object", "endpoints.yaml", "--path", "subsets[*].addresses[*].ip"],
     out: "subsets[0].addresses[0].ip\n---\nsubsets[0].addresses[1].ip\n---\nsubsets[0].addresses[2].ip\n",

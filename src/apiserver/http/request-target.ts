@@ -94,6 +94,18 @@ const OPEN = /^\/(version|(healthz|livez|readyz)(\/[a-z]+)?)$/;
 const WELL_KNOWN = "/.well-known/";
 
 /**
+ * Returns the path and query of a request target. A server must also accept the absolute form, which proxies use (RFC 9112, section 3.2.2).
+ *
+ * @example
+ * originForm("http://platform:8080/api?limit=1"); // "/api?limit=1"
+ */
+export function originForm(target: string): string {
+  const [, rest] = /^https?:\/\/[^/?]*(.*)$/is.exec(target) ?? [];
+  if (rest === undefined) return target;
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}
+
+/**
  * Parses the URL of a request. `basePath` is "" or begins with a slash.
  *
  * @example

@@ -98,11 +98,15 @@ async function scopesOf(terminal: Terminal, options: EvalOptions, loaded: Loaded
 async function jsonValue(terminal: Terminal, given: string): Promise<unknown> {
   const text = given === "-" ? await terminal.read("-") : given;
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, (_key, part: unknown) => {
+      if (typeof part !== "number" || Number.isFinite(part)) return part;
+      throw new RangeError(`a number is beyond ${Number.MAX_VALUE}, the largest that expressions can use`);
+    });
   } catch (error) {
+    const hint = error instanceof RangeError ? "Pass it as a string" : `A string needs its own quotes: --value '"text"'`;
     throw new EngineError("USAGE", `Cannot read --value: ${(error as Error).message}`, {
       cause: error,
-      details: { hint: `A string needs its own quotes: --value '"text"'` },
+      details: { hint },
     });
   }
 }

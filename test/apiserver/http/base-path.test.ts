@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ApiServerOptions } from "../../../src/apiserver/api-server-options.ts";
 import { LOCKS_PATH, startLockServer } from "../support/lock-server.ts";
@@ -9,9 +12,13 @@ afterEach(async () => {
 });
 
 async function start(options: Partial<ApiServerOptions> = {}) {
-  const { raw, close } = await startLockServer({ basePath: BASE, ...options });
-  cleanups.push(close);
-  return raw;
+  return (await startServer(options)).raw;
+}
+
+async function startServer(options: Partial<ApiServerOptions> = {}) {
+  const started = await startLockServer({ basePath: BASE, ...options });
+  cleanups.push(started.close);
+  return started;
 }
 
 describe("a server with a base path", () => {
@@ -33,6 +40,16 @@ describe("a server with a base path", () => {
       ]);
     }
     expect((await raw.send("GET", `${BASE}/apis`, { headers })).code).toBe(401);
+  });
+
+  test("serves what a proxy asks for by a whole URL", async () => {
+    const { port } = (await startServer()).server;
+    const codeOf = async (path: string) => {
+      const [response] = (await once(request({ host: "127.0.0.1", port, path }).end(), "response")) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    expect([await codeOf(`http://platform:8080${BASE}/apis`), await codeOf("http://platform:8080/apis")]).toEqual([200, 404]);
   });
 
   test("names its documents by their whole addresses", async () => {

@@ -8,7 +8,7 @@ import { decodeContinue, encodeContinue } from "../../../src/apiserver/verbs/rea
 import { createInFlight, sharedBy } from "../../../src/apiserver/http/limits/in-flight.ts";
 import { negotiate, parseAccept } from "../../../src/apiserver/http/answer/negotiation.ts";
 import { readDeleteParameters, readFlag } from "../../../src/apiserver/http/query.ts";
-import { parseTarget, parsePlace } from "../../../src/apiserver/http/request-target.ts";
+import { originForm, parsePlace, parseTarget } from "../../../src/apiserver/http/request-target.ts";
 import { Warnings } from "../../../src/apiserver/http/warnings.ts";
 import { yamlParts } from "../../../src/apiserver/http/answer/yaml-text.ts";
 
@@ -29,6 +29,17 @@ describe("places", () => {
   ])("$url below '$base'", ({ url, base, want }) => {
     expect(parsePlace(url, base)).toEqual(want);
   });
+});
+
+test.each([
+  ["http://platform:8080/api/v1?limit=1", "/api/v1?limit=1"],
+  ["HTTPS://[::1]/api", "/api"],
+  ["http://platform?limit=1", "/?limit=1"],
+  ["http://platform", "/"],
+  ["/http://platform/api", "/http://platform/api"],
+  ["*", "*"],
+])("the target %s leads to %s", (target, want) => {
+  expect(originForm(target)).toBe(want);
 });
 
 describe("paths", () => {
