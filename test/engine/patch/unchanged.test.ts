@@ -3,9 +3,6 @@ import { describe, expect, test } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";
 import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
-import { formatKey } from "../../../src/kube/object/key.ts";
-import type { ObjectKey } from "../../../src/kube/object/key.ts";
-import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
 import type { PatchDefinition } from "../../../src/engine/patch/patch-definition.ts";
 import { ENDPOINTS, NAMESPACES } from "../../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
@@ -14,6 +11,7 @@ import { compilePatches } from "../../../src/engine/patch/compile.ts";
 import type { PatchEngine } from "../../../src/engine/patch/types.ts";
 import { toHost } from "../../../src/engine/reconcile/convert/to-host.ts";
 import { createSyncLoop } from "../../../src/engine/sync/syncer.ts";
+import { createCacheByHand, EMPTY_CACHE } from "../../support/cache-by-hand.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { createPlainEngine } from "../../support/plain-engine.ts";
 import { tenantEndpoints, testRules } from "../../support/rules.ts";
@@ -89,17 +87,8 @@ test("what goes to the host shares the subsets of the tenant object that no patc
 
 /** A cache of Endpoints that holds what it is given. */
 function cacheOf() {
-  const objects = new Map<string, KubeObject>();
-  const filled: ObjectSource = {
-    get: (key) => objects.get(formatKey(key)),
-    list: () => [...objects.values()],
-    onChange: () => () => {},
-    synced: true,
-    current: true,
-  };
-  const empty: ObjectSource = { ...filled, get: () => undefined, list: () => [] };
-  const put = (key: ObjectKey, object: KubeObject) => void objects.set(formatKey(key), object);
-  return { put, source: (type: ResourceType) => (type === ENDPOINTS ? filled : empty) };
+  const { source, set: put } = createCacheByHand();
+  return { put, source: (type: ResourceType) => (type === ENDPOINTS ? source : EMPTY_CACHE) };
 }
 
 test("a reconcile whose inputs did not change evaluates nothing, one whose inputs changed does", async () => {

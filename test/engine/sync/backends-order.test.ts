@@ -15,10 +15,10 @@ import { createSyncCore } from "../../../src/engine/sync/core.ts";
 import type { ReconcileRun } from "../../../src/engine/sync/run/reconcile.ts";
 import { formatKey, keyOf } from "../../../src/kube/object/key.ts";
 import type { ObjectKey } from "../../../src/kube/object/key.ts";
-import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { Endpoints, KubeObject } from "../../../src/kube/object/types.ts";
+import { createCacheByHand } from "../../support/cache-by-hand.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { stored } from "../../support/rules.ts";
 import { ips, ownSlice, SKIP } from "./seen-backends.ts";
@@ -29,27 +29,8 @@ const UNIT = "backends|shop/web";
 const SLICE = "endpointslices|shop/web-b";
 const PORTS = [{ port: 80 }];
 
-/** A cache that shows what a test puts there. */
-function cache() {
-  const objects = new Map<string, KubeObject>();
-  const listeners = new Set<Parameters<ObjectSource["onChange"]>[0]>();
-  const source: ObjectSource = {
-    get: (key) => objects.get(formatKey(key)),
-    list: () => [...objects.values()],
-    onChange: (listener) => (listeners.add(listener), () => void listeners.delete(listener)),
-    synced: true,
-    current: true,
-  };
-  function show(key: ObjectKey, object: KubeObject | undefined): void {
-    if (object === undefined) objects.delete(formatKey(key));
-    else objects.set(formatKey(key), object);
-    for (const listener of listeners) listener(key, "event");
-  }
-  return { source, show };
-}
-
 function caches() {
-  const all = new Map([SERVICES, ENDPOINTS, ENDPOINT_SLICES].map(({ plural }) => [plural, cache()]));
+  const all = new Map([SERVICES, ENDPOINTS, ENDPOINT_SLICES].map(({ plural }) => [plural, createCacheByHand()]));
   return { of: ({ plural }: ResourceType) => all.get(plural)!, source: ({ plural }: ResourceType) => all.get(plural)!.source };
 }
 

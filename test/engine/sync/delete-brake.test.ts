@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
-import { formatKey, keyOf } from "../../../src/kube/object/key.ts";
+import { keyOf } from "../../../src/kube/object/key.ts";
 import type { ObjectKey } from "../../../src/kube/object/key.ts";
-import type { ChangeListener, ChangeSign, ObjectSource } from "../../../src/kube/object/object-source.ts";
+import type { ChangeSign } from "../../../src/kube/object/object-source.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
@@ -12,35 +12,21 @@ import { plan } from "../../../src/engine/reconcile/plan.ts";
 import { createDeleteBrake } from "../../../src/engine/sync/guards/delete-brake.ts";
 import { createDeleteConfirmation } from "../../../src/engine/sync/guards/delete-brake.ts";
 import { syncId } from "../../../src/engine/sync/state/sync-id.ts";
+import { createCacheByHand } from "../../support/cache-by-hand.ts";
 import { stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 
 const RULES = { ...testRules(), servicesEnabled: false };
 
 /** A cache with given contents. */
-function source() {
-  const objects = new Map<string, KubeObject>();
-  const listeners = new Set<ChangeListener>();
-  const cache: ObjectSource = {
-    get: (key) => objects.get(formatKey(key)),
-    list: () => [...objects.values()],
-    onChange: (listener) => (listeners.add(listener), () => void listeners.delete(listener)),
-    synced: true,
-    current: true,
-  };
-  const tell = (key: ObjectKey, sign?: ChangeSign) => listeners.forEach((listener) => listener(key, sign));
+function cache() {
+  const { source, show, set, tell } = createCacheByHand();
   return {
-    cache,
-    put(object: KubeObject) {
-      objects.set(formatKey(keyOf(object)), object);
-      tell(keyOf(object), "event");
-    },
-    remove(key: ObjectKey, sign?: ChangeSign) {
-      objects.delete(formatKey(key));
-      tell(key, sign);
-    },
+    source,
+    put: (object: KubeObject) => show(keyOf(object), object, "event"),
+    remove: (key: ObjectKey, sign?: ChangeSign) => show(key, undefined, sign),
     /** A complete list without these: all of them are removed before the first is reported. */
     lose(keys: readonly ObjectKey[]) {
-      for (const key of keys) objects.delete(formatKey(key));
+      for (const key of keys) set(key, undefined);
       for (const key of keys) tell(key, "list");
     },
   };
@@ -57,7 +43,7 @@ function copyOf(object: KubeObject): KubeObject {
 
 /** As many synced objects as asked for, with a brake beside them. */
 function setting(count: number, { confirm = 0, tenantHas = count }: { confirm?: number; tenantHas?: number } = {}) {
-  const [tenant, host] = [source(), source()];
+  const [tenant, host] = [cache(), cache()];
   const objects = Array.from({ length: count }, (_, index) => tenantObject(index));
   for (const object of objects.slice(0, tenantHas)) tenant.put(object);
   for (const object of objects) host.put(copyOf(object));
@@ -65,8 +51,8 @@ function setting(count: number, { confirm = 0, tenantHas = count }: { confirm?: 
   const notes: string[] = [];
   const metrics = createMetrics();
   const brake = createDeleteBrake({
-    tenant: { source: () => tenant.cache },
-    host: { source: () => host.cache },
+    tenant: { source: () => tenant.source },
+    host: { source: () => host.source },
     rules: [RULES],
     limits: { percent: 30, count: 20 },
     confirmation: createDeleteConfirmation(confirm),

@@ -1,38 +1,25 @@
 import { expect, test } from "vitest";
-import { formatKey } from "../../../src/kube/object/key.ts";
 import type { ObjectKey } from "../../../src/kube/object/key.ts";
-import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
-import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { ENDPOINT_SLICES_KIND } from "../../../src/engine/kinds/endpoint-slices.ts";
 import { addEventHandlers } from "../../../src/engine/sync/run/event-handlers.ts";
+import { createCacheByHand } from "../../support/cache-by-hand.ts";
 import { testRules } from "../../support/rules.ts";
 
 /** Caches that note which kinds are asked for, and that hold what a test puts. */
 function caches() {
-  const kinds = new Map<string, { objects: Map<string, KubeObject>; listeners: Set<(key: ObjectKey) => void> }>();
+  const kinds = new Map<string, ReturnType<typeof createCacheByHand>>();
   const of = ({ plural }: ResourceType) => {
-    const known = kinds.get(plural) ?? { objects: new Map(), listeners: new Set() };
+    const known = kinds.get(plural) ?? createCacheByHand();
     kinds.set(plural, known);
     return known;
   };
   return {
     kinds,
-    source(type: ResourceType): ObjectSource {
-      const { objects, listeners } = of(type);
-      return {
-        get: (key) => objects.get(formatKey(key)),
-        list: () => [...objects.values()],
-        onChange: (listener) => (listeners.add(listener), () => void listeners.delete(listener)),
-        synced: true,
-        current: true,
-      };
-    },
+    source: (type: ResourceType) => of(type).source,
     put(type: ResourceType, key: ObjectKey, labels: Record<string, string> = {}) {
-      const { objects, listeners } = of(type);
-      objects.set(formatKey(key), { apiVersion: type.apiVersion, kind: type.kind, metadata: { ...key, labels } });
-      for (const listener of listeners) listener(key);
+      of(type).show(key, { apiVersion: type.apiVersion, kind: type.kind, metadata: { ...key, labels } });
     },
   };
 }

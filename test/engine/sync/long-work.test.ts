@@ -2,24 +2,18 @@
 import { describe, expect, test } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
-import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
 import type { PatchDefinition } from "../../../src/engine/patch/patch-definition.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { compilePatches } from "../../../src/engine/patch/compile.ts";
 import { createSyncLoop } from "../../../src/engine/sync/syncer.ts";
+import { createCacheByHand, EMPTY_CACHE } from "../../support/cache-by-hand.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { createPlainEngine } from "../../support/plain-engine.ts";
 import { testRules } from "../../support/rules.ts";
 
 const ADDRESSES = 300;
-
-function cacheOf(...objects: readonly KubeObject[]): ObjectSource {
-  const get: ObjectSource["get"] = ({ name, namespace }) =>
-    objects.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
-  return { get, list: () => objects, onChange: () => () => {}, synced: true, current: true };
-}
 
 /** Outcome of one object, on a clock that moves by a millisecond with each evaluation. */
 async function reconcile(patches: readonly PatchDefinition[], tenant: KubeObject, host?: KubeObject) {
@@ -40,7 +34,7 @@ async function reconcile(patches: readonly PatchDefinition[], tenant: KubeObject
   };
   const writer = { get: async () => undefined, create: write, update: write, delete: async () => "deleted" as const };
   const side = (object?: KubeObject) => ({
-    source: (type: ResourceType) => (type === ENDPOINTS && object !== undefined ? cacheOf(object) : cacheOf()),
+    source: (type: ResourceType) => (type === ENDPOINTS && object !== undefined ? createCacheByHand(object).source : EMPTY_CACHE),
     writer,
   });
   const costs: number[] = [];

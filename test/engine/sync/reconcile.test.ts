@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { finish } from "../../../src/base/finish.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";
-import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
 import { ENDPOINT_SLICES, SERVICES } from "../../../src/kube/object/resource.ts";
 import { createMachine } from "../../../src/engine/reconcile/machine.ts";
 import type { Response } from "../../../src/engine/reconcile/machine.ts";
@@ -17,20 +16,20 @@ import { createStatusRecords } from "../../../src/engine/sync/state/status-recor
 import { beginObjectReconcile } from "../../../src/engine/sync/run/object-reconcile.ts";
 import { createMissingNamespaces } from "../../../src/engine/sync/run/object-reconcile.ts";
 import { createWriteLimiter } from "../../../src/engine/sync/guards/write-limiter.ts";
+import { EMPTY_CACHE } from "../../support/cache-by-hand.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { service, tenantEndpoints, testRules } from "../../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web" };
-const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: () => () => {}, synced: true, current: true };
 const WITH_SELECTOR = service("vc", "web-x-shop-x-blue", { selector: { app: "web" } });
 
 /** A reconcile that makes a copy where its cache knows of no host Service; the references that it records, by state. */
 function begin(planner?: Planner, input: Partial<PlanInput> = {}) {
-  const [clock, rules, caches, noted] = [createFakeClock(), testRules(), { source: () => EMPTY }, [] as string[]];
+  const [clock, rules, caches, noted] = [createFakeClock(), testRules(), { source: () => EMPTY_CACHE }, [] as string[]];
   const doubted: string[] = [];
   const starting = beginObjectReconcile({
     id: "endpoints|shop/web",
-    tracked: { rules, tenant: createExpectations(EMPTY), host: createExpectations(EMPTY) },
+    tracked: { rules, tenant: createExpectations(EMPTY_CACHE), host: createExpectations(EMPTY_CACHE) },
     start: { input: { key: KEY, tenant: tenantEndpoints(), host: undefined, ...input }, outdatedTimes: 0 },
     machine: createMachine(objectStrategy(rules, planner)),
     shared: {

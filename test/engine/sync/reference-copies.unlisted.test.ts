@@ -3,29 +3,16 @@ import { expect, test } from "vitest";
 import { finish } from "../../../src/base/finish.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";
-import { formatKey, keyOf } from "../../../src/kube/object/key.ts";
-import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
-import type { KubeObject } from "../../../src/kube/object/types.ts";
+import { keyOf } from "../../../src/kube/object/key.ts";
 import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
 import { planReferenceCopy } from "../../../src/engine/reconcile/references/reference-copy.ts";
 import { createLoopGuard } from "../../../src/engine/sync/guards/loop-guard.ts";
 import { createReferenceCopies } from "../../../src/engine/sync/references/reference-copies.ts";
 import { createWriteLimiter } from "../../../src/engine/sync/guards/write-limiter.ts";
+import { createCacheByHand } from "../../support/cache-by-hand.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { referenceInput, secret, testReferenceRules } from "../../support/references.ts";
 import { stored } from "../../support/rules.ts";
-
-function cacheOf(...objects: readonly KubeObject[]): ObjectSource & { readonly objects: Map<string, KubeObject> } {
-  const known = new Map(objects.map((object) => [formatKey(keyOf(object)), object]));
-  const source: ObjectSource = {
-    get: (key) => known.get(formatKey(key)),
-    list: () => [...known.values()],
-    onChange: () => () => {},
-    synced: true,
-    current: true,
-  };
-  return { ...source, objects: known };
-}
 
 /** An unreferenced copy that the last list lacked. */
 function unused() {
@@ -34,11 +21,11 @@ function unused() {
   const input = referenceInput({ source });
   const [planned] = planReferenceCopy(rules, input).operations;
   const copy = stored((planned as Extract<Operation, { action: "create" }>).object, "20");
-  const [tenant, host] = [cacheOf(source), cacheOf(copy)];
+  const [tenant, host] = [createCacheByHand(source), createCacheByHand(copy)];
   const clock = createFakeClock();
   const copies = createReferenceCopies({
     ...{ rules, clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
-    ...{ tenant: { source: () => tenant }, host: { source: () => host } },
+    ...{ tenant: { source: () => tenant.source }, host: { source: () => host.source } },
     guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
     writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
     user: () => undefined,
@@ -50,14 +37,14 @@ function unused() {
 
   copies.found(input.kind, copy);
   expect(begin().request).toMatchObject(waits);
-  host.objects.clear();
+  host.set(keyOf(copy), undefined);
   expect(begin().request).toMatchObject(waits);
   return { copy, copies, host, begin, timeIsOver: () => clock.advance(rules.retentionMs) };
 }
 
 test("an unreferenced copy that a list leaves out is still deleted when its time is over", async () => {
   const { copy, host, begin, timeIsOver } = unused();
-  host.objects.set(formatKey(keyOf(copy)), copy);
+  host.set(keyOf(copy), copy);
   await timeIsOver();
   expect(begin().request).toMatchObject({ type: "write", operation: { action: "delete", side: "host" } });
 });

@@ -3,7 +3,6 @@ import { EngineError } from "../../../src/base/errors.ts";
 import { finish } from "../../../src/base/finish.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";
-import type { ObjectSource } from "../../../src/kube/object/object-source.ts";
 import { ENDPOINTS, SECRETS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { createMachine, READERS_MAX } from "../../../src/engine/reconcile/machine.ts";
@@ -16,6 +15,7 @@ import type { ReferenceUsers } from "../../../src/engine/reconcile/references/re
 import { beginReconcile, createNoticeReconcile } from "../../../src/engine/sync/run/reconcile.ts";
 import type { SyncHooks } from "../../../src/engine/sync/run/reconcile.ts";
 import { createExpectations } from "../../../src/engine/sync/state/expectations.ts";
+import { EMPTY_CACHE } from "../../support/cache-by-hand.ts";
 import { referenceInput, secret, SECRETS_TO_TENANT, testReferenceRules } from "../../support/references.ts";
 import { stored, tenantEndpoints } from "../../support/rules.ts";
 
@@ -25,7 +25,6 @@ const COPY = stored(
   (planReferenceCopy(rules, referenceInput({ source: SOURCE })).operations[0] as Extract<Operation, { action: "create" }>).object,
   "20",
 );
-const EMPTY: ObjectSource = { get: () => undefined, list: () => [], onChange: () => () => {}, synced: true, current: true };
 
 type Options = Partial<Start<ReferenceInput> & ReferenceUsers> & { readonly hooks?: SyncHooks };
 
@@ -38,7 +37,7 @@ function begin({ users = [tenantEndpoints()], formerUser, hooks = {}, ...start }
     ...{ id: "secrets|shop/db", resource: SECRETS, hooks, logger: silentLogger, metrics: noMetrics },
     machine: { ...machine, next: (state, response) => machine.next(structuredClone(state), response) },
     start: { input: referenceInput({ source: SOURCE }), outdatedTimes: 0, ...start },
-    known: { host: createExpectations(EMPTY) },
+    known: { host: createExpectations(EMPTY_CACHE) },
     observer: {
       answered: (operation, { type }) => void (["object", "absent"].includes(type) && wrote.push(operation)),
       ended: ({ result }, { notes }) => void (result === "settled" && settled.push(notes)),
