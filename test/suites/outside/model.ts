@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ENDPOINTS, SERVICES } from "./api.ts";
+import { ENDPOINTS, SERVICES, SLICES } from "./api.ts";
 import type { Api, Kind, Thing } from "./api.ts";
 import type { Chance } from "./cases.ts";
 import { hostPlace } from "./names.ts";
@@ -16,6 +16,9 @@ const LABELS = ["tier", "zone"];
 const TEAM = "example.com/team";
 /** Keys below it are the syncer's own, on either side. */
 const OWN = "sync.platform/";
+/** Set by a syncer on a copy whose slices it makes itself, because the host's mirror took too long. What readers get is compared instead. */
+const SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
+const SERVICE_NAME = "kubernetes.io/service-name";
 /** A syncer slows down making a copy that keeps being deleted; the tester deletes each one less often than that. */
 const COPY_REMOVALS_MAX = 2;
 
@@ -213,7 +216,8 @@ export class Model {
       wantedCopies.set(`services ${copy}`, String(known.port));
     }
     for (const id of copies.keys()) if (isForeign(id)) copies.delete(id);
-    const wrong = [...compare("tenant", wanted, sources), ...compare("host", wantedCopies, copies), ...this.#crossed(sources, copies)];
+    const compared = [...compare("tenant", wanted, sources), ...compare("host", wantedCopies, copies)];
+    const wrong = [...compared, ...this.#crossed(sources, copies), ...(await this.#misread([...homes]))];
     if (wrong.length === 0) this.#touched.clear();
     return wrong;
   }
@@ -225,6 +229,20 @@ export class Model {
       const own = sources.get(`endpoints ${place.join("/")}`)?.annotations ?? {};
       const crossed = Object.keys(own).filter((key) => key.startsWith(OWN) && Object.hasOwn(copied, key));
       return crossed.map((key) => `${key} of ${place.join("/")} is on the host too`);
+    });
+  }
+
+  /** Readers of slices get the address of each object that has a Service, and no other one. */
+  async #misread(homes: readonly string[]): Promise<string[]> {
+    const slices = (await Promise.all(homes.map((namespace) => this.#options.host.list(SLICES, namespace)))).flat();
+    return [...this.#known.values()].flatMap(({ place, ip, port }) => {
+      const [namespace, name] = this.#copyOf(place);
+      const own = slices.filter(({ metadata }) => metadata.namespace === namespace && metadata.labels?.[SERVICE_NAME] === name);
+      const addresses = new Set(
+        own.flatMap((slice) => (slice["endpoints"] as { addresses: string[] }[] | null) ?? []).flatMap(({ addresses }) => addresses),
+      );
+      if (port === undefined || (addresses.size === 1 && addresses.has(ip))) return [];
+      return [`readers of ${namespace}/${name} get ${[...addresses].join(", ") || "nothing"}, not ${ip}`];
     });
   }
 
@@ -273,7 +291,9 @@ async function look(api: Api, namespaces: readonly string[]): Promise<Map<string
 function shown(kind: Kind, thing: Thing): string {
   if (kind === SERVICES) return String((thing["spec"] as { ports: { port: number }[] }).ports[0]!.port);
   const users = (map: Readonly<Record<string, string>> = {}) =>
-    sorted(Object.entries(map).filter(([key]) => !key.startsWith(OWN) && !key.startsWith("endpoints.kubernetes.io/")));
+    sorted(
+      Object.entries(map).filter(([key]) => !key.startsWith(OWN) && key !== SKIP_MIRROR && !key.startsWith("endpoints.kubernetes.io/")),
+    );
   const subsets = thing["subsets"] as { addresses: { ip: string }[] }[] | undefined;
   const { annotations, labels } = thing.metadata;
   return JSON.stringify({ ip: subsets?.[0]?.addresses[0]?.ip, annotations: users(annotations), labels: users(labels) });
