@@ -63,9 +63,9 @@ describe("keys of the guide", () => {
 });
 
 describe("a scope of the tables", () => {
-  test.each(rowsOf("scope requests"))("line $line: $scope, $request is $answer", ({ scope, request: words, answer }) => {
+  test.each(rowsOf("scope requests"))("line $line: $scope, $request is $result", ({ scope, request: words, result }) => {
     const read = readScope(load(scope!));
-    expect([validateScope(read, "spec.scope"), decide(read, words!)]).toEqual([[], answer]);
+    expect([validateScope(read, "spec.scope"), decide(read, words!)]).toEqual([[], result]);
   });
 
   test.each(rowsOf("scope refusals"))("line $line is refused: $scope", ({ scope, message }) => {
