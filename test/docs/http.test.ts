@@ -40,14 +40,14 @@ describe("the syncer", () => {
   });
   afterAll(async () => void (await Promise.all([...servers.values()].map((server) => server.stop()))));
 
-  test.each(rows)("$option $request", async ({ option = "", request = "", code, answer = "" }) => {
+  test.each(rows)("$option $request", async ({ option = "", request = "", code, response = "" }) => {
     const [, name = "", address] = /^`?(--[\w-]+)`? \(`?([^`)]+)/.exec(option)!;
     const [method = "", path = ""] = request.split(" ");
     const got = await fetch(`http://${servers.get(name)!.address}${path}`, { method });
     const text = await got.text();
     expect(got.status).toBe(Number(code));
     expect(got.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    const [, quoted] = /^`([a-z ]+)`/.exec(answer) ?? [];
+    const [, quoted] = /^`([a-z ]+)`/.exec(response) ?? [];
     if (quoted !== undefined) expect(text.trim()).toBe(quoted);
     const program = await createProgram({ terminal: createTestTerminal(), exit: () => undefined });
     const known = program.commands.find((command) => command.name() === "run")!.options.find(({ long }) => long === name);
