@@ -48,7 +48,7 @@ export function accessCases(setting: () => RawSetting): void {
   };
 
   describe("access", () => {
-    test("a user without permissions gets a Status with the usual text and details", async () => {
+    test("a user without permissions gets a Status with the message and details of Kubernetes", async () => {
       const { path, namespace } = setting();
       const { name, send } = person(`${namespace}-nobody`);
       const { code, json } = await send("GET", path("configmaps", "a"));
@@ -261,7 +261,7 @@ export function accessCases(setting: () => RawSetting): void {
       by("POST", `/apis/authorization.k8s.io/v1/${kind}`, { body: { spec } });
     const self = "selfsubjectaccessreviews";
 
-    test("report what the caller may do", async () => {
+    test("reviews report what the caller may do", async () => {
       const { namespace } = setting();
       const { send } = await give("asker", [rule("get list", "configmaps"), rule("get", "pods/log")]);
       const may = async (resourceAttributes: object) => (await ask(send, self, { resourceAttributes })).json["status"]!["allowed"];
@@ -274,7 +274,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect([await path("/apis/apps"), await path("/metrics")]).toEqual([true, false]);
     });
 
-    test("list what the caller may do in a namespace", async () => {
+    test("reviews list what the caller may do in a namespace", async () => {
       const { namespace } = setting();
       const { send } = await give("lister", [rule("get list", "configmaps", ["mine"])]);
       const { code, json } = await ask(send, "selfsubjectrulesreviews", { namespace });
@@ -283,7 +283,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect((await ask(send, "selfsubjectrulesreviews", {})).code).toBe(400);
     });
 
-    test("report what others may do, if the caller may ask", async () => {
+    test("reviews report what others may do, if the caller may create such reviews", async () => {
       const { raw, namespace } = setting();
       const spec = { user: "somebody", groups: ["system:masters"], resourceAttributes: { verb: "delete", resource: "nodes" } };
       expect((await ask(raw.send, "subjectaccessreviews", spec)).json["status"]).toMatchObject({ allowed: true });
@@ -295,13 +295,13 @@ export function accessCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      ["nothing", {}],
-      ["a resource and a path at once", { resourceAttributes: { verb: "get", resource: "pods" }, nonResourceAttributes: { path: "/", verb: "get" } }], // prettier-ignore
-    ])("reviews that ask about %s are 422", async (_why, spec) => {
+      ["neither a resource nor a path", {}],
+      ["both a resource and a path", { resourceAttributes: { verb: "get", resource: "pods" }, nonResourceAttributes: { path: "/", verb: "get" } }], // prettier-ignore
+    ])("reviews that name %s are 422", async (_why, spec) => {
       expect((await ask(setting().raw.send, self, spec)).code).toBe(422);
     });
 
-    test("report who the caller is, and allow only the verb create", async () => {
+    test("reviews report who the caller is, and allow only the verb create", async () => {
       const { raw } = setting();
       const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
       const { code, json } = await person("jane", "dev").send("POST", reviews, { body: {} });

@@ -23,7 +23,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect([(await get(path)).code, (await get(path)).text]).toEqual([200, "ok"]);
     });
 
-    test("/api has the core version, /apis every group", async () => {
+    test("/api lists the core version, /apis every group", async () => {
       expect((await get("/api")).json).toMatchObject({ kind: "APIVersions", versions: ["v1"] });
       const { json } = await get("/apis");
       expect(json).toMatchObject({ kind: "APIGroupList", apiVersion: "v1" });
@@ -32,7 +32,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect((await get("/apis/discovery.k8s.io")).json).toMatchObject({ kind: "APIGroup", name: "discovery.k8s.io" });
     });
 
-    test("/api/v1 describes each resource and its parts", async () => {
+    test("/api/v1 describes each resource and its subresources", async () => {
       const { json } = await get("/api/v1");
       expect(json).toMatchObject({ kind: "APIResourceList", groupVersion: "v1" });
       expect(named(json["resources"]!, "endpoints")).toMatchObject({
@@ -77,7 +77,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect((await get("/apis", { accept: AGGREGATED, "if-none-match": String(headers["etag"]) })).code).toBe(304);
     });
 
-    test("schemas are found under an address that changes with them", async () => {
+    test("the URL of a schema changes with the schema", async () => {
       const { json, code } = await get("/openapi/v3");
       expect(code).toBe(200);
       const url = String(json["paths"]!["api/v1"]!["serverRelativeURL"]);
@@ -91,7 +91,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect((await get(url, { "if-none-match": String(document.headers["etag"]) })).code).toBe(304);
     });
 
-    test("an old address of a schema leads to the new one, and no address leads to something that is not served", async () => {
+    test("an outdated schema URL redirects to the current one, and the URL of an unknown group is 404", async () => {
       const { code, headers } = await get("/openapi/v3/apis/discovery.k8s.io/v1?hash=OLD");
       expect([code, headers["location"]]).toEqual([301, expect.stringMatching(/^\/openapi\/v3\/apis\/discovery\.k8s\.io\/v1\?hash=/)]);
       expect((await get("/openapi/v3/apis/no.such/v1")).code).toBe(404);

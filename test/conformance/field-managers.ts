@@ -120,7 +120,7 @@ export function applyCases(setting: () => RawSetting): void {
 
 /** The cases of `metadata.managedFields` in other writes. */
 export function managerCases(setting: () => RawSetting): void {
-  describe("managers of fields", () => {
+  describe("field managers", () => {
     const create = (name: string, query = "", headers: Record<string, string> = {}) => {
       const { raw, path } = setting();
       return raw.send("POST", `${path("configmaps")}${query}`, { body: { metadata: { name }, data: { a: "1" } }, headers });
@@ -146,13 +146,13 @@ export function managerCases(setting: () => RawSetting): void {
       expect(managersOf(await put("m-moved", (object) => object, "?fieldManager=three"))).toEqual(managersOf(changed));
     });
 
-    test("an empty list drops all managers", async () => {
+    test("empty managedFields drop all managers", async () => {
       await create("m-reset");
       const reset = await put("m-reset", (object) => ({ ...object, metadata: { ...object["metadata"], managedFields: [] } }));
       expect([reset.code, reset.json["metadata"]!["managedFields"]]).toEqual([200, undefined]);
     });
 
-    test("an invalid list is 422", async () => {
+    test("invalid managedFields are 422", async () => {
       await create("m-broken");
       const broken = [{ manager: "x", operation: "Steal", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }];
       const { code, json } = await put("m-broken", (object) => ({ ...object, metadata: { ...object["metadata"], managedFields: broken } }));

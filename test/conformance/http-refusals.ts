@@ -28,7 +28,7 @@ export function refusalCases(setting: () => RawSetting): void {
       expect(headers["cache-control"]).toBe("no-cache, private");
     });
 
-    test("groups are part of the name", async () => {
+    test("a 404 names the group of the kind", async () => {
       const { raw, namespace } = setting();
       const { json } = await raw.send("GET", `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/x`);
       expect(json).toMatchObject({
@@ -48,7 +48,7 @@ export function refusalCases(setting: () => RawSetting): void {
     test.each([
       { method: "POST", object: "x" },
       { method: "PUT", object: undefined },
-    ])("$method where it has no meaning is 405", async ({ method, object }) => {
+    ])("$method on a path that does not support it is 405", async ({ method, object }) => {
       const { raw, path } = setting();
       const { code, json } = await raw.send(method, path("configmaps", object), { body: { metadata: { name: "x" } } });
       expect([code, json["reason"]]).toEqual([405, "MethodNotAllowed"]);
@@ -106,7 +106,7 @@ export function refusalCases(setting: () => RawSetting): void {
       );
     });
 
-    test("a name that is missing is 422", async () => {
+    test("a missing name is 422", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("POST", path("configmaps"), { body: {} });
       expect([code, json["message"]]).toEqual([

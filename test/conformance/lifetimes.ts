@@ -30,7 +30,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
   };
   const merge = { "content-type": "application/merge-patch+json" };
 
-  describe("ends", () => {
+  describe("deletion and owners", () => {
     test("finalizers of a deleted object can only be removed, and the last write returns the object", async () => {
       const { raw, path } = setting();
       await make("ending", { finalizers: ["example.com/one", "example.com/two"] });
@@ -52,7 +52,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
     test.each([
       { why: "setting both fields for dependents", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
       { why: "an unknown policy", body: { propagationPolicy: "Gently" }, code: 422 },
-      { why: "another kind of options", body: { kind: "Pod" }, code: 400 },
+      { why: "a body of another kind", body: { kind: "Pod" }, code: 400 },
     ])("$why is $code", async ({ body, code }) => {
       const { raw, path } = setting();
       const answer = await raw.send("DELETE", path("configmaps", "kube-root-ca.crt"), {
@@ -106,7 +106,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       await until("background-child", ({ code }) => code === 404);
     });
 
-    test("an owner in the foreground is deleted after those that block it", async () => {
+    test("with foreground deletion, an owner is deleted after the dependents that block it", async () => {
       const { raw, path } = setting();
       const owner = await make("foreground-owner");
       await make("foreground-child", { ownerReferences: [refer(owner, { blockOwnerDeletion: true })], finalizers: ["example.com/wait"] });
@@ -120,7 +120,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       await until("foreground-owner", (answer) => answer.code === 404);
     });
 
-    test("orphans stay and lose their owner", async () => {
+    test("orphaned dependents stay, and lose the reference to their owner", async () => {
       const { raw, path } = setting();
       await make("orphan", { ownerReferences: [refer(await make("leaver"))] });
       await raw.send("DELETE", path("configmaps", "leaver"), { body: { propagationPolicy: "Orphan" } });

@@ -22,7 +22,7 @@ export function podCases(setting: () => RawSetting): void {
     setting().raw.send("PATCH", `${setting().path("pods", name)}${query}`, { body, headers });
 
   describe("pods", () => {
-    test("a strategic merge patch reaches one container, and one of its variables, by name", async () => {
+    test("a strategic merge patch changes one container, and one of its variables, by name", async () => {
       await create("p-patched", { containers: [MAIN, { name: "proxy", image: "example.com/proxy:1" }] });
       const { code, json } = await patch("p-patched", { spec: { containers: [{ name: "proxy", image: "example.com/proxy:2" }] } });
       const images = json["spec"]!["containers"]!.map((one) => [one["name"], one["image"]]);

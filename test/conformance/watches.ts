@@ -71,7 +71,7 @@ export function watchCases(setting: () => Setting): void {
       await client.delete(CONFIG_MAPS, keyOf(marker));
     });
 
-    test("the signal ends a watch without an error", async () => {
+    test("aborting the signal ends a watch without an error", async () => {
       const { client, namespace } = setting();
       const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
       const abort = new AbortController();

@@ -18,7 +18,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "access",
     cases: {
-      "a user without permissions gets a Status with the usual text and details": forbidden,
+      "a user without permissions gets a Status with the message and details of Kubernetes": forbidden,
       "GET of configmaps without permission is 403 and names the verb list": verbs,
       "POST of configmaps without permission is 403 and names the verb create": verbs,
       "DELETE of configmaps without permission is 403 and names the verb deletecollection": verbs,
@@ -62,12 +62,12 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "reviews",
     cases: {
-      "report what the caller may do": selfReview,
-      "list what the caller may do in a namespace": selfReview,
-      "report what others may do, if the caller may ask": selfReview,
-      "reviews that ask about nothing are 422": reviewed,
-      "reviews that ask about a resource and a path at once are 422": reviewed,
-      "report who the caller is, and allow only the verb create": [
+      "reviews report what the caller may do": selfReview,
+      "reviews list what the caller may do in a namespace": selfReview,
+      "reviews report what others may do, if the caller may create such reviews": selfReview,
+      "reviews that name neither a resource nor a path are 422": reviewed,
+      "reviews that name both a resource and a path are 422": reviewed,
+      "reviews report who the caller is, and allow only the verb create": [
         "Authentication",
         "API access to authentication information for a client",
       ],
@@ -76,14 +76,20 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
   {
     subject: "Access",
     suite: "http",
-    group: "tokens of accounts",
+    group: "service account tokens",
     cases: {
-      "authenticate as the account, for an hour by default": ["Service accounts", "TokenRequest API"],
+      "tokens authenticate as the account, for an hour by default": ["Service accounts", "TokenRequest API"],
       "tokens with a time below ten minutes are 422": tokenRequest,
       "tokens with a time above 2^32 seconds are 422": tokenRequest,
-      "tokens of an absent account are 404, and tokens with a name other than the path's are 422": ["upstream", "`TokenREST.Create`"],
-      "end with the account, even if another of its name is created": ["Service accounts", "Authenticating service account credentials"],
-      "end with the object that they are bound to, which must exist": ["Managing service accounts", "Bound service account tokens"],
+      "a token of an absent account is 404, and a token with a name other than the account's is 422": ["upstream", "`TokenREST.Create`"],
+      "tokens become invalid with their account, even if an account of the same name is created": [
+        "Service accounts",
+        "Authenticating service account credentials",
+      ],
+      "tokens become invalid with the object that they are bound to, which must exist": [
+        "Managing service accounts",
+        "Bound service account tokens",
+      ],
       "tokens for a different audience are refused by the API and accepted by that audience": ["TokenReview v1", "status.audiences"],
       "tokens are a subresource of accounts that can only be created": ["TokenRequest v1", "Operations"],
     },
@@ -91,19 +97,22 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
   {
     subject: "Access",
     suite: "http",
-    group: "roles made of others",
+    group: "aggregated roles",
     cases: {
-      "roles made of others have the rules of the roles that they select, and follow changes of these": ["RBAC", "Aggregated ClusterRoles"],
-      "include admin, edit and view, to which new kinds can add rules": ["RBAC", "User-facing roles"],
-      "require all permissions, because they gather any rules": ["upstream", "`hasAggregationRule`"],
+      "aggregated roles have the rules of the roles that they select, and change with them": ["RBAC", "Aggregated ClusterRoles"],
+      "aggregated roles include admin, edit and view, to which new kinds can add rules": ["RBAC", "User-facing roles"],
+      "aggregated roles can be written only with all permissions, because they can gather any rules": ["upstream", "`hasAggregationRule`"],
     },
   },
   {
     subject: "Server-side apply",
     suite: "http",
-    group: "managers that come with an object",
+    group: "submitted field managers",
     cases: {
-      "count, except for fields that their author writes again": ["upstream", "`decodeLiveOrNew` of the field manager"],
+      "managers in a new object own their fields, except those that its author writes": [
+        "upstream",
+        "`decodeLiveOrNew` of the field manager",
+      ],
       "managers of an unknown type are ignored": ["upstream", "`TestErrorsDontFail`"],
       "managers that are empty are ignored": ["Server-side apply", "Clearing managedFields"],
     },

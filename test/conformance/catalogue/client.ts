@@ -15,7 +15,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "get and create",
     cases: {
-      "an absent object is undefined, not an error": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
+      "reading an absent object returns undefined, not an error": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
     },
   },
   {
@@ -23,7 +23,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "get and create",
     cases: {
-      "a created object is read back, with its type and the fields that only the server sets": ["API conventions", "Metadata"],
+      "a created object is returned with apiVersion, kind and the fields that only the server sets": ["API conventions", "Metadata"],
       "system fields that the author sets are overwritten": ["upstream", "`rest.BeforeCreate`, `rest.FillObjectMetaSystemFields`"],
       "create never overwrites": ["API conventions", "HTTP Status codes, 409 StatusConflict"],
       "a namespace that does not exist accepts no objects": ["Admission controllers", "NamespaceLifecycle"],
@@ -51,11 +51,14 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     group: "update",
     cases: {
       "an update replaces the object and increases its resourceVersion": updates,
-      "an object that has changed is API_CONFLICT and stays as it is": consistency,
+      "an update of an object that has changed is API_CONFLICT, and changes nothing": consistency,
       "of several writers that start from the same state, exactly one succeeds": consistency,
-      "an object that is gone is API_NOT_FOUND and does not come back": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
-      "Endpoints that are gone, which a PUT could create, do not come back either": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
-      "an object that was recreated under the name is API_CONFLICT": ["API conventions", "Metadata, uid"],
+      "an update of an object that is gone is API_NOT_FOUND, and does not recreate it": [
+        "API conventions",
+        "HTTP Status codes, 404 StatusNotFound",
+      ],
+      "an update does not recreate Endpoints that are gone, though a PUT could": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
+      "an update of an object that was recreated is API_CONFLICT": ["API conventions", "Metadata, uid"],
       "a write that changes nothing keeps the resourceVersion and causes no event": [
         "upstream",
         "`GuaranteedUpdate`, no write without change",
@@ -114,13 +117,13 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "list",
     cases: {
-      "items are in order, each with its type, at a state that the list names": ["API concepts", "Collections"],
-      "a list without a namespace covers all of them": ["API concepts", "Resource URIs"],
-      "selectors choose by labels with certain values": ["Labels and selectors", "Equality-based requirement"],
-      "selectors choose by labels with one of several values, and without another value": ["Labels and selectors", "Set-based requirement"],
-      "selectors choose by labels that are absent": ["Labels and selectors", "Set-based requirement"],
-      "selectors choose by a name": ["Field selectors", "Supported fields"],
-      "selectors choose by labels and any name but one": ["Field selectors", "Supported operators"],
+      "items are in order, each with apiVersion and kind, and the list has a resourceVersion": ["API concepts", "Collections"],
+      "a list without a namespace covers all namespaces": ["API concepts", "Resource URIs"],
+      "selectors match labels with certain values": ["Labels and selectors", "Equality-based requirement"],
+      "selectors match labels with one of several values, and without another value": ["Labels and selectors", "Set-based requirement"],
+      "selectors match objects without a label": ["Labels and selectors", "Set-based requirement"],
+      "selectors match a name": ["Field selectors", "Supported fields"],
+      "selectors match labels and any name except one": ["Field selectors", "Supported operators"],
       "an operator without values is API_BAD_REQUEST": ["Labels and selectors", "Set-based requirement"],
       "a label that is not a name is API_BAD_REQUEST": ["Labels and selectors", "Syntax and character set"],
       "a field that is not selectable is API_BAD_REQUEST": ["Field selectors", "Supported fields"],
@@ -145,7 +148,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "watch",
     cases: {
-      "the signal ends a watch without an error": ["this client", "watch"],
+      "aborting the signal ends a watch without an error": ["this client", "watch"],
       "a watch with an already aborted signal is not opened": ["this client", "watch"],
       "leaving the loop early ends the watch": ["this client", "watch"],
     },
@@ -154,7 +157,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     subject: "Watch",
     suite: "client",
     group: "history and broken streams",
-    cases: { "a watch from before the history is API_EXPIRED": ["API concepts", '"410 Gone" responses'] },
+    cases: { "a watch from a compacted state is API_EXPIRED": ["API concepts", '"410 Gone" responses'] },
   },
   {
     subject: "List",

@@ -23,9 +23,9 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "reads",
     cases: {
-      "a reader may accept any state of an object, and a state not older than a write includes the write": reads,
-      "an object at a future state is 504 Timeout": ["API concepts", "Unavailable resource versions"],
-      "the status has its own path, which returns the whole object": ["API conventions", "Spec and Status"],
+      "a read at any resourceVersion is accepted, and a read not older than a write includes the write": reads,
+      "a read at a future resourceVersion is 504 Timeout": ["API concepts", "Unavailable resource versions"],
+      "the path of the status returns the whole object": ["API conventions", "Spec and Status"],
     },
   },
   {
@@ -35,25 +35,27 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "a namespace that does not exist has an empty list": ["API concepts", "Collections"],
       "a namespace can be chosen by a field as well": ["Field selectors", "Supported fields"],
-      "a next page with its own resourceVersion is 400, with resourceVersionMatch 422": reads,
+      "a request for a next page is 400 with a resourceVersion, and 422 with a resourceVersionMatch too": reads,
     },
   },
   {
     subject: "Dry run and unknown fields",
     suite: "http",
-    group: "edges of writes",
-    cases: { "a dry run of a name that is taken is 409, of a collection deletes nothing": ["API concepts", "Make a dry-run request"] },
+    group: "edge cases of writes",
+    cases: {
+      "a dry run with a taken name is 409, and a dry run on a collection deletes nothing": ["API concepts", "Make a dry-run request"],
+    },
   },
   {
     subject: "Patch",
     suite: "http",
-    group: "edges of writes",
+    group: "edge cases of writes",
     cases: { "a JSON patch of more than 10,000 operations is 413": ["upstream", "`maxJSONPatchOperations`"] },
   },
   {
     subject: "Create",
     suite: "http",
-    group: "edges of writes",
+    group: "edge cases of writes",
     cases: {
       "a cluster-scoped object does not keep a namespace that its author sets": [
         "upstream",
@@ -68,20 +70,20 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "refusals",
     cases: {
       "an absent object is 404 with a Status that names it": statusKind,
-      "groups are part of the name": ["Status v1", "details.group"],
+      "a 404 names the group of the kind": ["Status v1", "details.group"],
       "/api/v1/unknowns is 404 without a name": notFound,
       "/apis/example.com/v1/things is 404 without a name": notFound,
       "/nothing is 404 without a name": notFound,
       "/api/v2/endpoints is 404 without a name": notFound,
       "/api/v1/endpoints/db is 404 without a name": ["API concepts", "Resource URIs"],
-      "POST where it has no meaning is 405": ["API conventions", "HTTP Status codes, 405 StatusMethodNotAllowed"],
-      "PUT where it has no meaning is 405": ["API conventions", "HTTP Status codes, 405 StatusMethodNotAllowed"],
+      "POST on a path that does not support it is 405": ["API conventions", "HTTP Status codes, 405 StatusMethodNotAllowed"],
+      "PUT on a path that does not support it is 405": ["API conventions", "HTTP Status codes, 405 StatusMethodNotAllowed"],
       "not all namespaces can be deleted at once": ["Namespace v1", "Operations"],
       "a name that is taken is 409 AlreadyExists": ["API conventions", "HTTP Status codes, 409 StatusConflict"],
       "an absent namespace is 404 on creation": ["Admission controllers", "NamespaceLifecycle"],
       "an outdated state is 409 Conflict with the message of Kubernetes": ["API conventions", "HTTP Status codes, 409 StatusConflict"],
       "an invalid object is 422 with one cause per field": ["API conventions", "HTTP Status codes, 422 StatusUnprocessableEntity"],
-      "a name that is missing is 422": ["API conventions", "Validation"],
+      "a missing name is 422": ["API conventions", "Validation"],
       "a body that is not JSON is 400": ["API conventions", "HTTP Status codes, 400 StatusBadRequest"],
       "another version is 400": ["API conventions", "Resources, apiVersion"],
       "another kind is 400": ["API conventions", "Resources, kind"],
@@ -99,7 +101,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "writes",
     cases: {
       "a PUT without resourceVersion creates Endpoints, then overwrites them": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
-      "a PUT with a resourceVersion creates Endpoints that are gone too, unless it names their uid": [
+      "a PUT with a resourceVersion also creates Endpoints that are gone, unless it has their uid": [
         "upstream",
         "`AllowCreateOnUpdate` of Endpoints",
       ],
@@ -113,12 +115,12 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "writes",
     cases: {
-      "a dry run answers like a real request, and stores nothing": ["API concepts", "Dry-run"],
-      "unknown fields are dropped with a warning, without one, or refused, as the request asks": [
+      "a dry run responds like a real request, and stores nothing": ["API concepts", "Dry-run"],
+      "unknown fields are dropped with or without a warning, or refused, as requested": [
         "API concepts",
         "Validation for unrecognized or duplicate fields",
       ],
-      "a duplicate field in a body is reported, or refused, as the request asks": [
+      "a duplicate field in a body is reported or refused, as requested": [
         "API concepts",
         "Validation for unrecognized or duplicate fields",
       ],
@@ -145,21 +147,21 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "deletions",
     cases: {
-      "the deletion of an object without finalizers returns a Status of success": statusKind,
+      "deleting an object without finalizers returns a Status with Success": statusKind,
       "preconditions that fail are 409": ["DeleteOptions", "preconditions"],
-      "the deletion of an object with finalizers returns the object": ["Finalizers", "How finalizers work"],
-      "a collection is deleted by selector and answered as a list": ["API concepts", "Single resource API"],
+      "deleting an object with finalizers returns the object": ["Finalizers", "How finalizers work"],
+      "a collection is deleted by selector, and the response is a list": ["API concepts", "Single resource API"],
     },
   },
   {
     subject: "Delete",
     suite: "http",
-    group: "ends",
+    group: "deletion and owners",
     cases: {
       "finalizers of a deleted object can only be removed, and the last write returns the object": ["Finalizers", "How finalizers work"],
       "setting both fields for dependents is 422": ["DeleteOptions", "orphanDependents"],
       "an unknown policy is 422": ["DeleteOptions", "propagationPolicy"],
-      "another kind of options is 400": ["API conventions", "Resources, kind"],
+      "a body of another kind is 400": ["API conventions", "Resources, kind"],
       "both finalizers for dependents at once are 422": ["upstream", "`ValidateFinalizers`"],
       "options without a body are read from the query": ["Common parameters", "propagationPolicy"],
       "orphanDependents=false, the older option, returns the object that still exists": [
@@ -168,14 +170,17 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       ],
       "a Pod on a node has a grace period, which can only be shortened": ["Pod lifecycle", "Termination of Pods"],
       "dependents are deleted with their owner": ["Garbage collection", "Background cascading deletion"],
-      "an owner in the foreground is deleted after those that block it": ["Garbage collection", "Foreground cascading deletion"],
-      "orphans stay and lose their owner": ["Garbage collection", "Orphaned dependents"],
+      "with foreground deletion, an owner is deleted after the dependents that block it": [
+        "Garbage collection",
+        "Foreground cascading deletion",
+      ],
+      "orphaned dependents stay, and lose the reference to their owner": ["Garbage collection", "Orphaned dependents"],
     },
   },
   {
     subject: "Metadata",
     suite: "http",
-    group: "ends",
+    group: "deletion and owners",
     cases: {
       "an owner that is named twice counts once, with a warning": ["upstream", "`dedupOwnerReferencesAndAddWarning`"],
       "a second managing owner is 422": ["ObjectMeta", "ownerReferences.controller"],
@@ -191,7 +196,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "a list has the kind of its items and is never null": ["API concepts", "Collections"],
       "pages report how many items are left, unless there is a selector": ["ListMeta", "remainingItemCount"],
-      "an exact state is listed as it was": reads,
+      "a list at an exact resourceVersion shows that state": reads,
       "?resourceVersion=999999999999&resourceVersionMatch=NotOlderThan is 504": ["API concepts", "Unavailable resource versions"],
       "?resourceVersionMatch=Exact is 422": reads,
       "?resourceVersion=0&resourceVersionMatch=Exact is 422": reads,
@@ -213,11 +218,11 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "watches",
     cases: {
-      "a watch without a start first shows the existing objects": ["API concepts", "Semantics for watch"],
+      "a watch without a resourceVersion first sends the existing objects": ["API concepts", "Semantics for watch"],
       "initial events end with a bookmark": ["API concepts", "Streaming lists"],
       "initial events without resourceVersionMatch are 422": ["API concepts", "Streaming lists"],
       "one object is watched by its name, and by the old path": ["Field selectors", "Supported fields"],
-      "lines are the objects as they are read": ["API concepts", "Efficient detection of changes"],
+      "an event contains the object as a GET returns it": ["API concepts", "Efficient detection of changes"],
       "a watch ends without an error after timeoutSeconds": ["Common parameters", "timeoutSeconds"],
     },
   },
@@ -270,12 +275,12 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
   {
     subject: "Server-side apply",
     suite: "http",
-    group: "managers of fields",
+    group: "field managers",
     cases: {
       "the creator of an object owns its fields, under the given name or that of its program": ["Server-side apply", "Managers"],
       "anyone who changes a field owns it from then on": ["Server-side apply", "Field management"],
-      "an empty list drops all managers": ["Server-side apply", "Clearing managedFields"],
-      "an invalid list is 422": ["ObjectMeta", "managedFields.operation"],
+      "empty managedFields drop all managers": ["Server-side apply", "Clearing managedFields"],
+      "invalid managedFields are 422": ["ObjectMeta", "managedFields.operation"],
     },
   },
   {
@@ -294,11 +299,11 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "a list is returned as a v1 Table on request": tables,
       "a list is returned as a v1beta1 Table on request": tables,
-      "a table includes whole objects or none, as requested": ["upstream", "`TableOptions.includeObject`"],
+      "a Table includes whole objects or none, as requested": ["upstream", "`TableOptions.includeObject`"],
       "metadata alone is available for an object and for a list": metadataOnly,
-      "a watch is shown as tables, and only the first has the columns": ["upstream", "`TableOptions.NoHeaders`"],
+      "a watch returns Tables, and only the first has the columns": ["upstream", "`TableOptions.NoHeaders`"],
       "a watch of metadata contains only metadata": metadataOnly,
-      "an unknown format is skipped, and refused if it is the only one": mediaTypes,
+      "an unknown format in Accept is skipped, and refused if it is the only one": mediaTypes,
     },
   },
   {
@@ -310,17 +315,14 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "/healthz is ok": health,
       "/livez is ok": health,
       "/readyz is ok": health,
-      "/api has the core version, /apis every group": unaggregated,
-      "/api/v1 describes each resource and its parts": unaggregated,
+      "/api lists the core version, /apis every group": unaggregated,
+      "/api/v1 describes each resource and its subresources": unaggregated,
       "/apis/discovery.k8s.io/v1 lists its resources": unaggregated,
       "/apis/coordination.k8s.io/v1 lists its resources": unaggregated,
       "all groups and versions are available in one document": aggregated,
       "a client that already has that document gets 304": aggregated,
-      "schemas are found under an address that changes with them": ["The Kubernetes API", "OpenAPI V3"],
-      "an old address of a schema leads to the new one, and no address leads to something that is not served": [
-        "The Kubernetes API",
-        "OpenAPI V3",
-      ],
+      "the URL of a schema changes with the schema": ["The Kubernetes API", "OpenAPI V3"],
+      "an outdated schema URL redirects to the current one, and the URL of an unknown group is 404": ["The Kubernetes API", "OpenAPI V3"],
     },
   },
   {
@@ -334,7 +336,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "",
     cases: {
-      "a watch from before the history is accepted, and fails in its first line": ["API concepts", '"410 Gone" responses'],
+      "a watch from a compacted state is accepted, and fails in its first event": ["API concepts", '"410 Gone" responses'],
     },
   },
   {
@@ -346,9 +348,9 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
   {
     subject: "Representations",
     suite: "http",
-    group: "binary objects",
+    group: "protobuf",
     cases: {
-      "an Event in protobuf is read, and answered in JSON if any type is accepted": protobuf,
+      "an Event in protobuf is read, and returned in JSON if any type is accepted": protobuf,
       "a Lease in protobuf is read, as leader elections write it": protobuf,
       "an EndpointSlice in protobuf is read, as slice controllers write it": protobuf,
       "a status in protobuf is read, as load balancers write it": protobuf,
@@ -360,7 +362,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "statuses",
     cases: {
-      "writers of conditions change only their own, by type": conditions,
+      "each writer of conditions owns only the types that it writes": conditions,
       "a strategic merge patch changes one condition of a namespace": ["Namespace v1", "status.conditions"],
     },
   },
@@ -374,7 +376,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     subject: "Services",
     suite: "http",
     group: "statuses",
-    cases: { "only session affinity has a timeout": ["Service v1", "spec.sessionAffinityConfig"] },
+    cases: { "only a Service with session affinity has a timeout": ["Service v1", "spec.sessionAffinityConfig"] },
   },
   {
     subject: "Discovery and schemas",
