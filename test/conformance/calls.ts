@@ -150,7 +150,7 @@ export function updateCases(setting: () => Setting): void {
       expect((await collect(client, options, 1)).map(({ object }) => object)).toEqual([changed]);
     });
 
-    test("uid, creationTimestamp and unknown fields of the author are ignored", async () => {
+    test("uid, creationTimestamp and unknown fields that the author sets are ignored", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("stamped"));
       const metadata = { ...created.metadata, creationTimestamp: "2001-01-01T00:00:00Z" };
@@ -162,7 +162,7 @@ export function updateCases(setting: () => Setting): void {
 
 export function deleteCases(setting: () => Setting): void {
   describe("delete", () => {
-    test("a deletion reports deleted once, and absent from then on", async () => {
+    test("a deletion reports deleted the first time, and absent afterwards", async () => {
       const { client, objects } = setting();
       const key = keyOf(await client.create(CONFIG_MAPS, objects.configMap("brief")));
       expect(await client.delete(CONFIG_MAPS, key)).toBe("deleted");

@@ -13,7 +13,7 @@ export function discoveryCases(setting: () => RawSetting): void {
   const named = (list: Json, name: string) => list.find((entry) => String(entry["name"]) === name);
 
   describe("discovery", () => {
-    test("/version is a version of Kubernetes", async () => {
+    test("/version returns a version of Kubernetes", async () => {
       const { json } = await get("/version");
       expect(json["gitVersion"]).toMatch(/^v1\.\d+\.\d+/);
       expect([json["major"], json["minor"]]).toEqual(["1", expect.stringMatching(/^\d+/)]);
@@ -72,7 +72,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect(core.json["items"]![0]!["versions"]![0]!["resources"]!.some((entry) => String(entry["resource"]) === "endpoints")).toBe(true);
     });
 
-    test("a client that already has that document gets 304", async () => {
+    test("a client that already has the aggregated discovery document gets 304", async () => {
       const { headers } = await get("/apis", { accept: AGGREGATED });
       expect((await get("/apis", { accept: AGGREGATED, "if-none-match": String(headers["etag"]) })).code).toBe(304);
     });

@@ -63,7 +63,7 @@ export function applyCases(setting: () => RawSetting): void {
       expect([code, json["data"]]).toEqual([201, { a: "one" }]);
     });
 
-    test("an apply keeps values that the server chose, without a change", async () => {
+    test("repeating an apply keeps values that the server chose, and changes nothing", async () => {
       const { raw, path } = setting();
       const body = { apiVersion: "v1", kind: "Service", metadata: { name: "chosen" }, spec: { ports: [{ port: 80 }] } };
       const apply = () => raw.send("PATCH", `${path("services", "chosen")}?fieldManager=x`, { body, headers: APPLY });
@@ -131,7 +131,7 @@ export function managerCases(setting: () => RawSetting): void {
       return raw.send("PUT", `${path("configmaps", name)}${query}`, { body: change(json) });
     };
 
-    test("the creator of an object owns its fields, under the given name or that of its program", async () => {
+    test("the creator of an object owns its fields, under the given manager name or the name of its program", async () => {
       const named = await create("m-named", "?fieldManager=builder");
       expect(named.json["metadata"]!["managedFields"]).toMatchObject([
         { manager: "builder", operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: { "f:data": { "f:a": {} } } },

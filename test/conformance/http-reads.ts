@@ -60,7 +60,7 @@ export function listCases(setting: () => RawSetting): void {
       expect([answer.code, answer.json["reason"]]).toEqual([code, reason]);
     });
 
-    test("JSON for human readers is indented", async () => {
+    test("JSON is indented on request", async () => {
       const { raw, path } = setting();
       const asked = await raw.send("GET", `${path("services")}?pretty=true`);
       expect(asked.text).toMatch(/^\{\n {2}"kind": "ServiceList",\n/);
@@ -106,7 +106,7 @@ export function watchCases(setting: () => RawSetting): void {
       expect(json["message"]).toMatch(/sendInitialEvents requires setting resourceVersionMatch to NotOlderThan/);
     });
 
-    test("one object is watched by its name, and by the old path", async () => {
+    test("one object can be watched by its name, and by the deprecated watch path", async () => {
       await make("w-a");
       const { raw, path, namespace } = setting();
       expect(names(await raw.watch(`${path("configmaps", "w-a")}?watch=1&timeoutSeconds=90`, 1))).toEqual(["ADDED w-a"]);

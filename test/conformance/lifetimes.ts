@@ -50,7 +50,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      { why: "setting both fields for dependents", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
+      { why: "propagationPolicy together with orphanDependents", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
       { why: "an unknown policy", body: { propagationPolicy: "Gently" }, code: 422 },
       { why: "a body of another kind", body: { kind: "Pod" }, code: 400 },
     ])("$why is $code", async ({ body, code }) => {
@@ -61,7 +61,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       expect(answer.code).toBe(code);
     });
 
-    test("both finalizers for dependents at once are 422", async () => {
+    test("the finalizers orphan and foregroundDeletion together are 422", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "torn", finalizers: ["orphan", "foregroundDeletion"] } };
       expect((await raw.send("POST", path("configmaps"), { body })).code).toBe(422);
@@ -138,7 +138,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      { why: "a second managing owner", extra: [{ controller: true }, { controller: true, uid: "other" }] },
+      { why: "a second owner with controller: true", extra: [{ controller: true }, { controller: true, uid: "other" }] },
       { why: "an owner without a name", extra: [{ name: "" }] },
       { why: "an owner without a uid", extra: [{ uid: "" }] },
       { why: "an owner without a kind", extra: [{ kind: "" }] },

@@ -63,7 +63,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
         "upstream",
         "`GuaranteedUpdate`, no write without change",
       ],
-      "uid, creationTimestamp and unknown fields of the author are ignored": ["upstream", "`rest.BeforeUpdate`"],
+      "uid, creationTimestamp and unknown fields that the author sets are ignored": ["upstream", "`rest.BeforeUpdate`"],
     },
   },
   {
@@ -102,7 +102,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "delete",
     cases: {
-      "a deletion reports deleted once, and absent from then on": ["API concepts", "Resource deletion"],
+      "a deletion reports deleted the first time, and absent afterwards": ["API concepts", "Resource deletion"],
       "another uid in the preconditions is API_CONFLICT and deletes nothing": ["DeleteOptions", "preconditions.uid"],
       "an older resourceVersion in the preconditions is API_CONFLICT and deletes nothing": [
         "DeleteOptions",
@@ -139,7 +139,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "events follow the list in order, each with the object at that moment": detection,
       "an open watch receives later changes, and reports when it is open": detection,
-      "with a selector, objects come and go as their labels change": ["upstream", "`cacheWatcher.convertToWatchEvent`"],
+      "with a selector, objects are added and deleted as their labels change": ["upstream", "`cacheWatcher.convertToWatchEvent`"],
       "timeoutSeconds ends a watch without an error": ["Common parameters", "timeoutSeconds"],
     },
   },
