@@ -194,7 +194,12 @@ export function accessCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      ["a changed role", { roleRef: { apiGroup: GROUP, kind: "Role", name: "other" } }, "roleRef: Invalid value", "cannot change roleRef"],
+      [
+        "a changed roleRef",
+        { roleRef: { apiGroup: GROUP, kind: "Role", name: "other" } },
+        "roleRef: Invalid value",
+        "cannot change roleRef",
+      ],
       ["an unknown kind of role", { roleRef: { apiGroup: GROUP, kind: "Group", name: "r" } }, "roleRef.kind: Unsupported value", '"Role"'],
       [
         "a role of another API group",
@@ -244,7 +249,7 @@ export function accessCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("users cannot act as others without permission", async () => {
+    test("users cannot impersonate others without permission", async () => {
       const { raw, namespace, path } = setting();
       const { name } = await give("impersonator", [rule("list", "configmaps")]);
       const { json } = await raw.send("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {

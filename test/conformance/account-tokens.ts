@@ -50,8 +50,8 @@ export function accountTokenCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      ["a time below ten minutes", { expirationSeconds: 599 }, "spec.expirationSeconds"],
-      ["a time above 2^32 seconds", { expirationSeconds: 2 ** 32 + 1 }, "spec.expirationSeconds"],
+      ["a lifetime below ten minutes", { expirationSeconds: 599 }, "spec.expirationSeconds"],
+      ["a lifetime above 2^32 seconds", { expirationSeconds: 2 ** 32 + 1 }, "spec.expirationSeconds"],
     ])("tokens with %s are 422", async (_why, spec, field) => {
       await account("strict");
       const { code, json } = await ask("strict", spec);

@@ -23,7 +23,7 @@ function applying(setting: () => RawSetting, name: string) {
 /** The cases of server-side apply. */
 export function applyCases(setting: () => RawSetting): void {
   describe("server-side apply", () => {
-    test("creates absent objects, changes existing ones, and writes nothing without a change", async () => {
+    test("an apply creates absent objects, changes existing ones, and writes nothing without a change", async () => {
       const apply = applying(setting, "applied");
       const created = await apply("deployer", { a: "1", b: "1" });
       expect([created.code, created.json["data"], managersOf(created)]).toEqual([201, { a: "1", b: "1" }, ["deployer Apply"]]);
@@ -179,7 +179,7 @@ export function strategicMergeCases(setting: () => RawSetting): void {
       expect(portsOf(await patch({ spec: { ports: [{ $patch: "delete", port: 53 }] } }))).toEqual(["web:80"]);
     });
 
-    test("an unknown directive is 422, as is an item without its key", async () => {
+    test("an unknown directive is 422, and so is an item without its merge key", async () => {
       const patch = await make("s-refused");
       expect((await patch({ spec: { $patch: "burn" } })).code).toBe(422);
       expect((await patch({ spec: { ports: [{ name: "x" }] } })).code).toBe(422);

@@ -49,7 +49,7 @@ export function readCases(setting: () => RawSetting): void {
       expect([code, json]).toMatchObject([200, { kind: "ConfigMapList", items: [] }]);
     });
 
-    test("a namespace can be chosen by a field as well", async () => {
+    test("a field selector can select a namespace too", async () => {
       await make("r-field");
       const { raw, namespace } = setting();
       const query = `labelSelector=read%3Dyes&fieldSelector=metadata.namespace%3D${namespace}%2Cmetadata.name%3Dr-field`;

@@ -38,7 +38,7 @@ export function refusalCases(setting: () => RawSetting): void {
     });
 
     test.each(["/api/v1/unknowns", "/apis/example.com/v1/things", "/nothing", "/api/v2/endpoints", "/api/v1/endpoints/db"])(
-      "%s is 404 without a name",
+      "%s is 404 without details",
       async (path) => {
         const { code, json } = await setting().raw.send("GET", path);
         expect([code, json["message"], json["details"]]).toEqual([404, "the server could not find the requested resource", {}]);

@@ -83,7 +83,7 @@ export function kindCases(setting: () => Setting): void {
     test.each([
       { why: "a key with a slash", type: CONFIG_MAPS, rest: { data: { "a/b": "x" } } },
       { why: "data of more than 1 MiB", type: CONFIG_MAPS, rest: { data: { a: "x".repeat(1_048_577) } } },
-      { why: "a key in both kinds of data", type: CONFIG_MAPS, rest: { data: { a: "x" }, binaryData: { a: "YQ==" } } },
+      { why: "a key in both data and binaryData", type: CONFIG_MAPS, rest: { data: { a: "x" }, binaryData: { a: "YQ==" } } },
       { why: "a TLS secret without its key", type: SECRETS, rest: { type: "kubernetes.io/tls", data: { "tls.crt": "YQ==" } } },
     ])("$why is API_INVALID", async ({ type, rest }) => {
       expect(await codeOf(setting().client.create(type, object(type, "refused", rest)))).toBe("API_INVALID");
@@ -153,7 +153,7 @@ function endpointsCases(setting: () => Setting): void {
     const create = (name: string, subsets: unknown) =>
       setting().client.create(ENDPOINTS, setting().objects.endpoints(name, subsets)) as Promise<Endpoints>;
 
-    test("subsets are stored as written, with the order of subsets, addresses and ports", async () => {
+    test("subsets are stored as written, in the order of subsets, addresses and ports", async () => {
       const written = [
         { addresses: [{ ip: "10.1.0.2" }], ports: [{ name: "a", port: 80, protocol: "TCP" }] },
         { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "a", port: 80, protocol: "TCP" }] },
@@ -231,7 +231,7 @@ function endpointsCases(setting: () => Setting): void {
       expect(await codeOf(create("refused", [subset]))).toBe("API_INVALID");
     });
 
-    test("a multicast address that is not link-local is accepted, as by Kubernetes", async () => {
+    test("a multicast address that is not link-local is accepted", async () => {
       expect(await codeOf(create("multicast", [{ addresses: [{ ip: "239.1.1.1" }] }]))).toBe("none");
     });
 
@@ -286,7 +286,7 @@ function serviceCases(setting: () => Setting): void {
       expect(spec!.clusterIP ?? "").toBe("");
     });
 
-    test("node ports are allocated, kept, and released with the type", async () => {
+    test("node ports are allocated, kept, and released when the type changes", async () => {
       const { client } = setting();
       const created = await create("nodes", { type: "NodePort", ports: [{ port: 80 }] });
       const { nodePort } = created.spec!.ports![0]!;

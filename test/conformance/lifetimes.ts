@@ -67,7 +67,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       expect((await raw.send("POST", path("configmaps"), { body })).code).toBe(422);
     });
 
-    test("options without a body are read from the query", async () => {
+    test("without a body, options are read from the query", async () => {
       const { raw, path } = setting();
       await make("queried", { finalizers: ["example.com/wait"] });
       const { json } = await raw.send("DELETE", `${path("configmaps", "queried")}?propagationPolicy=Foreground`);

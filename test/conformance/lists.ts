@@ -56,7 +56,7 @@ export function listCases(setting: () => Setting): void {
     });
 
     test.each([
-      { why: "an operator without values", options: { labelSelector: "a in" } },
+      { why: "a selector operator without values", options: { labelSelector: "a in" } },
       { why: "a label that is not a name", options: { labelSelector: "-a=b" } },
       { why: "a field that is not selectable", options: { fieldSelector: "data.a=b" } },
       { why: "a continue token of another server", options: { continue: "nonsense" } },

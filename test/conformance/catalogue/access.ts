@@ -37,7 +37,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
         "RBAC",
         "Restrictions on role binding creation or update",
       ],
-      "a binding with a changed role is 422": ["RBAC", "RoleBinding and ClusterRoleBinding"],
+      "a binding with a changed roleRef is 422": ["RBAC", "RoleBinding and ClusterRoleBinding"],
       "a binding with an unknown kind of role is 422": binding,
       "a binding with a role of another API group is 422": binding,
       "a binding with an unknown kind of subject is 422": ["RBAC", "Referring to subjects"],
@@ -48,7 +48,7 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
       "a rule without resources is 422": rule,
       "a rule with URL paths in a namespace is 422": rule,
       "the default roles exist, and edit does not allow updates of endpoints": ["RBAC", "User-facing roles"],
-      "users cannot act as others without permission": ["Authentication", "User impersonation"],
+      "users cannot impersonate others without permission": ["Authentication", "User impersonation"],
     },
   },
   {
@@ -79,8 +79,8 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     group: "service account tokens",
     cases: {
       "tokens authenticate as the account, for an hour by default": ["Service accounts", "TokenRequest API"],
-      "tokens with a time below ten minutes are 422": tokenRequest,
-      "tokens with a time above 2^32 seconds are 422": tokenRequest,
+      "tokens with a lifetime below ten minutes are 422": tokenRequest,
+      "tokens with a lifetime above 2^32 seconds are 422": tokenRequest,
       "a token of an absent account is 404, and a token with a name other than the account's is 422": ["upstream", "`TokenREST.Create`"],
       "tokens become invalid with their account, even if an account of the same name is created": [
         "Service accounts",

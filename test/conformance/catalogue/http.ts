@@ -34,7 +34,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "reads",
     cases: {
       "a namespace that does not exist has an empty list": ["API concepts", "Collections"],
-      "a namespace can be chosen by a field as well": ["Field selectors", "Supported fields"],
+      "a field selector can select a namespace too": ["Field selectors", "Supported fields"],
       "a request for a next page is 400 with a resourceVersion, and 422 with a resourceVersionMatch too": reads,
     },
   },
@@ -71,11 +71,11 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "an absent object is 404 with a Status that names it": statusKind,
       "a 404 names the group of the kind": ["Status v1", "details.group"],
-      "/api/v1/unknowns is 404 without a name": notFound,
-      "/apis/example.com/v1/things is 404 without a name": notFound,
-      "/nothing is 404 without a name": notFound,
-      "/api/v2/endpoints is 404 without a name": notFound,
-      "/api/v1/endpoints/db is 404 without a name": ["API concepts", "Resource URIs"],
+      "/api/v1/unknowns is 404 without details": notFound,
+      "/apis/example.com/v1/things is 404 without details": notFound,
+      "/nothing is 404 without details": notFound,
+      "/api/v2/endpoints is 404 without details": notFound,
+      "/api/v1/endpoints/db is 404 without details": ["API concepts", "Resource URIs"],
       "POST on a path that does not support it is 405": ["API conventions", "HTTP Status codes, 405 StatusMethodNotAllowed"],
       "PUT on a path that does not support it is 405": ["API conventions", "HTTP Status codes, 405 StatusMethodNotAllowed"],
       "deleting all namespaces at once is 405": ["Namespace v1", "Operations"],
@@ -163,7 +163,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "an unknown policy is 422": ["DeleteOptions", "propagationPolicy"],
       "a body of another kind is 400": ["API conventions", "Resources, kind"],
       "the finalizers orphan and foregroundDeletion together are 422": ["upstream", "`ValidateFinalizers`"],
-      "options without a body are read from the query": ["Common parameters", "propagationPolicy"],
+      "without a body, options are read from the query": ["Common parameters", "propagationPolicy"],
       "orphanDependents=false, the older option, returns the object that still exists": [
         "upstream",
         "`DeleteResource`, 202 for `orphanDependents: false`",
@@ -253,7 +253,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "server-side apply",
     cases: {
-      "creates absent objects, changes existing ones, and writes nothing without a change": [
+      "an apply creates absent objects, changes existing ones, and writes nothing without a change": [
         "API concepts",
         "Updates to existing resources",
       ],
@@ -292,7 +292,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "strategic merge patch",
     cases: {
       "items of a list are merged by key, and deleted ones are removed": ["Strategic merge patch", "List of maps, delete directive"],
-      "an unknown directive is 422, as is an item without its key": ["upstream", "`strategicpatch`, `ErrNoMergeKey`"],
+      "an unknown directive is 422, and so is an item without its merge key": ["upstream", "`strategicpatch`, `ErrNoMergeKey`"],
     },
   },
   {
