@@ -50,7 +50,7 @@ describe("the numbers of the management API", () => {
   const of = (file: string, name: string) => constant(`management/${file}`, name);
   const wanted: Record<string, number[]> = {
     "characters of a new access key": [of("access/keys/access-keys.ts", "KEY_LENGTH")],
-    "characters of a key that you choose, at least without a warning": [of("access/keys/access-keys.ts", "KEY_LENGTH_STRONG")],
+    "characters of a key that you choose; a shorter key causes a warning": [of("access/keys/access-keys.ts", "KEY_LENGTH_STRONG")],
     "keys in a chain, including the first": [of("access/keys/key-permit.ts", "KEY_CHAIN_MAX")],
     "bytes of an encryption key (AES-256-GCM)": [of("data/encryption.ts", "ENCRYPTION_KEY_BYTES")],
     "bytes of the secret for digests of keys": [of("access/keys/key-digest.ts", "PEPPER_BYTES")],
