@@ -1,5 +1,5 @@
 /**
- * Tokens of ServiceAccounts, ClusterRoles that are made of others, and managers that come with an object; part of the cluster suite.
+ * Tokens of ServiceAccounts, aggregated ClusterRoles, and field managers that are submitted with an object; part of the cluster suite.
  */
 import { describe, expect, test } from "vitest";
 import { createRawClient } from "./raw-client.ts";
