@@ -18,13 +18,13 @@ export function conformancePage(): string {
   return `${GENERATED}
 # API conformance
 
-An embedded cluster takes the place of a Kubernetes API server, so it must behave like one. Two suites define this in
-${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, each with the place where Kubernetes defines it:
+An embedded cluster takes the place of a Kubernetes API server, so it must behave like one. Two suites check
+${countOf(CATALOGUE.filter(isApiBehaviour))} behaviours of the API, and this page cites where Kubernetes defines each of them:
 
 ${table(["Suite", "Checks", "Run against an embedded cluster by"], suiteRows())}
-Neither suite depends on the cluster behind the address. Each suite creates its own namespace with a random name, stays within it, and deletes it
-at the end. \`test/docs/conformance.test.ts\` compares this page with what the suites register: a case without a citation
-fails the build, and so does a citation without a case.
+Both suites run against any cluster with the Kubernetes API. Each suite creates its own namespace with a random name, stays within it, and deletes it
+at the end. \`test/docs/conformance.test.ts\` compares this page with the cases of the suites: a case without a citation
+fails the test, and so does a citation without a case.
 
 ## Run it against a real cluster
 
@@ -32,33 +32,34 @@ fails the build, and so does a citation without a case.
 TENANT_KUBECONFIG=$HOME/.kube/one.yaml HOST_KUBECONFIG=$HOME/.kube/other.yaml npm run test:clusters
 \`\`\`
 
-runs both suites against the current context of each of the two files, and the syncer between the two clusters. Both may be the same
-file. Reports use the titles on this page. Its requirements and limits:
+This runs both suites against the current context of each of the two files, and the syncer between the two clusters. Both variables may name the
+same file. Reports use the titles on this page. The requirements and limits:
 
 - The user of each file must be an administrator of its cluster: the suites create and delete namespaces, roles and bindings, impersonate invented
   users, and read all of discovery. Use test clusters.
 - Without the two variables, everything runs against embedded clusters, with no further requirements.
-- Cases that need a cluster to discard its history, to break a stream or to answer without credentials do not run: a real cluster offers
-  no way to do the first two, and the third depends on its administrator.
-- Messages and defaults are those of Kubernetes ${VERSION}; the wording of messages can differ in other versions.
-- Endpoints are stored as in Kubernetes 1.36. Earlier versions regroup subsets on every write, and fail the three cases that cite its
+- Cases that need a cluster to discard its history, to break a stream, or to respond to requests without credentials do not run. A real cluster offers
+  no way to do the first two, and its administrator decides about the third.
+- The suites expect the messages and defaults of Kubernetes ${VERSION}; the wording of messages can differ in other versions.
+- The suites expect Endpoints to be stored as in Kubernetes 1.36. Earlier versions regroup subsets on every write, and fail the three cases that cite its
   \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` behaves like an earlier version.
 
-## What its controllers do otherwise
+## How the controllers differ
 
 The controllers of an embedded cluster behave like those of Kubernetes 1.36, with these exceptions:
 
 ${table(["Controller", "Kubernetes", "Here"], DIFFERENCES)}
 ## Kinds that only pass through
 
-Pods, Nodes, Deployments, StatefulSets, NetworkPolicies and PodDisruptionBudgets exist to be referred to, scaled and selected. An embedded cluster
-checks their metadata, keeps their status separate, merges their lists by the keys of Kubernetes, and stores everything else unchanged. It differs in this:
+An embedded cluster serves Pods, Nodes, Deployments, StatefulSets, NetworkPolicies and PodDisruptionBudgets so that clients can refer to, scale
+and select them. It checks their metadata, keeps their status separate, merges their lists by the keys of Kubernetes, and stores everything else
+unchanged. These are the differences:
 
 ${table(["What", "Kubernetes", "Here"], OPAQUE_DIFFERENCES)}
 ## Subjects
 
 ${table(["Subject", "Cases"], subjects.map(subjectRow))}
-Each case is listed under its title in the suites, below its group.
+Each case has the same title and group as in its suite.
 
 ${subjects.map(subjectSection).join("\n")}
 ## Documents
@@ -69,42 +70,46 @@ ${table(["Name", "Where"], citedDocuments().map(documentRow))}`;
 /** Of controllers about Services, which readers of Endpoints and slices can notice. */
 const DIFFERENCES: string[][] = [
   ["endpoints", "Keeps 1,000 addresses, and annotates Endpoints that had more", "Keeps all of them"],
-  ["endpoints", "Annotates when the change behind a write happened", "Does not"],
-  ["endpoint slices", "Makes slices from Pods", "Makes them from Endpoints, so it needs the endpoints controller"],
-  ["endpoint slices", "Has slices of each family of a dual-stack Service", "Has slices only of the family that the Endpoints contain"],
+  ["endpoints", "Annotates Endpoints with the time of the change that caused a write", "Does not set this annotation"],
+  ["endpoint slices", "Creates slices from Pods", "Creates slices from Endpoints, so it needs the endpoints controller"],
   [
     "endpoint slices",
-    "Keeps Pods that are being deleted, as terminating",
+    "Creates slices for each address family of a dual-stack Service",
+    "Creates slices only for the address family of the Endpoints",
+  ],
+  [
+    "endpoint slices",
+    "Keeps Pods that are being deleted, as terminating endpoints",
     "Leaves them out, except for Services that publish addresses that are not ready",
   ],
-  ["endpoint slices", "Has one slice without endpoints for a Service without backends", "Has none"],
-  ["endpoint slices", "Sets zones and hints, and when the change behind a write happened", "Does not"],
-  ["endpoint slice mirroring", "Reports addresses that do not fit in an Event", "Does not"],
+  ["endpoint slices", "Creates one slice without endpoints for a Service without backends", "Creates none"],
+  ["endpoint slices", "Sets zones and hints, and annotates slices with the time of the change that caused a write", "Sets none of these"],
+  ["endpoint slice mirroring", "Writes an Event about addresses that do not fit", "Writes no Event"],
 ].map(([controller = "", ...rest]) => [controller, ...rest.map(prose)]);
 
 /** Of kinds that are stored as they come. */
 const OPAQUE_DIFFERENCES: string[][] = [
   [
     "defaults",
-    "Fills in what an author leaves out",
+    "Fills in fields that the author leaves out",
     "Fills in the phase `Pending` of a new Pod and the `updateStrategy` of a StatefulSet, nothing else",
   ],
   ["validation", "Refuses invalid values with 422, or with 400 for a wrong type", "Checks only metadata and `spec.replicas`"],
-  ["changes", "Does not let most of a Pod, selectors and most of a StatefulSet change", "Lets all of it change"],
+  ["changes", "Refuses changes of selectors, and of most fields of Pods and StatefulSets", "Accepts all changes"],
   ["unknown fields", "Drops them with a warning, or refuses them", "Stores them"],
-  ["null", "Is a value of some fields, such as `lastProbeTime`", "Counts as a missing field"],
+  ["null", "Is a valid value of some fields, such as `lastProbeTime`", "Counts as a missing field"],
   [
-    "maps that are one value",
+    "atomic maps",
     "Appliers replace selectors, `nodeSelector` and references such as `fieldRef` as a whole",
-    "Appliers share their members, except for the selector of a PodDisruptionBudget",
+    "Appliers can own single members, except in the selector of a PodDisruptionBudget",
   ],
-  ["spellings", "Stores one spelling of quantities and times", "Stores what was written"],
+  ["spellings", "Stores quantities and times in canonical form", "Stores them as written"],
   ["addresses of Pods", "Keeps `podIP` and `podIPs` consistent", "Stores each as it is written; Endpoints follow `podIP`"],
   ["schemas, and `explain`", "Describe every field", "Describe metadata, and state what spec and status are for"],
   [
     "strategic merge patches",
-    "Are in the schemas",
-    "Are accepted, but are not in the schemas, so clients compute them from their built-in knowledge",
+    "The schemas contain the merge keys",
+    "The schemas contain no merge keys, so clients use their built-in keys; the patches are accepted",
   ],
   [
     "bodies in protobuf",
@@ -123,7 +128,7 @@ function suiteRows(): string[][] {
     code(runner),
   ];
   return [
-    row("http", "requests and answers as they are on the wire", "test/conformance/cluster.ts", "test/cluster/cluster.test.ts"),
+    row("http", "requests and responses on the wire", "test/conformance/cluster.ts", "test/cluster/cluster.test.ts"),
     row("client", "objects and outcomes as a client of this package receives them", "test/conformance/cluster-client.ts", "test/cluster/in-process-client.test.ts"), // prettier-ignore
   ];
 }

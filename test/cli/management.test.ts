@@ -215,7 +215,7 @@ describe("how it is reached", () => {
     expect((await refused("--tls-cert", newFile("none.pem", "x"), "--tls-key", key)).stderr).toContain("CONFIG_FILE");
   });
 
-  test("reports when its port is taken, and leaves the folder to the next start", async () => {
+  test("a taken port is reported, and the next start shows the first key", async () => {
     const { url } = await begin([]);
     const port = new URL(url).port;
     const data = newPath("data");

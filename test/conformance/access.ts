@@ -48,7 +48,7 @@ export function accessCases(setting: () => RawSetting): void {
   };
 
   describe("access", () => {
-    test("a user without permissions gets a Status with the usual text and details", async () => {
+    test("a user without permissions gets a Status with the message and details of Kubernetes", async () => {
       const { path, namespace } = setting();
       const { name, send } = person(`${namespace}-nobody`);
       const { code, json } = await send("GET", path("configmaps", "a"));
@@ -83,7 +83,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect([code, json["message"]]).toEqual([403, text]);
     });
 
-    test("a kind that is not served is forbidden before it is unknown", async () => {
+    test("a kind that is not served is 403, not 404, without permission", async () => {
       const { namespace, raw } = setting();
       const { name, send } = person(`${namespace}-nobody`);
       expect((await send("GET", "/apis/example.com/v1/things")).json).toMatchObject({
@@ -119,7 +119,7 @@ export function accessCases(setting: () => RawSetting): void {
       await eventually(async () => (await send("GET", path("configmaps"))).code === 403);
     });
 
-    test("names narrow a role, including for lists that select them", async () => {
+    test("resourceNames restrict a role, and allow lists that select such a name", async () => {
       const { path } = setting();
       const { send } = await give("one-object", [rule("get list watch", "configmaps", ["mine"])]);
       const codes = [
@@ -132,7 +132,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect(codes).toEqual([404, 403, 403, 200, 403]);
     });
 
-    test("patching is a separate verb, and applying an absent object is creating it", async () => {
+    test("patch is a separate verb, and applying an absent object also needs create", async () => {
       const { raw, path } = setting();
       const { send } = await give("patcher", [rule("patch", "configmaps")]);
       const apply = (name: string, by: Person["send"]) =>
@@ -194,12 +194,22 @@ export function accessCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      ["a changed role", { roleRef: { apiGroup: GROUP, kind: "Role", name: "other" } }, "roleRef: Invalid value", "cannot change roleRef"],
+      [
+        "a changed roleRef",
+        { roleRef: { apiGroup: GROUP, kind: "Role", name: "other" } },
+        "roleRef: Invalid value",
+        "cannot change roleRef",
+      ],
       ["an unknown kind of role", { roleRef: { apiGroup: GROUP, kind: "Group", name: "r" } }, "roleRef.kind: Unsupported value", '"Role"'],
-      ["a role of another API", { roleRef: { apiGroup: "apps", kind: "Role", name: "r" } }, "roleRef.apiGroup: Unsupported value", GROUP],
+      [
+        "a role of another API group",
+        { roleRef: { apiGroup: "apps", kind: "Role", name: "r" } },
+        "roleRef.apiGroup: Unsupported value",
+        GROUP,
+      ],
       ["an unknown kind of subject", { subjects: [{ kind: "Robot", name: "r" }] }, "subjects[0].kind: Unsupported value", '"Group"'],
       ["a subject without a name", { subjects: [{ kind: "User", name: "" }] }, "subjects[0].name: Required value", "Required"],
-      ["an account of another API", { subjects: [{ kind: "ServiceAccount", apiGroup: "x", name: "a" }] }, "subjects[0].apiGroup: Unsupported value", ""], // prettier-ignore
+      ["a service account of another API group", { subjects: [{ kind: "ServiceAccount", apiGroup: "x", name: "a" }] }, "subjects[0].apiGroup: Unsupported value", ""], // prettier-ignore
     ])("a binding with %s is 422", async (_why, change, field, more) => {
       const { raw } = setting();
       const roleRef = { apiGroup: GROUP, kind: "Role", name: "r" };
@@ -213,19 +223,19 @@ export function accessCases(setting: () => RawSetting): void {
       ["without verbs", { apiGroups: [""], resources: ["pods"] }, "rules[0].verbs: Required value: verbs must contain at least one value"],
       ["without groups", { verbs: ["get"], resources: ["pods"] }, "rules[0].apiGroups: Required value: resource rules must supply at least one api group"], // prettier-ignore
       ["without resources", { verbs: ["get"], apiGroups: [""] }, "rules[0].resources: Required value: resource rules must supply at least one resource"], // prettier-ignore
-      ["about paths in a namespace", { verbs: ["get"], nonResourceURLs: ["/a"] }, "namespaced rules cannot apply to non-resource URLs"],
+      ["with URL paths in a namespace", { verbs: ["get"], nonResourceURLs: ["/a"] }, "namespaced rules cannot apply to non-resource URLs"],
     ])("a rule %s is 422", async (_why, bad, message) => {
       const { raw } = setting();
       const { code, json } = await raw.send("POST", inNamespace("roles"), { body: { metadata: { name: "bad" }, rules: [bad] } });
       expect([code, String(json["message"])]).toEqual([422, expect.stringContaining(message)]);
     });
 
-    test("every namespace has the default account", async () => {
+    test("every namespace has the default service account", async () => {
       const { raw, path } = setting();
       await eventually(async () => (await raw.send("GET", path("serviceaccounts", "default"))).code === 200);
     });
 
-    test("the initial roles exist; endpoints are not editable", async () => {
+    test("the default roles exist, and edit does not allow updates of endpoints", async () => {
       const { raw } = setting();
       const rules = async (name: string) => (await raw.send("GET", `${RBAC}/clusterroles/${name}`)).json["rules"]!;
       const writes = (await rules("edit")).filter((one) => (one["resources"] as unknown as string[])?.includes("endpoints") && (one["verbs"] as unknown as string[]).includes("update")); // prettier-ignore
@@ -239,7 +249,7 @@ export function accessCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("users cannot act as others without permission", async () => {
+    test("users cannot impersonate others without permission", async () => {
       const { raw, namespace, path } = setting();
       const { name } = await give("impersonator", [rule("list", "configmaps")]);
       const { json } = await raw.send("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {
@@ -261,7 +271,7 @@ export function accessCases(setting: () => RawSetting): void {
       by("POST", `/apis/authorization.k8s.io/v1/${kind}`, { body: { spec } });
     const self = "selfsubjectaccessreviews";
 
-    test("report what the caller may do", async () => {
+    test("reviews report what the caller may do", async () => {
       const { namespace } = setting();
       const { send } = await give("asker", [rule("get list", "configmaps"), rule("get", "pods/log")]);
       const may = async (resourceAttributes: object) => (await ask(send, self, { resourceAttributes })).json["status"]!["allowed"];
@@ -274,7 +284,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect([await path("/apis/apps"), await path("/metrics")]).toEqual([true, false]);
     });
 
-    test("list what the caller may do in a namespace", async () => {
+    test("reviews list what the caller may do in a namespace", async () => {
       const { namespace } = setting();
       const { send } = await give("lister", [rule("get list", "configmaps", ["mine"])]);
       const { code, json } = await ask(send, "selfsubjectrulesreviews", { namespace });
@@ -283,7 +293,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect((await ask(send, "selfsubjectrulesreviews", {})).code).toBe(400);
     });
 
-    test("report what others may do, if the caller may ask", async () => {
+    test("reviews report what others may do, if the caller may create such reviews", async () => {
       const { raw, namespace } = setting();
       const spec = { user: "somebody", groups: ["system:masters"], resourceAttributes: { verb: "delete", resource: "nodes" } };
       expect((await ask(raw.send, "subjectaccessreviews", spec)).json["status"]).toMatchObject({ allowed: true });
@@ -295,13 +305,13 @@ export function accessCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      ["nothing", {}],
-      ["a resource and a path at once", { resourceAttributes: { verb: "get", resource: "pods" }, nonResourceAttributes: { path: "/", verb: "get" } }], // prettier-ignore
-    ])("reviews that ask about %s are 422", async (_why, spec) => {
+      ["neither a resource nor a path", {}],
+      ["both a resource and a path", { resourceAttributes: { verb: "get", resource: "pods" }, nonResourceAttributes: { path: "/", verb: "get" } }], // prettier-ignore
+    ])("reviews that name %s are 422", async (_why, spec) => {
       expect((await ask(setting().raw.send, self, spec)).code).toBe(422);
     });
 
-    test("report who the caller is, and allow only the verb create", async () => {
+    test("reviews report who the caller is, and allow only the verb create", async () => {
       const { raw } = setting();
       const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
       const { code, json } = await person("jane", "dev").send("POST", reviews, { body: {} });

@@ -1,5 +1,5 @@
 /**
- * Tokens of ServiceAccounts, ClusterRoles that are made of others, and managers that come with an object; part of the cluster suite.
+ * Tokens of ServiceAccounts, aggregated ClusterRoles, and field managers that are submitted with an object; part of the cluster suite.
  */
 import { describe, expect, test } from "vitest";
 import { createRawClient } from "./raw-client.ts";
@@ -23,8 +23,8 @@ export function accountTokenCases(setting: () => RawSetting): void {
     return (await setting().raw.send("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { body })).json["status"]!;
   };
 
-  describe("tokens of accounts", () => {
-    test("authenticate as the account, for an hour by default", async () => {
+  describe("service account tokens", () => {
+    test("tokens authenticate as the account, for an hour by default", async () => {
       const { cluster, namespace } = setting();
       await account("bot");
       const before = Math.floor(Date.now() / 1_000) * 1_000;
@@ -50,21 +50,21 @@ export function accountTokenCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      ["a time below ten minutes", { expirationSeconds: 599 }, "spec.expirationSeconds"],
-      ["a time above 2^32 seconds", { expirationSeconds: 2 ** 32 + 1 }, "spec.expirationSeconds"],
+      ["a lifetime below ten minutes", { expirationSeconds: 599 }, "spec.expirationSeconds"],
+      ["a lifetime above 2^32 seconds", { expirationSeconds: 2 ** 32 + 1 }, "spec.expirationSeconds"],
     ])("tokens with %s are 422", async (_why, spec, field) => {
       await account("strict");
       const { code, json } = await ask("strict", spec);
       expect([code, json["details"]!["causes"]![0]!["field"]]).toEqual([422, field]);
     });
 
-    test("tokens of an absent account are 404, and tokens with a name other than the path's are 422", async () => {
+    test("a token of an absent account is 404, and a token with a name other than the account's is 422", async () => {
       await account("strict");
       expect((await ask("nobody", {})).code).toBe(404);
       expect((await ask("strict", {}, { metadata: { name: "other" } } as object)).code).toBe(422);
     });
 
-    test("end with the account, even if another of its name is created", async () => {
+    test("tokens become invalid with their account, even if an account of the same name is created", async () => {
       const { raw, path } = setting();
       await account("brief");
       const token = String((await ask("brief", {})).json["status"]!["token"]);
@@ -74,7 +74,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       await expect.poll(async () => (await review(token))["authenticated"] ?? false).toBe(false);
     });
 
-    test("end with the object that they are bound to, which must exist", async () => {
+    test("tokens become invalid with the object that they are bound to, which must exist", async () => {
       const { raw, path } = setting();
       await account("bound");
       const bind = (more: object) => ask("bound", { boundObjectRef: { apiVersion: "v1", kind: "Secret", name: "bound", ...more } });
@@ -110,7 +110,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
     });
   });
 
-  describe("roles made of others", () => {
+  describe("aggregated roles", () => {
     const rule = (verb: string, resource: string) => ({ verbs: [verb], apiGroups: [""], resources: [resource] });
     const roles = `${RBAC}/clusterroles`;
     const rulesOf = async (name: string) => (await setting().raw.send("GET", `${roles}/${name}`)).json["rules"] ?? [];
@@ -118,7 +118,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       setting().raw.send("POST", roles, { body: { metadata: { name, ...metadata }, ...more } });
     const aggregating = (label: string) => ({ aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label]: "true" } }] } });
 
-    test("roles made of others have the rules of the roles that they select, and follow changes of these", async () => {
+    test("aggregated roles have the rules of the roles that they select, and change with them", async () => {
       const { raw, namespace } = setting();
       const label = `example.com/${namespace}`;
       const part = (name: string) => `${namespace}-${name}`;
@@ -133,7 +133,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       for (const name of ["whole", "b"]) await raw.send("DELETE", `${roles}/${part(name)}`);
     });
 
-    test("include admin, edit and view, to which new kinds can add rules", async () => {
+    test("aggregated roles include admin, edit and view, to which new kinds can add rules", async () => {
       const { raw, namespace } = setting();
       const name = `${namespace}-widgets`;
       const widgets = { verbs: ["get"], apiGroups: ["example.com"], resources: [name] };
@@ -145,7 +145,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       await expect.poll(async () => JSON.stringify(await rulesOf("admin")).includes(name)).toBe(false);
     });
 
-    test("require all permissions, because they gather any rules", async () => {
+    test("aggregated roles can be written only with all permissions, because they can gather any rules", async () => {
       const { raw, namespace } = setting();
       const name = `${namespace}-gatherer`;
       const rules = [{ verbs: ["create", "update", "patch"], apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"] }];
@@ -166,7 +166,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
     });
   });
 
-  describe("managers that come with an object", () => {
+  describe("submitted field managers", () => {
     const entry = {
       manager: "before",
       operation: "Apply",
@@ -180,7 +180,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       return raw.send("POST", `${path("configmaps")}?fieldManager=author`, { body });
     };
 
-    test("count, except for fields that their author writes again", async () => {
+    test("managers in a new object own their fields, except those that its author writes", async () => {
       const { code, json } = await create("came-with", [entry, { ...entry, manager: "other", fieldsV1: { "f:data": { "f:b": {} } } }]);
       const names = (json["metadata"]!["managedFields"] ?? []).map(({ manager }) => String(manager)).sort();
       expect([code, names]).toEqual([201, ["author", "before"]]);

@@ -30,8 +30,8 @@ export function binaryCases(setting: () => RawSetting): void {
   const grouped = (group: string, plural: string) => `/apis/${group}/v1/namespaces/${setting().namespace}/${plural}`;
   const moment = Date.parse("2026-01-02T03:04:05Z") / 1_000;
 
-  describe("binary objects", () => {
-    test("an Event in protobuf is read, and answered in JSON if any type is accepted", async () => {
+  describe("protobuf", () => {
+    test("an Event in protobuf is read, and returned in JSON if any type is accepted", async () => {
       const { namespace, path } = setting();
       const parts = [
         named("binary.1"),

@@ -13,13 +13,13 @@ import { collect, shown } from "./watches.ts";
 
 export function getAndCreateCases(setting: () => Setting): void {
   describe("get and create", () => {
-    test("an absent object is undefined, not an error", async () => {
+    test("reading an absent object returns undefined, not an error", async () => {
       const { client, namespace } = setting();
       expect(await client.get(CONFIG_MAPS, { namespace, name: "nobody" })).toBeUndefined();
       expect(await client.get(CONFIG_MAPS, { namespace: "no-such-namespace", name: "nobody" })).toBeUndefined();
     });
 
-    test("a created object is read back, with its type and the fields that only the server sets", async () => {
+    test("a created object is returned with apiVersion, kind and the fields that only the server sets", async () => {
       const { client, namespace, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("plain", { a: "1" }));
       expect(created).toMatchObject({ apiVersion: "v1", kind: "ConfigMap", data: { a: "1" } });
@@ -99,7 +99,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await codeOf(client.update(CONFIG_MAPS, objects.configMap("unversioned", { a: "1" })))).toBe("INTERNAL");
     });
 
-    test("an object that has changed is API_CONFLICT and stays as it is", async () => {
+    test("an update of an object that has changed is API_CONFLICT, and changes nothing", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("moved"));
       const newer = await client.update(CONFIG_MAPS, { ...created, data: { a: "1" } });
@@ -114,7 +114,7 @@ export function updateCases(setting: () => Setting): void {
       expect((await Promise.all(writes)).sort()).toEqual([...Array<string>(4).fill("API_CONFLICT"), "none"]);
     });
 
-    test("an object that is gone is API_NOT_FOUND and does not come back", async () => {
+    test("an update of an object that is gone is API_NOT_FOUND, and does not recreate it", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("gone"));
       await client.delete(CONFIG_MAPS, keyOf(created));
@@ -122,7 +122,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, keyOf(created))).toBeUndefined();
     });
 
-    test("Endpoints that are gone, which a PUT could create, do not come back either", async () => {
+    test("an update does not recreate Endpoints that are gone, though a PUT could", async () => {
       const { client, objects } = setting();
       const created = await client.create(ENDPOINTS, objects.endpoints("gone"));
       await client.delete(ENDPOINTS, keyOf(created));
@@ -131,7 +131,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(ENDPOINTS, keyOf(created))).toBeUndefined();
     });
 
-    test("an object that was recreated under the name is API_CONFLICT", async () => {
+    test("an update of an object that was recreated is API_CONFLICT", async () => {
       const { client, objects } = setting();
       const first = await client.create(CONFIG_MAPS, objects.configMap("reborn"));
       await client.delete(CONFIG_MAPS, keyOf(first));
@@ -150,7 +150,7 @@ export function updateCases(setting: () => Setting): void {
       expect((await collect(client, options, 1)).map(({ object }) => object)).toEqual([changed]);
     });
 
-    test("uid, creationTimestamp and unknown fields of the author are ignored", async () => {
+    test("uid, creationTimestamp and unknown fields that the author sets are ignored", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("stamped"));
       const metadata = { ...created.metadata, creationTimestamp: "2001-01-01T00:00:00Z" };
@@ -162,7 +162,7 @@ export function updateCases(setting: () => Setting): void {
 
 export function deleteCases(setting: () => Setting): void {
   describe("delete", () => {
-    test("a deletion reports deleted once, and absent from then on", async () => {
+    test("a deletion reports deleted the first time, and absent afterwards", async () => {
       const { client, objects } = setting();
       const key = keyOf(await client.create(CONFIG_MAPS, objects.configMap("brief")));
       expect(await client.delete(CONFIG_MAPS, key)).toBe("deleted");

@@ -24,7 +24,7 @@ export const CATALOGUE: readonly CatalogueSection[] = [
  * The full title of a case: suite, group and title.
  *
  * @example
- * titleOf({ suite: "http", group: "lists" }, "JSON for human readers is indented"); // "http › lists › JSON for human readers is indented"
+ * titleOf({ suite: "http", group: "lists" }, "JSON is indented on request"); // "http › lists › JSON is indented on request"
  */
 export function titleOf({ suite, group }: Pick<CatalogueSection, "suite" | "group">, title: string): string {
   return [suite, group, title].filter((part) => part !== "").join(" › ");

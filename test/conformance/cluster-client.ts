@@ -57,7 +57,7 @@ export function clusterClientSuite({ name, create, offers = [] }: ClusterClientS
     kindCases(setting);
 
     describe("history and broken streams", () => {
-      test.runIf(offers.includes("compact"))("a watch from before the history is API_EXPIRED", async () => {
+      test.runIf(offers.includes("compact"))("a watch from a compacted state is API_EXPIRED", async () => {
         const { client, objects } = setting();
         const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace: sandbox.name });
         await client.create(CONFIG_MAPS, objects.configMap("after-the-list"));

@@ -87,7 +87,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
       }
     });
 
-    test.runIf(offers.includes("compact"))("a watch from before the history is accepted, and fails in its first line", async () => {
+    test.runIf(offers.includes("compact"))("a watch from a compacted state is accepted, and fails in its first event", async () => {
       const { raw, path } = shared;
       const { json } = await raw.send("GET", path("configmaps"));
       await raw.send("POST", path("configmaps"), { body: { metadata: { name: "later" } } });

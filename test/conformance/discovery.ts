@@ -13,7 +13,7 @@ export function discoveryCases(setting: () => RawSetting): void {
   const named = (list: Json, name: string) => list.find((entry) => String(entry["name"]) === name);
 
   describe("discovery", () => {
-    test("/version is a version of Kubernetes", async () => {
+    test("/version returns a version of Kubernetes", async () => {
       const { json } = await get("/version");
       expect(json["gitVersion"]).toMatch(/^v1\.\d+\.\d+/);
       expect([json["major"], json["minor"]]).toEqual(["1", expect.stringMatching(/^\d+/)]);
@@ -23,7 +23,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect([(await get(path)).code, (await get(path)).text]).toEqual([200, "ok"]);
     });
 
-    test("/api has the core version, /apis every group", async () => {
+    test("/api lists the core version, /apis every group", async () => {
       expect((await get("/api")).json).toMatchObject({ kind: "APIVersions", versions: ["v1"] });
       const { json } = await get("/apis");
       expect(json).toMatchObject({ kind: "APIGroupList", apiVersion: "v1" });
@@ -32,7 +32,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect((await get("/apis/discovery.k8s.io")).json).toMatchObject({ kind: "APIGroup", name: "discovery.k8s.io" });
     });
 
-    test("/api/v1 describes each resource and its parts", async () => {
+    test("/api/v1 describes each resource and its subresources", async () => {
       const { json } = await get("/api/v1");
       expect(json).toMatchObject({ kind: "APIResourceList", groupVersion: "v1" });
       expect(named(json["resources"]!, "endpoints")).toMatchObject({
@@ -72,12 +72,12 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect(core.json["items"]![0]!["versions"]![0]!["resources"]!.some((entry) => String(entry["resource"]) === "endpoints")).toBe(true);
     });
 
-    test("a client that already has that document gets 304", async () => {
+    test("a client that already has the aggregated discovery document gets 304", async () => {
       const { headers } = await get("/apis", { accept: AGGREGATED });
       expect((await get("/apis", { accept: AGGREGATED, "if-none-match": String(headers["etag"]) })).code).toBe(304);
     });
 
-    test("schemas are found under an address that changes with them", async () => {
+    test("the URL of a schema changes with the schema", async () => {
       const { json, code } = await get("/openapi/v3");
       expect(code).toBe(200);
       const url = String(json["paths"]!["api/v1"]!["serverRelativeURL"]);
@@ -91,7 +91,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect((await get(url, { "if-none-match": String(document.headers["etag"]) })).code).toBe(304);
     });
 
-    test("an old address of a schema leads to the new one, and no address leads to something that is not served", async () => {
+    test("an outdated schema URL redirects to the current one, and the URL of an unknown group is 404", async () => {
       const { code, headers } = await get("/openapi/v3/apis/discovery.k8s.io/v1?hash=OLD");
       expect([code, headers["location"]]).toEqual([301, expect.stringMatching(/^\/openapi\/v3\/apis\/discovery\.k8s\.io\/v1\?hash=/)]);
       expect((await get("/openapi/v3/apis/no.such/v1")).code).toBe(404);

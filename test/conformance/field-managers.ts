@@ -23,7 +23,7 @@ function applying(setting: () => RawSetting, name: string) {
 /** The cases of server-side apply. */
 export function applyCases(setting: () => RawSetting): void {
   describe("server-side apply", () => {
-    test("creates absent objects, changes existing ones, and writes nothing without a change", async () => {
+    test("an apply creates absent objects, changes existing ones, and writes nothing without a change", async () => {
       const apply = applying(setting, "applied");
       const created = await apply("deployer", { a: "1", b: "1" });
       expect([created.code, created.json["data"], managersOf(created)]).toEqual([201, { a: "1", b: "1" }, ["deployer Apply"]]);
@@ -63,7 +63,7 @@ export function applyCases(setting: () => RawSetting): void {
       expect([code, json["data"]]).toEqual([201, { a: "one" }]);
     });
 
-    test("an apply keeps values that the server chose, without a change", async () => {
+    test("repeating an apply keeps values that the server chose, and changes nothing", async () => {
       const { raw, path } = setting();
       const body = { apiVersion: "v1", kind: "Service", metadata: { name: "chosen" }, spec: { ports: [{ port: 80 }] } };
       const apply = () => raw.send("PATCH", `${path("services", "chosen")}?fieldManager=x`, { body, headers: APPLY });
@@ -120,7 +120,7 @@ export function applyCases(setting: () => RawSetting): void {
 
 /** The cases of `metadata.managedFields` in other writes. */
 export function managerCases(setting: () => RawSetting): void {
-  describe("managers of fields", () => {
+  describe("field managers", () => {
     const create = (name: string, query = "", headers: Record<string, string> = {}) => {
       const { raw, path } = setting();
       return raw.send("POST", `${path("configmaps")}${query}`, { body: { metadata: { name }, data: { a: "1" } }, headers });
@@ -131,7 +131,7 @@ export function managerCases(setting: () => RawSetting): void {
       return raw.send("PUT", `${path("configmaps", name)}${query}`, { body: change(json) });
     };
 
-    test("the creator of an object owns its fields, under the given name or that of its program", async () => {
+    test("the creator of an object owns its fields, under the given manager name or the name of its program", async () => {
       const named = await create("m-named", "?fieldManager=builder");
       expect(named.json["metadata"]!["managedFields"]).toMatchObject([
         { manager: "builder", operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: { "f:data": { "f:a": {} } } },
@@ -146,13 +146,13 @@ export function managerCases(setting: () => RawSetting): void {
       expect(managersOf(await put("m-moved", (object) => object, "?fieldManager=three"))).toEqual(managersOf(changed));
     });
 
-    test("an empty list drops all managers", async () => {
+    test("empty managedFields drop all managers", async () => {
       await create("m-reset");
       const reset = await put("m-reset", (object) => ({ ...object, metadata: { ...object["metadata"], managedFields: [] } }));
       expect([reset.code, reset.json["metadata"]!["managedFields"]]).toEqual([200, undefined]);
     });
 
-    test("an invalid list is 422", async () => {
+    test("invalid managedFields are 422", async () => {
       await create("m-broken");
       const broken = [{ manager: "x", operation: "Steal", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }];
       const { code, json } = await put("m-broken", (object) => ({ ...object, metadata: { ...object["metadata"], managedFields: broken } }));
@@ -179,7 +179,7 @@ export function strategicMergeCases(setting: () => RawSetting): void {
       expect(portsOf(await patch({ spec: { ports: [{ $patch: "delete", port: 53 }] } }))).toEqual(["web:80"]);
     });
 
-    test("an unknown directive is 422, as is an item without its key", async () => {
+    test("an unknown directive is 422, and so is an item without its merge key", async () => {
       const patch = await make("s-refused");
       expect((await patch({ spec: { $patch: "burn" } })).code).toBe(422);
       expect((await patch({ spec: { ports: [{ name: "x" }] } })).code).toBe(422);

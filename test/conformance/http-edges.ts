@@ -16,7 +16,7 @@ export function readCases(setting: () => RawSetting): void {
       return raw.send("POST", path("configmaps"), { body: { metadata: { name, labels: { read: "yes" } }, data: { a: "1" } } });
     };
 
-    test("a reader may accept any state of an object, and a state not older than a write includes the write", async () => {
+    test("a read at any resourceVersion is accepted, and a read not older than a write includes the write", async () => {
       const { raw, path } = setting();
       const { json } = await make("r-one");
       const version = json["metadata"]!["resourceVersion"];
@@ -24,7 +24,7 @@ export function readCases(setting: () => RawSetting): void {
       expect((await raw.send("GET", `${path("configmaps", "r-one")}?resourceVersion=${version}`)).json).toEqual(json);
     });
 
-    test("an object at a future state is 504 Timeout", async () => {
+    test("a read at a future resourceVersion is 504 Timeout", async () => {
       const { raw, path } = setting();
       await make("r-future");
       const { code, json } = await raw.send("GET", `${path("configmaps", "r-future")}?resourceVersion=999999999999`);
@@ -33,7 +33,7 @@ export function readCases(setting: () => RawSetting): void {
       expect(json["details"]).toMatchObject({ causes: [{ reason: "ResourceVersionTooLarge" }], retryAfterSeconds: 1 });
     });
 
-    test("the status has its own path, which returns the whole object", async () => {
+    test("the path of the status returns the whole object", async () => {
       const { raw, path } = setting();
       await raw.send("POST", path("services"), { body: { metadata: { name: "r-status" }, spec: { clusterIP: "None" } } });
       const [whole, status] = [
@@ -49,7 +49,7 @@ export function readCases(setting: () => RawSetting): void {
       expect([code, json]).toMatchObject([200, { kind: "ConfigMapList", items: [] }]);
     });
 
-    test("a namespace can be chosen by a field as well", async () => {
+    test("a field selector can select a namespace too", async () => {
       await make("r-field");
       const { raw, namespace } = setting();
       const query = `labelSelector=read%3Dyes&fieldSelector=metadata.namespace%3D${namespace}%2Cmetadata.name%3Dr-field`;
@@ -59,7 +59,7 @@ export function readCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a next page with its own resourceVersion is 400, with resourceVersionMatch 422", async () => {
+    test("a request for a next page is 400 with a resourceVersion, and 422 with a resourceVersionMatch too", async () => {
       const { raw, path } = setting();
       for (const name of ["r-page-a", "r-page-b"]) await make(name);
       const first = await raw.send("GET", `${path("configmaps")}?limit=1`);
@@ -72,8 +72,8 @@ export function readCases(setting: () => RawSetting): void {
 
 /** The cases of writes. */
 export function edgeCases(setting: () => RawSetting): void {
-  describe("edges of writes", () => {
-    test("a dry run of a name that is taken is 409, of a collection deletes nothing", async () => {
+  describe("edge cases of writes", () => {
+    test("a dry run with a taken name is 409, and a dry run on a collection deletes nothing", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "dry-taken", labels: { dry: "yes" } } };
       await raw.send("POST", path("configmaps"), { body });

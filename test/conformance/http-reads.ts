@@ -34,7 +34,7 @@ export function listCases(setting: () => RawSetting): void {
       expect(rest.json["metadata"]!["continue"]).toBeUndefined();
     });
 
-    test("an exact state is listed as it was", async () => {
+    test("a list at an exact resourceVersion shows that state", async () => {
       const { raw, path } = setting();
       const before = await raw.send("GET", path("services"));
       await raw.send("POST", path("services"), { body: { metadata: { name: "newer" }, spec: { clusterIP: "None" } } });
@@ -60,7 +60,7 @@ export function listCases(setting: () => RawSetting): void {
       expect([answer.code, answer.json["reason"]]).toEqual([code, reason]);
     });
 
-    test("JSON for human readers is indented", async () => {
+    test("JSON is indented on request", async () => {
       const { raw, path } = setting();
       const asked = await raw.send("GET", `${path("services")}?pretty=true`);
       expect(asked.text).toMatch(/^\{\n {2}"kind": "ServiceList",\n/);
@@ -80,7 +80,7 @@ export function watchCases(setting: () => RawSetting): void {
     };
     const base = (query = "") => `${setting().path("configmaps")}?watch=true&timeoutSeconds=90&labelSelector=watch%3Dyes${query}`;
 
-    test("a watch without a start first shows the existing objects", async () => {
+    test("a watch without a resourceVersion first sends the existing objects", async () => {
       await make("w-a");
       await make("w-b");
       expect(names(await setting().raw.watch(base(), 2))).toEqual(["ADDED w-a", "ADDED w-b"]);
@@ -106,7 +106,7 @@ export function watchCases(setting: () => RawSetting): void {
       expect(json["message"]).toMatch(/sendInitialEvents requires setting resourceVersionMatch to NotOlderThan/);
     });
 
-    test("one object is watched by its name, and by the old path", async () => {
+    test("one object can be watched by its name, and by the deprecated watch path", async () => {
       await make("w-a");
       const { raw, path, namespace } = setting();
       expect(names(await raw.watch(`${path("configmaps", "w-a")}?watch=1&timeoutSeconds=90`, 1))).toEqual(["ADDED w-a"]);
@@ -114,7 +114,7 @@ export function watchCases(setting: () => RawSetting): void {
       expect(names(await raw.watch(old, 1))).toEqual(["ADDED w-a"]);
     });
 
-    test("lines are the objects as they are read", async () => {
+    test("an event contains the object as a GET returns it", async () => {
       const { json } = await make("w-read");
       const [line] = await setting().raw.watch(`${setting().path("configmaps", "w-read")}?watch=1&timeoutSeconds=90`, 1);
       expect(line!["object"]).toEqual(json);

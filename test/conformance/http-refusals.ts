@@ -28,7 +28,7 @@ export function refusalCases(setting: () => RawSetting): void {
       expect(headers["cache-control"]).toBe("no-cache, private");
     });
 
-    test("groups are part of the name", async () => {
+    test("a 404 names the group of the kind", async () => {
       const { raw, namespace } = setting();
       const { json } = await raw.send("GET", `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/x`);
       expect(json).toMatchObject({
@@ -38,7 +38,7 @@ export function refusalCases(setting: () => RawSetting): void {
     });
 
     test.each(["/api/v1/unknowns", "/apis/example.com/v1/things", "/nothing", "/api/v2/endpoints", "/api/v1/endpoints/db"])(
-      "%s is 404 without a name",
+      "%s is 404 without details",
       async (path) => {
         const { code, json } = await setting().raw.send("GET", path);
         expect([code, json["message"], json["details"]]).toEqual([404, "the server could not find the requested resource", {}]);
@@ -48,13 +48,13 @@ export function refusalCases(setting: () => RawSetting): void {
     test.each([
       { method: "POST", object: "x" },
       { method: "PUT", object: undefined },
-    ])("$method where it has no meaning is 405", async ({ method, object }) => {
+    ])("$method on a path that does not support it is 405", async ({ method, object }) => {
       const { raw, path } = setting();
       const { code, json } = await raw.send(method, path("configmaps", object), { body: { metadata: { name: "x" } } });
       expect([code, json["reason"]]).toEqual([405, "MethodNotAllowed"]);
     });
 
-    test("not all namespaces can be deleted at once", async () => {
+    test("deleting all namespaces at once is 405", async () => {
       const { code, headers } = await setting().raw.send("DELETE", "/api/v1/namespaces");
       expect(code).toBe(405);
       expect(String(headers["allow"]).split(", ").sort()).toEqual(["GET", "POST"]);
@@ -106,7 +106,7 @@ export function refusalCases(setting: () => RawSetting): void {
       );
     });
 
-    test("a name that is missing is 422", async () => {
+    test("a missing name is 422", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("POST", path("configmaps"), { body: {} });
       expect([code, json["message"]]).toEqual([
@@ -117,9 +117,13 @@ export function refusalCases(setting: () => RawSetting): void {
 
     test.each([
       { why: "a body that is not JSON", body: "{", want: /json parse error/ },
-      { why: "another version", body: { apiVersion: "v2", kind: "ConfigMap" }, want: /does not match the expected API version|no kind/ },
-      { why: "another kind", body: { apiVersion: "v1", kind: "Secret" }, want: /cannot be handled as a ConfigMap/ },
-      { why: "another namespace", body: { metadata: { name: "a", namespace: "b" } }, want: /the namespace of the provided object does not match the namespace sent on the request/ }, // prettier-ignore
+      {
+        why: "a different apiVersion",
+        body: { apiVersion: "v2", kind: "ConfigMap" },
+        want: /does not match the expected API version|no kind/,
+      },
+      { why: "a different kind", body: { apiVersion: "v1", kind: "Secret" }, want: /cannot be handled as a ConfigMap/ },
+      { why: "a different namespace", body: { metadata: { name: "a", namespace: "b" } }, want: /the namespace of the provided object does not match the namespace sent on the request/ }, // prettier-ignore
       {
         why: "a label that is a number",
         body: { metadata: { name: "a", labels: { n: 1 } } },
@@ -139,7 +143,7 @@ export function refusalCases(setting: () => RawSetting): void {
       expect([code, json["message"]]).toEqual([400, "the name of the object (b) does not match the name on the URL (a)"]);
     });
 
-    test("a form is 415, an image 406", async () => {
+    test("a form in the body is 415, and a request for an image is 406", async () => {
       const { raw, path } = setting();
       const form = { "content-type": "application/x-www-form-urlencoded" };
       const posted = await raw.send("POST", path("configmaps"), { body: "a=b", headers: form });

@@ -33,7 +33,7 @@ export function writeCases(setting: () => RawSetting): void {
       expect((await raw.send("POST", path("configmaps"), { body: "k8s", headers })).code).toBe(400);
     });
 
-    test("a PUT with a resourceVersion creates Endpoints that are gone too, unless it names their uid", async () => {
+    test("a PUT with a resourceVersion also creates Endpoints that are gone, unless it has their uid", async () => {
       const { raw, path } = setting();
       const { json } = await raw.send("POST", path("endpoints"), { body: { metadata: { name: "revenant" } } });
       await raw.send("DELETE", path("endpoints", "revenant"));
@@ -65,7 +65,7 @@ export function writeCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a dry run answers like a real request, and stores nothing", async () => {
+    test("a dry run responds like a real request, and stores nothing", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "dry" } };
       const made = await raw.send("POST", `${path("services")}?dryRun=All`, { body: { ...body, spec: { ports: [{ port: 80 }] } } });
@@ -82,7 +82,7 @@ export function writeCases(setting: () => RawSetting): void {
       expect([wrong.code, wrong.json["reason"]]).toEqual([422, "Invalid"]);
     });
 
-    test("unknown fields are dropped with a warning, without one, or refused, as the request asks", async () => {
+    test("unknown fields are dropped with or without a warning, or refused, as requested", async () => {
       const { raw, path } = setting();
       const send = (name: string, mode: string) =>
         raw.send("POST", `${path("configmaps")}?fieldValidation=${mode}`, { body: { metadata: { name, colour: 1 }, shape: 2 } });
@@ -101,7 +101,7 @@ export function writeCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a duplicate field in a body is reported, or refused, as the request asks", async () => {
+    test("a duplicate field in a body is reported or refused, as requested", async () => {
       const { raw, path } = setting();
       const send = (name: string, mode: string) =>
         raw.send("POST", `${path("configmaps")}?fieldValidation=${mode}`, {
@@ -163,7 +163,7 @@ export function writeCases(setting: () => RawSetting): void {
 /** The cases of deletions. */
 export function deleteCases(setting: () => RawSetting): void {
   describe("deletions", () => {
-    test("the deletion of an object without finalizers returns a Status of success", async () => {
+    test("deleting an object without finalizers returns a Status with Success", async () => {
       const { raw, path } = setting();
       const { json: created } = await raw.send("POST", path("configmaps"), { body: { metadata: { name: "brief" } } });
       const { code, json } = await raw.send("DELETE", path("configmaps", "brief"), { body: { propagationPolicy: "Background" } });
@@ -188,7 +188,7 @@ export function deleteCases(setting: () => RawSetting): void {
       expect(json["message"]).toMatch(/the UID in the precondition \(another\) does not match the UID in record \(.*\)/);
     });
 
-    test("the deletion of an object with finalizers returns the object", async () => {
+    test("deleting an object with finalizers returns the object", async () => {
       const { raw, path } = setting();
       await raw.send("POST", path("configmaps"), { body: { metadata: { name: "kept", finalizers: ["example.com/wait"] } } });
       const { code, json } = await raw.send("DELETE", path("configmaps", "kept"));
@@ -197,7 +197,7 @@ export function deleteCases(setting: () => RawSetting): void {
       expect((await raw.send("GET", path("configmaps", "kept"))).code).toBe(404);
     });
 
-    test("a collection is deleted by selector and answered as a list", async () => {
+    test("a collection is deleted by selector, and the response is a list", async () => {
       const { raw, path } = setting();
       for (const [name, sweep] of [
         ["swept-a", "yes"],

@@ -38,7 +38,7 @@ export function initialEventCases(setting: () => RawSetting): void {
       expect([code, json["message"]]).toEqual([422, expect.stringMatching(/sendInitialEvents is forbidden for list/)]);
     });
 
-    test("initial events without objects end immediately, at the state of a list", async () => {
+    test("initial events of an empty collection end immediately, at the resourceVersion of a list", async () => {
       const { raw, path } = setting();
       const before = Number((await raw.send("GET", path("configmaps"))).json["metadata"]!["resourceVersion"]);
       const [line] = await raw.watch(watchOf(`${whole}&labelSelector=none%3Dsuch`), 1);

@@ -23,7 +23,7 @@ export function kindCases(setting: () => Setting): void {
     const slice = (name: string, rest: object = {}) =>
       object(ENDPOINT_SLICES, name, { addressType: "IPv4", endpoints: [{ addresses: ["10.1.0.1"] }], ports: [{ port: 80 }], ...rest });
 
-    test("ports are completed, nothing is regrouped, generations count", async () => {
+    test("ports get defaults, nothing is regrouped, and the generation increases", async () => {
       const { client } = setting();
       const created = await client.create(ENDPOINT_SLICES, slice("grown"));
       expect(created["ports"]).toEqual([{ name: "", protocol: "TCP", port: 80 }]);
@@ -83,7 +83,7 @@ export function kindCases(setting: () => Setting): void {
     test.each([
       { why: "a key with a slash", type: CONFIG_MAPS, rest: { data: { "a/b": "x" } } },
       { why: "data of more than 1 MiB", type: CONFIG_MAPS, rest: { data: { a: "x".repeat(1_048_577) } } },
-      { why: "a key in both kinds of data", type: CONFIG_MAPS, rest: { data: { a: "x" }, binaryData: { a: "YQ==" } } },
+      { why: "a key in both data and binaryData", type: CONFIG_MAPS, rest: { data: { a: "x" }, binaryData: { a: "YQ==" } } },
       { why: "a TLS secret without its key", type: SECRETS, rest: { type: "kubernetes.io/tls", data: { "tls.crt": "YQ==" } } },
     ])("$why is API_INVALID", async ({ type, rest }) => {
       expect(await codeOf(setting().client.create(type, object(type, "refused", rest)))).toBe("API_INVALID");
@@ -115,13 +115,13 @@ export function kindCases(setting: () => Setting): void {
   });
 
   describe("namespaces", () => {
-    test.each(["default", "kube-system", "kube-public"])("%s exists and stays", async (name) => {
+    test.each(["default", "kube-system", "kube-public"])("the namespace %s exists and cannot be deleted", async (name) => {
       const { client } = setting();
       expect(await client.get(NAMESPACES, { namespace: "", name })).toMatchObject({ status: { phase: "Active" } });
       expect(await codeOf(client.delete(NAMESPACES, { namespace: "", name }))).toBe("API_FORBIDDEN");
     });
 
-    test("default/kubernetes leads to the API server", async () => {
+    test("the Service default/kubernetes has the address of the API server", async () => {
       const { client } = setting();
       const key = { namespace: "default", name: "kubernetes" };
       expect(await client.get(SERVICES, key)).toMatchObject({ spec: { type: "ClusterIP" } });
@@ -153,7 +153,7 @@ function endpointsCases(setting: () => Setting): void {
     const create = (name: string, subsets: unknown) =>
       setting().client.create(ENDPOINTS, setting().objects.endpoints(name, subsets)) as Promise<Endpoints>;
 
-    test("subsets are stored as written, with the order of subsets, addresses and ports", async () => {
+    test("subsets are stored as written, in the order of subsets, addresses and ports", async () => {
       const written = [
         { addresses: [{ ip: "10.1.0.2" }], ports: [{ name: "a", port: 80, protocol: "TCP" }] },
         { addresses: [{ ip: "10.1.0.1" }], ports: [{ name: "a", port: 80, protocol: "TCP" }] },
@@ -168,7 +168,7 @@ function endpointsCases(setting: () => Setting): void {
       expect((await create("written", written)).subsets).toEqual(written);
     });
 
-    test("a duplicate address is kept, ready and not ready", async () => {
+    test("a duplicate address is kept, ready or not ready", async () => {
       const ports = [{ port: 80, protocol: "TCP" }];
       const written = [
         { addresses: [{ ip: "10.1.0.1", nodeName: "first" }], ports },
@@ -177,7 +177,7 @@ function endpointsCases(setting: () => Setting): void {
       expect((await create("twice", written)).subsets).toEqual(written);
     });
 
-    test("the protocol of a port is completed, and empty lists are left out", async () => {
+    test("the protocol of a port gets its default, and empty lists are left out", async () => {
       const { subsets } = await create("completed", [{ addresses: [{ ip: "10.1.0.1" }], notReadyAddresses: [], ports: [{ port: 80 }] }]);
       expect(subsets).toEqual([{ addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80, protocol: "TCP" }] }]);
     });
@@ -231,7 +231,7 @@ function endpointsCases(setting: () => Setting): void {
       expect(await codeOf(create("refused", [subset]))).toBe("API_INVALID");
     });
 
-    test("multicast beyond the link is accepted, as it is by Kubernetes", async () => {
+    test("a multicast address that is not link-local is accepted", async () => {
       expect(await codeOf(create("multicast", [{ addresses: [{ ip: "239.1.1.1" }] }]))).toBe("none");
     });
 
@@ -267,7 +267,7 @@ function serviceCases(setting: () => Setting): void {
       expect(await codeOf(client.update(SERVICES, { ...updated, spec: headless }))).toBe("API_INVALID");
     });
 
-    test("an address is allocated once, and reused when it is free", async () => {
+    test("an address is allocated to one Service, and can be reused when it is free", async () => {
       const { client, namespace } = setting();
       const first = await create("holder");
       const spec = { clusterIP: first.spec!.clusterIP, ports: [{ port: 80 }] };
@@ -281,12 +281,12 @@ function serviceCases(setting: () => Setting): void {
       expect(spec).toMatchObject({ clusterIP: "None", clusterIPs: ["None"], type: "ClusterIP" });
     });
 
-    test("an external name has no address", async () => {
+    test("a Service of type ExternalName has no address", async () => {
       const { spec } = await create("external", { type: "ExternalName", externalName: "db.example.com" });
       expect(spec!.clusterIP ?? "").toBe("");
     });
 
-    test("node ports are allocated, kept, and released with the type", async () => {
+    test("node ports are allocated, kept, and released when the type changes", async () => {
       const { client } = setting();
       const created = await create("nodes", { type: "NodePort", ports: [{ port: 80 }] });
       const { nodePort } = created.spec!.ports![0]!;
@@ -322,7 +322,7 @@ function serviceCases(setting: () => Setting): void {
       { why: "a port that occurs twice", spec: { ports: [{ name: "a", port: 80 }, { name: "b", port: 80 }] } }, // prettier-ignore
       { why: "a port out of range", spec: { ports: [{ port: 65_536 }] } },
       { why: "an unknown type", spec: { type: "Magic", ports: [{ port: 80 }] } },
-      { why: "an external name that is missing", spec: { type: "ExternalName" } },
+      { why: "a missing external name", spec: { type: "ExternalName" } },
       { why: "an invalid address", spec: { clusterIP: "first", ports: [{ port: 80 }] } },
       { why: "a selector value with a space", spec: { selector: { app: "a b" }, ports: [{ port: 80 }] } },
       { why: "a node port on a ClusterIP", spec: { ports: [{ port: 80, nodePort: 30_000 }] } },
@@ -330,11 +330,14 @@ function serviceCases(setting: () => Setting): void {
       { why: "an invalid source range", spec: { type: "LoadBalancer", ports: [{ port: 80 }], loadBalancerSourceRanges: ["ten"] } },
       { why: "a load balancer class without a load balancer", spec: { ports: [{ port: 80 }], loadBalancerClass: "example.com/a" } },
       {
-        why: "a setting for node ports of load balancers on a Service of a different type",
+        why: "allocateLoadBalancerNodePorts without a load balancer",
         spec: { ports: [{ port: 80 }], allocateLoadBalancerNodePorts: true },
       },
       { why: "an external traffic policy without external traffic", spec: { ports: [{ port: 80 }], externalTrafficPolicy: "Local" } },
-      { why: "a health check port without a check", spec: { type: "NodePort", ports: [{ port: 80 }], healthCheckNodePort: 30_007 } },
+      {
+        why: "a health check node port without local external traffic",
+        spec: { type: "NodePort", ports: [{ port: 80 }], healthCheckNodePort: 30_007 },
+      },
       { why: "an unknown internal traffic policy", spec: { ports: [{ port: 80 }], internalTrafficPolicy: "Near" } },
       { why: "a node port out of range", spec: { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] } },
     ])("$why is API_INVALID", async ({ spec }) => {

@@ -30,7 +30,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
   };
   const merge = { "content-type": "application/merge-patch+json" };
 
-  describe("ends", () => {
+  describe("deletion and owners", () => {
     test("finalizers of a deleted object can only be removed, and the last write returns the object", async () => {
       const { raw, path } = setting();
       await make("ending", { finalizers: ["example.com/one", "example.com/two"] });
@@ -50,9 +50,9 @@ export function lifetimeCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      { why: "setting both fields for dependents", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
+      { why: "propagationPolicy together with orphanDependents", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
       { why: "an unknown policy", body: { propagationPolicy: "Gently" }, code: 422 },
-      { why: "another kind of options", body: { kind: "Pod" }, code: 400 },
+      { why: "a body of another kind", body: { kind: "Pod" }, code: 400 },
     ])("$why is $code", async ({ body, code }) => {
       const { raw, path } = setting();
       const answer = await raw.send("DELETE", path("configmaps", "kube-root-ca.crt"), {
@@ -61,13 +61,13 @@ export function lifetimeCases(setting: () => RawSetting): void {
       expect(answer.code).toBe(code);
     });
 
-    test("both finalizers for dependents at once are 422", async () => {
+    test("the finalizers orphan and foregroundDeletion together are 422", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "torn", finalizers: ["orphan", "foregroundDeletion"] } };
       expect((await raw.send("POST", path("configmaps"), { body })).code).toBe(422);
     });
 
-    test("options without a body are read from the query", async () => {
+    test("without a body, options are read from the query", async () => {
       const { raw, path } = setting();
       await make("queried", { finalizers: ["example.com/wait"] });
       const { json } = await raw.send("DELETE", `${path("configmaps", "queried")}?propagationPolicy=Foreground`);
@@ -106,7 +106,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       await until("background-child", ({ code }) => code === 404);
     });
 
-    test("an owner in the foreground is deleted after those that block it", async () => {
+    test("with foreground deletion, an owner is deleted after the dependents that block it", async () => {
       const { raw, path } = setting();
       const owner = await make("foreground-owner");
       await make("foreground-child", { ownerReferences: [refer(owner, { blockOwnerDeletion: true })], finalizers: ["example.com/wait"] });
@@ -120,7 +120,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       await until("foreground-owner", (answer) => answer.code === 404);
     });
 
-    test("orphans stay and lose their owner", async () => {
+    test("orphaned dependents stay, and lose the reference to their owner", async () => {
       const { raw, path } = setting();
       await make("orphan", { ownerReferences: [refer(await make("leaver"))] });
       await raw.send("DELETE", path("configmaps", "leaver"), { body: { propagationPolicy: "Orphan" } });
@@ -138,7 +138,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      { why: "a second managing owner", extra: [{ controller: true }, { controller: true, uid: "other" }] },
+      { why: "a second owner with controller: true", extra: [{ controller: true }, { controller: true, uid: "other" }] },
       { why: "an owner without a name", extra: [{ name: "" }] },
       { why: "an owner without a uid", extra: [{ uid: "" }] },
       { why: "an owner without a kind", extra: [{ kind: "" }] },

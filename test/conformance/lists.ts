@@ -20,7 +20,7 @@ export function listCases(setting: () => Setting): void {
       }
     };
 
-    test("items are in order, each with its type, at a state that the list names", async () => {
+    test("items are in order, each with apiVersion and kind, and the list has a resourceVersion", async () => {
       const { client, namespace } = setting();
       await make("ordered", 3);
       const { items, resourceVersion, continue: token } = await client.list(CONFIG_MAPS, { namespace, labelSelector: "set=ordered" });
@@ -30,7 +30,7 @@ export function listCases(setting: () => Setting): void {
       expect(token).toBeUndefined();
     });
 
-    test("a list without a namespace covers all of them", async () => {
+    test("a list without a namespace covers all namespaces", async () => {
       const { client, namespace } = setting();
       const { items } = await client.list(ENDPOINTS);
       expect(items.some(({ metadata }) => metadata.namespace === "default" && metadata.name === "kubernetes")).toBe(true);
@@ -46,17 +46,17 @@ export function listCases(setting: () => Setting): void {
         labelSelector: "set in (chosen, other),parity!=even",
         want: ["chosen-1"],
       },
-      { why: "labels that are absent", labelSelector: "set=chosen,!parity", want: [] },
+      { why: "objects without a label", labelSelector: "set=chosen,!parity", want: [] },
       { why: "a name", fieldSelector: "metadata.name=chosen-1", want: ["chosen-1"] },
-      { why: "labels and any name but one", labelSelector: "set=chosen", fieldSelector: "metadata.name!=chosen-1", want: ["chosen-0", "chosen-2"] }, // prettier-ignore
-    ])("selectors choose by $why", async ({ want, why: _why, ...selectors }) => {
+      { why: "labels and any name except one", labelSelector: "set=chosen", fieldSelector: "metadata.name!=chosen-1", want: ["chosen-0", "chosen-2"] }, // prettier-ignore
+    ])("selectors match $why", async ({ want, why: _why, ...selectors }) => {
       const { client, namespace } = setting();
       if ((await client.get(CONFIG_MAPS, { namespace, name: "chosen-0" })) === undefined) await make("chosen", 3);
       expect(names((await client.list(CONFIG_MAPS, { namespace, ...selectors })).items)).toEqual(want);
     });
 
     test.each([
-      { why: "an operator without values", options: { labelSelector: "a in" } },
+      { why: "a selector operator without values", options: { labelSelector: "a in" } },
       { why: "a label that is not a name", options: { labelSelector: "-a=b" } },
       { why: "a field that is not selectable", options: { fieldSelector: "data.a=b" } },
       { why: "a continue token of another server", options: { continue: "nonsense" } },

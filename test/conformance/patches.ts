@@ -20,7 +20,7 @@ export function patchCases(setting: () => Setting): void {
       { why: "add sets and replaces", body: [{ op: "add", path: "/data/a", value: "2" }], want: { a: "2", b: "x" } },
       { why: "remove deletes a member", body: [{ op: "remove", path: "/data/a" }], want: { b: "x" } },
       { why: "replace changes an existing value", body: [{ op: "replace", path: "/data/a", value: "3" }], want: { a: "3", b: "x" } },
-      { why: "move renames", body: [{ op: "move", from: "/data/a", path: "/data/c" }], want: { b: "x", c: "1" } },
+      { why: "move renames a member", body: [{ op: "move", from: "/data/a", path: "/data/c" }], want: { b: "x", c: "1" } },
       { why: "copy duplicates a member", body: [{ op: "copy", from: "/data/a", path: "/data/c" }], want: { a: "1", b: "x", c: "1" } },
       {
         why: "the other operations apply if a test holds",
@@ -94,7 +94,7 @@ export function patchCases(setting: () => Setting): void {
       expect((await client.get(CONFIG_MAPS, keyOf(created)))!["data"]).toEqual({ a: "1", p: "x", q: "x", r: "x" });
     });
 
-    test("an absent object is API_NOT_FOUND", async () => {
+    test("a patch of an absent object is API_NOT_FOUND", async () => {
       const { client, namespace } = setting();
       const call = client.patch(CONFIG_MAPS, { namespace, name: "nobody" }, "merge", { data: {} });
       expect(await codeOf(call)).toBe("API_NOT_FOUND");

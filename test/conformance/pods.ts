@@ -22,7 +22,7 @@ export function podCases(setting: () => RawSetting): void {
     setting().raw.send("PATCH", `${setting().path("pods", name)}${query}`, { body, headers });
 
   describe("pods", () => {
-    test("a strategic merge patch reaches one container, and one of its variables, by name", async () => {
+    test("a strategic merge patch changes one container, and one of its variables, by name", async () => {
       await create("p-patched", { containers: [MAIN, { name: "proxy", image: "example.com/proxy:1" }] });
       const { code, json } = await patch("p-patched", { spec: { containers: [{ name: "proxy", image: "example.com/proxy:2" }] } });
       const images = json["spec"]!["containers"]!.map((one) => [one["name"], one["image"]]);
@@ -30,7 +30,7 @@ export function podCases(setting: () => RawSetting): void {
       expect((await patch("p-patched", { spec: { containers: [{ image: "example.com/proxy:3" }] } })).code).toBe(422);
     });
 
-    test("appliers own containers, variables and ports one by one; the protocol of a port is part of its key", async () => {
+    test("appliers own single containers, variables and ports; the key of a port includes its protocol", async () => {
       const apply = (manager: string, one: object) => {
         const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "p-applied" }, spec: { nodeSelector: NOWHERE, containers: [one] } };
         return patch("p-applied", body, APPLY, `?fieldManager=${manager}`);

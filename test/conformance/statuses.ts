@@ -26,7 +26,7 @@ export function statusCases(setting: () => RawSetting): void {
   const types = (json: Json) => (json["status"]!["conditions"] ?? []).map((entry) => `${entry["type"]}=${entry["status"]}`).sort();
 
   describe("statuses", () => {
-    test("writers of conditions change only their own, by type", async () => {
+    test("each writer of conditions owns only the types that it writes", async () => {
       const { raw, path } = setting();
       await service("conditions");
       const apply = (manager: string, ...conditions: readonly object[]) =>
@@ -63,7 +63,7 @@ export function statusCases(setting: () => RawSetting): void {
       await raw.send("DELETE", path("services", "unknown-fields"));
     });
 
-    test("only session affinity has a timeout", async () => {
+    test("only a Service with session affinity has a timeout", async () => {
       const { raw, path } = setting();
       const config = (timeoutSeconds?: number) => ({ clientIP: { timeoutSeconds } });
       const made = await service("sticky", { sessionAffinity: "ClientIP" });

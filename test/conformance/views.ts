@@ -30,7 +30,7 @@ export function viewCases(setting: () => RawSetting): void {
       expect(row!["object"]!["data"]).toBeUndefined();
     });
 
-    test("a table includes whole objects or none, as requested", async () => {
+    test("a Table includes whole objects or none, as requested", async () => {
       await make("view-b");
       const { raw, path } = setting();
       const get = async (include: string) => (await raw.send("GET", `${path("configmaps", "view-b")}?includeObject=${include}`, accept("Table"))).json; // prettier-ignore
@@ -49,7 +49,7 @@ export function viewCases(setting: () => RawSetting): void {
       expect(all.json["items"]![0]!["data"]).toBeUndefined();
     });
 
-    test("a watch is shown as tables, and only the first has the columns", async () => {
+    test("a watch returns Tables, and only the first has the columns", async () => {
       await make("view-d");
       const { raw, path } = setting();
       const url = `${path("configmaps", "view-d")}?watch=1&timeoutSeconds=90`;
@@ -73,7 +73,7 @@ export function viewCases(setting: () => RawSetting): void {
       expect(first!["object"]!["data"]).toBeUndefined();
     });
 
-    test("an unknown format is skipped, and refused if it is the only one", async () => {
+    test("an unknown format in Accept is skipped, and refused if it is the only one", async () => {
       await make("view-f");
       const { raw, path } = setting();
       expect((await raw.send("GET", path("configmaps", "view-f"), accept("Poem"))).json["kind"]).toBe("ConfigMap");

@@ -54,7 +54,7 @@ export function watchCases(setting: () => Setting): void {
       await writing;
     });
 
-    test("with a selector, objects come and go as their labels change", async () => {
+    test("with a selector, objects are added and deleted as their labels change", async () => {
       const { client, namespace, objects } = setting();
       const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
       const labelled = (object: KubeObject, tier: string) => ({ ...object, metadata: { ...object.metadata, labels: { tier } } });
@@ -71,7 +71,7 @@ export function watchCases(setting: () => Setting): void {
       await client.delete(CONFIG_MAPS, keyOf(marker));
     });
 
-    test("the signal ends a watch without an error", async () => {
+    test("aborting the signal ends a watch without an error", async () => {
       const { client, namespace } = setting();
       const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace });
       const abort = new AbortController();

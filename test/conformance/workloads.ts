@@ -30,7 +30,7 @@ export function workloadCases(setting: () => RawSetting): void {
   const { path, create, patch } = inGroup(setting, "apps");
 
   describe("workloads", () => {
-    test("an equal spec is not a new generation", async () => {
+    test("an unchanged spec keeps the generation", async () => {
       const { json } = await create("deployments", "w-again", workload());
       const body = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "w-again" }, spec: workload() };
       const replaced = await setting().raw.send("PUT", path("deployments", "w-again"), { body });
@@ -141,7 +141,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect((await apply("", { replicas: 1 })).code).toBe(422);
     });
 
-    test("discovery announces the scale as a Scale of its own group", async () => {
+    test("discovery lists the scale as a Scale of its own group", async () => {
       const { json } = await setting().raw.send("GET", "/apis/apps/v1");
       const found = json["resources"]!.filter((entry) => String(entry["name"]).endsWith("/scale"));
       expect(found).toContainEqual({

@@ -40,14 +40,14 @@ describe("the syncer", () => {
   });
   afterAll(async () => void (await Promise.all([...servers.values()].map((server) => server.stop()))));
 
-  test.each(rows)("$option $request", async ({ option = "", request = "", code, answer = "" }) => {
+  test.each(rows)("$option $request", async ({ option = "", request = "", code, response = "" }) => {
     const [, name = "", address] = /^`?(--[\w-]+)`? \(`?([^`)]+)/.exec(option)!;
     const [method = "", path = ""] = request.split(" ");
     const got = await fetch(`http://${servers.get(name)!.address}${path}`, { method });
     const text = await got.text();
     expect(got.status).toBe(Number(code));
     expect(got.headers.get("content-type")).toBe("text/plain; charset=utf-8");
-    const [, quoted] = /^`([a-z ]+)`/.exec(answer) ?? [];
+    const [, quoted] = /^`([a-z ]+)`/.exec(response) ?? [];
     if (quoted !== undefined) expect(text.trim()).toBe(quoted);
     const program = await createProgram({ terminal: createTestTerminal(), exit: () => undefined });
     const known = program.commands.find((command) => command.name() === "run")!.options.find(({ long }) => long === name);
@@ -127,8 +127,8 @@ describe("the management API", () => {
       ["fields and items in a body", MANAGEMENT_BODY_VALUES_MAX],
       ["concurrent watches", most("watches")],
       ["concurrent connections", constant("CONNECTIONS_MAX")],
-      ["reads at once", most("reads")],
-      ["writes at once", most("writes")],
+      ["concurrent reads", most("reads")],
+      ["concurrent writes", most("writes")],
       ["concurrent reads per caller who is not an administrator", ofJane("reads")],
       ["concurrent writes per caller who is not an administrator", ofJane("writes")],
       ["concurrent reads reserved for administrators", kept("reads")],

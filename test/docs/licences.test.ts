@@ -19,7 +19,7 @@ describe.each(packages)("$folder", ({ folder, name, version, licence }) => {
     expect(PAGE).toContain(`| \`${name}\` | ${version} | ${licence} |`);
   });
 
-  test("has a licence that is allowed", () => {
+  test("is a package with an allowed licence", () => {
     expect(Object.keys(ALLOWED)).toContain(licence);
   });
 });

@@ -232,7 +232,7 @@ describe("access", () => {
   test.each([
     ["finalizers", { finalizers: ["example.com/held"] }, ""],
     ["the time that its deletion takes", {}, "?gracePeriodSeconds=60"],
-  ])("ends immediately with the deletion, even if %s keep the object", async (_what, metadata, query) => {
+  ])("ends immediately when the key is deleted, even if %s keep the object", async (_what, metadata, query) => {
     const created = await create({ user: "jane" }, metadata);
     const path = `${KEYS}/${created.body.metadata.name}`;
     expect(await codeOf(keyOf(created))).toBe(200);

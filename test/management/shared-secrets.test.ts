@@ -183,7 +183,7 @@ describe("access rules", () => {
     expect([JSON.stringify(spec).split(word).length - 1, JSON.stringify(after)]).toEqual([1, expect.not.stringContaining(word)]);
   });
 
-  test("without get and list do not let a caller guess by patches, and writing still works", async () => {
+  test("without get and list do not let a caller guess values by patches, but still let the caller write", async () => {
     const note = { "kubectl.kubernetes.io/last-applied-configuration": '{"spec":{"data":{"word":"c2Vz"}}}' };
     const path = await secret({ data: { word: "c2Vz" }, access: [{ verbs: ["patch"], users: ["jane"] }] });
     await admin().send("PATCH", path, { metadata: { annotations: note } }, MERGE_PATCH);

@@ -17,14 +17,14 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
     "Reconciles in which a cache contradicted its cluster for a third of a second; the lists are then read again, at most once a minute",
   endpoint_sync_braked_objects: "Objects whose writes are slowed because no change of their source causes them",
   endpoint_sync_braked_writes_total: "Delayed writes of objects that are written too often",
-  endpoint_sync_events_dropped_total: "Events that were not written, because their namespace had used up its share",
+  endpoint_sync_events_dropped_total: "Events that were not written because their namespace had used up its share",
   endpoint_sync_long_pieces_total: "Tasks that took more than 50 ms and blocked all others; the log names the objects",
   endpoint_sync_delete_brake_engaged: "1 while the delete brake holds deletes",
   endpoint_sync_invisible_services:
     "Services whose readers on the host do not see all backends; see BACKENDS_INVISIBLE. Checked 30 s after a copy is written",
-  endpoint_sync_cluster_is_another: "1 while another cluster answers in place of the right one",
+  endpoint_sync_cluster_is_another: "1 while another cluster responds in place of the right one",
   endpoint_sync_config_reload_failures_total: "Configurations that could not be loaded; the previous one stays in effect",
-  endpoint_sync_missing_permissions: "Permissions that are needed and missing; /readyz names them",
+  endpoint_sync_missing_permissions: "Required permissions that are missing; /readyz names them",
   informer_objects: "Objects in the local copy",
   informer_current: "1 while the local copy follows its cluster",
   informer_lists_total: "Full lists, by reason: start, periodic, expired (a watch fell too far behind), failures",
@@ -39,7 +39,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   controller_runtime_reconcile_total: "Reconciles, by result: success, requeue_after, error; requeue stays 0",
   controller_runtime_reconcile_errors_total: "Reconciles that failed",
   controller_runtime_terminal_reconcile_errors_total: "Reconciles that failed and are not retried until something changes",
-  controller_runtime_reconcile_timeouts_total: "Reconciles that were slow",
+  controller_runtime_reconcile_timeouts_total: "Reconciles that were interrupted because they took too long",
   controller_runtime_reconcile_panics_total: "Reconciles that failed because of a bug",
   controller_runtime_reconcile_time_seconds: "Duration of a reconcile",
   controller_runtime_active_workers: "Busy workers",
@@ -48,7 +48,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   rest_client_requests_total: "Requests to API servers; code is <error> if there was no response",
   rest_client_request_duration_seconds: "Time from a request to its complete response; for a watch, to the start of the response",
   apiserver_request_total:
-    "Answered requests, by HTTP status; watches are counted when they end. Code 499: the client disconnected before the response",
+    "Completed requests, by HTTP status; watches are counted when they end. Code 499: the client disconnected before the response",
   apiserver_request_duration_seconds: "Time from the headers of a request to its response, excluding watches",
   apiserver_current_inflight_requests:
     "Requests in progress, readOnly or mutating; the limits are --max-requests-inflight and --max-mutating-requests-inflight",
@@ -57,19 +57,21 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
     "Requests refused because a limit was reached: reads, writes, watches, bytes (of bodies), connections, or quota (objects of one owner)",
   apiserver_resource_objects: "Stored objects",
   apiserver_storage_request_duration_seconds:
-    "Duration of writes to the store (create, update, delete) and of revision, the first step of requests where servers share an etcd; all other reads are answered from memory",
+    "Duration of writes to the store (create, update, delete), and of revision, the first step of a request if servers share an etcd; all other reads are served from memory",
   apiserver_storage_request_errors_total: "Failed operations of the store, excluding conflicts",
   apiserver_storage_size_bytes: "Size of the store's files, with --data; etcd reports its own size as etcd_mvcc_db_total_size_in_bytes",
   apiserver_audit_event_total: "Lines written for the audit log",
-  apiserver_audit_error_total: "Lost audit lines; plugin is log, or database for lines that are in the file but not in the database",
+  apiserver_audit_error_total:
+    "Lost audit lines; plugin is log, or database for lines that were written to the file but not to the database",
   management_audit_pending_lines: "Lines waiting for the audit database",
   management_sign_ins_total:
     "Sign-ins, by outcome: success; refused (wrong password, not admitted); limited (too many attempts); failed (error of the provider or the server); invalid (not a step of a sign-in)",
   management_login_refreshes_total:
-    "Checks of existing logins: current (the user may still sign in), ended, failed (the provider could not be asked), unasked (the provider cannot be asked without the user)",
+    "Checks of existing logins: current (the user may still sign in), ended, failed (the request to the provider failed), unasked (the provider cannot be queried without the user)",
   management_access_keys:
-    "Stored keys, by type (unknown for types without a meaning) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or points elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
-  management_access_key_refusals_total: "Requests answered with 401: missing (no key), unknown, or a state of management_access_keys",
+    "Stored keys, by type (unknown for types that the server does not define) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or points elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
+  management_access_key_refusals_total:
+    "Requests that were refused with 401: missing (no key), unknown, or a state of management_access_keys",
   management_administrator_key_end_timestamp_seconds:
     "Expiry time of the first administrator's key, in seconds since 1970; +Inf if the key does not expire",
   management_etcd_reloads_total:

@@ -7,7 +7,7 @@ export const ACCEPTED_DRIFTS = {
   default: [],
   maxItems: 1_000,
   description:
-    "Patches that are known to drift, each with the reason. validate --laws does not warn about them, and the law roundTrip of test files does not fail. A patch that oscillates is never accepted, and an entry that no patch needs is reported.",
+    "Patches that are known to drift, each with the reason. `validate --laws` does not warn about these patches, and the law `roundTrip` of test files accepts them. A patch that oscillates is never accepted, and an entry that no patch needs is reported.",
   items: {
     type: "object",
     description: "One accepted drift.",
@@ -15,7 +15,7 @@ export const ACCEPTED_DRIFTS = {
       list: {
         type: "literals",
         values: SYNCED_KINDS.map(({ section }) => section),
-        description: "List of patches; all lists when omitted.",
+        description: "List of patches; all lists if omitted.",
       },
       path: { type: "string", required: true, minLength: 1, maxLength: 4_096, description: "Path of the patch, in any spelling." },
       reason: {

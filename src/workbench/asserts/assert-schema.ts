@@ -24,21 +24,30 @@ export const ASSERT = {
   fields: {
     equal: assertion("The value equals this one, including everything in it.", { value: given("The value, which may be null.") }),
     notEqual: assertion("The value is different or absent.", { value: given("The value.") }),
-    exists: assertion("There is a value, null included.", {}),
+    exists: assertion("There is a value, which may be null.", {}),
     notExists: assertion("There is no value.", {}),
     contains: assertion("A list contains this item, or a string contains this part.", {
       content: given("The item, or the part of the text."),
       count: { type: "integer", minimum: 0, description: "Exact number of times that the list contains the item. Default: at least once." },
-      any: { type: "boolean", default: false, description: "An item that is a map needs to have only the members that content lists." },
+      any: {
+        type: "boolean",
+        default: false,
+        description: "If true, an item that is a map matches if it contains the members of content; other members are allowed.",
+      },
     }),
     isSubset: assertion("A map has at least these members, and so do the maps inside it.", {
-      content: { type: "map", required: true, values: given("The member's value."), description: "The members." },
+      content: {
+        type: "map",
+        required: true,
+        values: given("Each value is the expected value of a member."),
+        description: "The members, by name.",
+      },
     }),
     matchRegex: assertion("A string has a part that matches a regular expression.", {
       pattern: {
         type: "string",
         required: true,
-        description: "JavaScript's syntax, flag u. Anchor it with ^ and $ to match the whole text.",
+        description: "Regular expression in JavaScript syntax, with the flag u. Use ^ and $ to match the whole text.",
       },
     }),
     lengthEqual: assertion("A list, map or string has this many items, members or characters.", {
@@ -46,7 +55,7 @@ export const ASSERT = {
         type: "integer",
         required: true,
         minimum: 0,
-        description: "Number of items, members or characters. Characters are UTF-16 units.",
+        description: "Number of items, members or characters. Characters are UTF-16 code units.",
       },
     }),
     isType: assertion("The value is of this type.", {

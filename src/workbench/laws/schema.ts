@@ -2,11 +2,11 @@ import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { Infer, ListSchema, ObjectSchema } from "../../schema/schema.ts";
 
 const SHARED = {
-  path: { type: "string", description: "Path of the patch that must keep the law; every patch when omitted." },
+  path: { type: "string", description: "Path of the patch that must satisfy the law; every patch if omitted." },
   list: {
     type: "literals",
     values: SYNCED_KINDS.map(({ section }) => section),
-    description: "List of patches; all lists when omitted.",
+    description: "List of patches; all lists if omitted.",
   },
   domain: {
     type: "literals",
@@ -15,15 +15,21 @@ const SHARED = {
     description:
       "Values to try. schema: what the kind allows, mixed with values of the objects and with strings from the expressions. objects: only values that the objects of this file have.",
   },
-  runs: { type: "integer", minimum: 1, maximum: 100_000, default: 300, description: "Values to try for each patch." },
-  seed: { type: "integer", minimum: 0, maximum: 4_294_967_295, default: 1, description: "The same seed tries the same values." },
+  runs: { type: "integer", minimum: 1, maximum: 100_000, default: 300, description: "Number of values to try for each patch." },
+  seed: {
+    type: "integer",
+    minimum: 0,
+    maximum: 4_294_967_295,
+    default: 1,
+    description: "Seed for the choice of values; the same seed tries the same values.",
+  },
 } as const;
 
 const law = (description: string) => ({ type: "object", description, fields: SHARED }) as const satisfies ObjectSchema;
 
 const SETTLES = {
   type: "object",
-  description: "Repeated round trips to the host and back settle for every value.",
+  description: "With repeated round trips to the host and back, every value stops changing.",
   fields: {
     ...SHARED,
     rounds: {
@@ -32,7 +38,7 @@ const SETTLES = {
       maximum: 100,
       default: 10,
       description:
-        "Round trips to the host and back after which a value must have stopped changing. A string that only gets shorter may take more.",
+        "Number of round trips to the host and back within which a value must stop changing. A string that only gets shorter may take more.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -40,14 +46,14 @@ const SETTLES = {
 /** One entry of `laws`. Exactly one of the fields is given; `runLaws` says so when it is not. */
 export const LAW = {
   type: "object",
-  description: "A law that patches must keep, tried on many values. One field per entry.",
+  description: "A law that patches must satisfy, tried on many values. One field per entry.",
   fields: {
-    roundTrip: law("reverseExpression undoes expression: what the host gets comes back unchanged."),
-    hostEdits: law("expression undoes reverseExpression: every edit on the host could flow to the tenant."),
-    idempotent: law("Once the result of a patch is on the host, the patch gives the same result again: nothing is written twice."),
+    roundTrip: law("reverseExpression undoes expression: a value that is written to the host comes back unchanged."),
+    hostEdits: law("expression undoes reverseExpression: every edit on the host can be synced back to the tenant."),
+    idempotent: law("If a patch runs again after its result was written to the host, it gives the same result: nothing is written twice."),
     total: law("No expression fails for any value that the kind allows."),
     deterministic: law("The same value and context give the same result at the same cost."),
-    typeKept: law("A string stays a string, a number a number; null, which removes the field, is allowed."),
+    typeKept: law("A string stays a string, and a number stays a number; null, which removes the field, is allowed."),
     settles: SETTLES,
     convergent: { ...SETTLES, description: "The same as settles." },
   },
@@ -56,7 +62,7 @@ export const LAW = {
 /** `laws:` of a patch test file. */
 export const LAWS = {
   type: "list",
-  description: "Laws that the patches must keep for generated values.",
+  description: "Laws that the patches must satisfy for generated values.",
   items: LAW,
   maxItems: 1_000,
 } as const satisfies ListSchema;

@@ -54,8 +54,8 @@ export const DOCUMENTS = {
   "Common parameters": { path: "/docs/reference/kubernetes-api/common-parameters/common-parameters/" },
   "RFC 6902": { where: "JavaScript Object Notation (JSON) Patch" },
   "RFC 7386": { where: "JSON Merge Patch" },
-  upstream: { where: "undocumented behaviour of the API server, by its name in the Kubernetes source" },
-  "this client": { where: "`ClusterClient` in `src/kube/object/cluster-client.ts`, which stands for an API server here" },
+  upstream: { where: "undocumented behaviour of the API server, cited by a name in the Kubernetes source" },
+  "this client": { where: "`ClusterClient` in `src/kube/object/cluster-client.ts`, the client of this package" },
 } as const satisfies Record<string, { readonly path: string } | { readonly where: string }>;
 
 /** The name of a document. */

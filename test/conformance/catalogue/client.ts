@@ -15,7 +15,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "get and create",
     cases: {
-      "an absent object is undefined, not an error": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
+      "reading an absent object returns undefined, not an error": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
     },
   },
   {
@@ -23,7 +23,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "get and create",
     cases: {
-      "a created object is read back, with its type and the fields that only the server sets": ["API conventions", "Metadata"],
+      "a created object is returned with apiVersion, kind and the fields that only the server sets": ["API conventions", "Metadata"],
       "system fields that the author sets are overwritten": ["upstream", "`rest.BeforeCreate`, `rest.FillObjectMetaSystemFields`"],
       "create never overwrites": ["API conventions", "HTTP Status codes, 409 StatusConflict"],
       "a namespace that does not exist accepts no objects": ["Admission controllers", "NamespaceLifecycle"],
@@ -51,16 +51,19 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     group: "update",
     cases: {
       "an update replaces the object and increases its resourceVersion": updates,
-      "an object that has changed is API_CONFLICT and stays as it is": consistency,
+      "an update of an object that has changed is API_CONFLICT, and changes nothing": consistency,
       "of several writers that start from the same state, exactly one succeeds": consistency,
-      "an object that is gone is API_NOT_FOUND and does not come back": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
-      "Endpoints that are gone, which a PUT could create, do not come back either": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
-      "an object that was recreated under the name is API_CONFLICT": ["API conventions", "Metadata, uid"],
+      "an update of an object that is gone is API_NOT_FOUND, and does not recreate it": [
+        "API conventions",
+        "HTTP Status codes, 404 StatusNotFound",
+      ],
+      "an update does not recreate Endpoints that are gone, though a PUT could": ["upstream", "`AllowCreateOnUpdate` of Endpoints"],
+      "an update of an object that was recreated is API_CONFLICT": ["API conventions", "Metadata, uid"],
       "a write that changes nothing keeps the resourceVersion and causes no event": [
         "upstream",
         "`GuaranteedUpdate`, no write without change",
       ],
-      "uid, creationTimestamp and unknown fields of the author are ignored": ["upstream", "`rest.BeforeUpdate`"],
+      "uid, creationTimestamp and unknown fields that the author sets are ignored": ["upstream", "`rest.BeforeUpdate`"],
     },
   },
   {
@@ -77,7 +80,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "JSON patch: add sets and replaces": jsonPatch("4.1 add"),
       "JSON patch: remove deletes a member": jsonPatch("4.2 remove"),
       "JSON patch: replace changes an existing value": jsonPatch("4.3 replace"),
-      "JSON patch: move renames": jsonPatch("4.4 move"),
+      "JSON patch: move renames a member": jsonPatch("4.4 move"),
       "JSON patch: copy duplicates a member": jsonPatch("4.5 copy"),
       "JSON patch: the other operations apply if a test holds": jsonPatch("4.6 test"),
       "JSON patch: a test that fails is API_INVALID and changes nothing": jsonPatch("5 Error Handling"),
@@ -91,7 +94,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "a patch that changes nothing keeps the resourceVersion": ["upstream", "`GuaranteedUpdate`, no write without change"],
       "a patch with an old resourceVersion is API_CONFLICT, with the current one it applies": updates,
       "concurrent patches of several writers all take effect": ["API concepts", "Choosing an update mechanism"],
-      "an absent object is API_NOT_FOUND": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
+      "a patch of an absent object is API_NOT_FOUND": ["API conventions", "HTTP Status codes, 404 StatusNotFound"],
     },
   },
   {
@@ -99,7 +102,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "delete",
     cases: {
-      "a deletion reports deleted once, and absent from then on": ["API concepts", "Resource deletion"],
+      "a deletion reports deleted the first time, and absent afterwards": ["API concepts", "Resource deletion"],
       "another uid in the preconditions is API_CONFLICT and deletes nothing": ["DeleteOptions", "preconditions.uid"],
       "an older resourceVersion in the preconditions is API_CONFLICT and deletes nothing": [
         "DeleteOptions",
@@ -114,14 +117,14 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "list",
     cases: {
-      "items are in order, each with its type, at a state that the list names": ["API concepts", "Collections"],
-      "a list without a namespace covers all of them": ["API concepts", "Resource URIs"],
-      "selectors choose by labels with certain values": ["Labels and selectors", "Equality-based requirement"],
-      "selectors choose by labels with one of several values, and without another value": ["Labels and selectors", "Set-based requirement"],
-      "selectors choose by labels that are absent": ["Labels and selectors", "Set-based requirement"],
-      "selectors choose by a name": ["Field selectors", "Supported fields"],
-      "selectors choose by labels and any name but one": ["Field selectors", "Supported operators"],
-      "an operator without values is API_BAD_REQUEST": ["Labels and selectors", "Set-based requirement"],
+      "items are in order, each with apiVersion and kind, and the list has a resourceVersion": ["API concepts", "Collections"],
+      "a list without a namespace covers all namespaces": ["API concepts", "Resource URIs"],
+      "selectors match labels with certain values": ["Labels and selectors", "Equality-based requirement"],
+      "selectors match labels with one of several values, and without another value": ["Labels and selectors", "Set-based requirement"],
+      "selectors match objects without a label": ["Labels and selectors", "Set-based requirement"],
+      "selectors match a name": ["Field selectors", "Supported fields"],
+      "selectors match labels and any name except one": ["Field selectors", "Supported operators"],
+      "a selector operator without values is API_BAD_REQUEST": ["Labels and selectors", "Set-based requirement"],
       "a label that is not a name is API_BAD_REQUEST": ["Labels and selectors", "Syntax and character set"],
       "a field that is not selectable is API_BAD_REQUEST": ["Field selectors", "Supported fields"],
       "a continue token of another server is API_BAD_REQUEST": ["API concepts", "Retrieving large results sets in chunks"],
@@ -136,7 +139,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "events follow the list in order, each with the object at that moment": detection,
       "an open watch receives later changes, and reports when it is open": detection,
-      "with a selector, objects come and go as their labels change": ["upstream", "`cacheWatcher.convertToWatchEvent`"],
+      "with a selector, objects are added and deleted as their labels change": ["upstream", "`cacheWatcher.convertToWatchEvent`"],
       "timeoutSeconds ends a watch without an error": ["Common parameters", "timeoutSeconds"],
     },
   },
@@ -145,7 +148,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     suite: "client",
     group: "watch",
     cases: {
-      "the signal ends a watch without an error": ["this client", "watch"],
+      "aborting the signal ends a watch without an error": ["this client", "watch"],
       "a watch with an already aborted signal is not opened": ["this client", "watch"],
       "leaving the loop early ends the watch": ["this client", "watch"],
     },
@@ -154,7 +157,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     subject: "Watch",
     suite: "client",
     group: "history and broken streams",
-    cases: { "a watch from before the history is API_EXPIRED": ["API concepts", '"410 Gone" responses'] },
+    cases: { "a watch from a compacted state is API_EXPIRED": ["API concepts", '"410 Gone" responses'] },
   },
   {
     subject: "List",

@@ -10,8 +10,8 @@ export const POD_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "pods",
     cases: {
-      "a strategic merge patch reaches one container, and one of its variables, by name": ["Strategic merge patch", "List of maps"],
-      "appliers own containers, variables and ports one by one; the protocol of a port is part of its key": [
+      "a strategic merge patch changes one container, and one of its variables, by name": ["Strategic merge patch", "List of maps"],
+      "appliers own single containers, variables and ports; the key of a port includes its protocol": [
         "Server-side apply",
         "Merge strategy",
       ],

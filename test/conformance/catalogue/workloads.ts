@@ -12,7 +12,7 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "workloads",
     cases: {
-      "an equal spec is not a new generation": ["API conventions", "Metadata, generation"],
+      "an unchanged spec keeps the generation": ["API conventions", "Metadata, generation"],
       "a strategic merge patch changes the image of one container": ["Strategic merge patch", "List of maps"],
       "a Deployment with negative replicas is 422": ["upstream", "`ValidateDeploymentSpec`"],
     },
@@ -31,7 +31,7 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
         "upstream",
         "`managedfields.ScaleHandler`",
       ],
-      "discovery announces the scale as a Scale of its own group": ["API concepts", "Discovery API"],
+      "discovery lists the scale as a Scale of its own group": ["API concepts", "Discovery API"],
     },
   },
   {

@@ -93,7 +93,7 @@ describe("an IPv6 address that stands for an IPv4 one", () => {
 describe("admitAddresses", () => {
   const { check } = compileAddressPolicy(OPEN);
 
-  test("drops refused addresses, ready and not, and then empty subsets", () => {
+  test("drops refused addresses, ready or not, and then empty subsets", () => {
     const subsets = [
       { addresses: [{ ip: "10.0.0.1" }, { ip: "127.0.0.1" }], ports: [{ port: 80 }] },
       { notReadyAddresses: [{ ip: "169.254.169.254" }], ports: [{ port: 81 }] },

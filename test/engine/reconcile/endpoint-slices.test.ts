@@ -62,7 +62,7 @@ const REFUSED = [
   ...["10.9.0.1", "", " 10.0.0.1", "10.0.0.1 ", "10.0.0.01", "fe80::1%eth0", "localhost"],
 ];
 
-describe("a refused address reaches the host in no kind, ready or not", () => {
+describe("a refused address never reaches the host in any kind, ready or not", () => {
   const settings = { addressPolicy: compileAddressPolicy({ allow: [], deny: ["10.9.0.0/16"], action: "drop-address" }) };
   const around = { hostService: hostService() };
 

@@ -77,7 +77,7 @@ describe("compiling", () => {
 });
 
 describe("a fuel budget", () => {
-  test("is shared by evaluations, which spend what they used", () => {
+  test("is shared by evaluations, each of which spends the fuel that it uses", () => {
     const budget = createFuelBudget(10_000);
     const { fuel, charged } = sandbox.evaluate(sandbox.compile("value + 1"), { value: 1, context: CONTEXT }, { budget });
     expect(charged).toBeGreaterThan(fuel);
@@ -153,7 +153,7 @@ describe("a limit", () => {
     expect(answer(await createTestSandbox({ limits: high }), text)).toEqual({ value: want });
   });
 
-  test("is in the error, with its value", () => {
+  test("appears in the error, with its value", () => {
     expect(failureOf(sandbox, ENDLESS).details).toMatchObject({ expression: ENDLESS, fuel: 4_000_000, limit: 4_000_000 });
     expect(failureOf(sandbox, HUGE).details).toMatchObject({ expression: HUGE, fuel: expect.any(Number) as number, limit: 32 * 2 ** 20 });
     expect(failureOf(sandbox, DEEP).details).toMatchObject({ expression: DEEP, limit: 64 * 1024, line: 1, column: 17 });
@@ -166,7 +166,7 @@ describe("a limit", () => {
     expect(sandbox.limits).toEqual(DEFAULT_LIMITS);
   });
 
-  test("of the result counts the bytes of its JSON text", async () => {
+  test("on the result counts the bytes of its JSON text", async () => {
     const small = await createTestSandbox({ limits: { resultBytes: 10 } });
     expect(answer(small, "value", "12345678")).toEqual({ value: "12345678" });
     expect(answer(small, "value", "123456789")).toEqual({ code: "EXPRESSION_RESULT" });

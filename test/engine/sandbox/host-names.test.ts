@@ -63,7 +63,7 @@ describe("virtualToHostDNS", () => {
     expect(fuel).toBeGreaterThan(1000);
   });
 
-  test("reveals nothing about any other error", async () => {
+  test("reveals nothing about an unexpected error of the host", async () => {
     const broken = await createSandbox({
       toHostDns: () => {
         throw new Error("secret of the host");

@@ -17,7 +17,7 @@ describe("limits", () => {
     expect(resolveLimits({ [name]: maximum })[name]).toBe(maximum);
   });
 
-  test.each(NAMES)("refuse %s if it is out of range or not an integer", (name) => {
+  test.each(NAMES)("refuse a value of %s that is out of range or not an integer", (name) => {
     const [minimum, maximum] = LIMIT_RANGES[name];
     for (const value of [minimum - 1, maximum + 1, minimum + 0.5, -1, Number.NaN, Number.POSITIVE_INFINITY, "5" as unknown as number]) {
       const want = expect.objectContaining({ code: "CONFIG_VALUE", details: { limit: name, minimum, maximum } }) as Error;

@@ -72,7 +72,7 @@ describe.each(SHAPES)("$name", ({ make, from }) => {
 });
 
 describe.each(HOSTILE)("$name", ({ make, sizes }) => {
-  test.each(sizes)("cost no more than that number of characters may: %d", (size) => {
+  test.each(sizes)("of size %d cost no more than their number of characters allows", (size) => {
     const data = make(size);
     const most = REFUSAL + PER_CHARACTER * JSON.stringify(data).length;
     expect(chargedFor("1", data)).toBeLessThan(most);

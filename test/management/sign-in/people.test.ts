@@ -86,7 +86,7 @@ describe.each(Object.entries(CARRIED))("a name that %s", (_how, carry) => {
     { setup: "two connectors", connector: "oidc" },
     { setup: "two connectors", connector: "partners" },
     { setup: "two connectors, corp's names are plain", connector: "partners" },
-  ] as const)("is not given to a newcomer of $connector ($setup)", async ({ setup, connector }) => {
+  ] as const)("is not given to a new user of $connector ($setup)", async ({ setup, connector }) => {
     await start(SETUPS[setup]());
     await carry();
     const newcomer = await signIn(connector, { sub: "1", name: "jane", email: "jane@corp.example", verified: true });

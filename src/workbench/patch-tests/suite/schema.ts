@@ -41,7 +41,7 @@ const CONTEXT = {
         config: {
           type: "map",
           description: "Members that override those of the configuration's file; maps are merged.",
-          values: { type: "any", description: "Any data." },
+          values: { type: "any", description: "The values can be any data." },
         },
       },
     },
@@ -66,9 +66,9 @@ const ERROR = {
   description: "A failure that must occur in some patch. Other failures are allowed as well.",
   refuseNull: true,
   fields: {
-    code: { type: "string", minLength: 1, description: "Its code, for example EXPRESSION_ERROR." },
-    path: { type: "string", minLength: 1, description: "The place of the value, for example subsets[0].addresses[3].ip." },
-    message: { type: "string", minLength: 1, description: "Its message." },
+    code: { type: "string", minLength: 1, description: "Code of the failure, for example EXPRESSION_ERROR." },
+    path: { type: "string", minLength: 1, description: "Concrete path of the value, for example subsets[0].addresses[3].ip." },
+    message: { type: "string", minLength: 1, description: "Message of the failure." },
     match: MATCH,
   },
 } as const satisfies ObjectSchema;
@@ -82,15 +82,15 @@ const PATCH_OUTCOME = {
       type: "literals",
       values: ["applied", "noChange", "noMatch", "noExpression", "error", "denied"],
       description:
-        "applied: some value changed. noChange: values were found and none changed. noMatch: the path found nothing. noExpression: there is nothing for this direction. error: some value failed. denied: a protected field was restored.",
+        "applied: some value changed. noChange: values were found and none changed. noMatch: the path found nothing. noExpression: the patch has no expression for this direction. error: some value failed. denied: a protected field was restored.",
     },
     matches: { type: "integer", minimum: 0, description: "Number of values that the path finds." },
-    changed: { type: "integer", minimum: 0, description: "Number of values that are different afterwards." },
+    changed: { type: "integer", minimum: 0, description: "Number of values that the patch changes." },
     code: { type: "string", description: "Code of the first failure." },
     fuel: {
       type: "object",
       description: "Limit for the fuel of the patch.",
-      fields: { max: { ...FUEL_MAX, required: true, description: "Maximum fuel, over all values." } },
+      fields: { max: { ...FUEL_MAX, required: true, description: "Maximum fuel for all values together." } },
     },
   },
 } as const satisfies ObjectSchema;
@@ -133,8 +133,8 @@ const TEST = {
     },
     set: {
       type: "map",
-      description: "Values by path, which are set in the object first. Missing fields are created; null removes a field.",
-      values: { type: "any", description: "JSON data, or null." },
+      description: "Values by path, which are set in the object before the patches run. Missing fields are created; null removes a field.",
+      values: { type: "any", description: "Each value is JSON data or null." },
     },
     context: CONTEXT,
     asserts: ASSERTS,
@@ -163,7 +163,7 @@ const TEST = {
 /** A patch test file. */
 export const PATCH_TEST = {
   type: "object",
-  description: "Tests of patches: their effect on objects, the laws that they keep, and their behaviour in the syncer over time.",
+  description: "Tests of patches: their effect on objects, the laws that they satisfy, and their behaviour in the syncer over time.",
   fields: {
     apiVersion: { type: "literals", required: true, values: [PATCH_TEST_API_VERSION], description: "Version of this format." },
     kind: { type: "literals", required: true, values: ["PatchTest"], description: "PatchTest." },
@@ -174,7 +174,8 @@ export const PATCH_TEST = {
     },
     config: {
       type: "any",
-      description: "The configuration: a file, several files (later ones win), or the content of vcluster.yaml. Either this or patches.",
+      description:
+        "The configuration: a file, several files (later ones win), or the content of vcluster.yaml. Set either `config` or `patches`.",
       jsonSchema: { type: ["string", "array", "object"], items: { type: "string" } },
     },
     patches: { ...PATCHES, description: "Patches of sync.toHost.endpoints, instead of a configuration." },
@@ -186,9 +187,8 @@ export const PATCH_TEST = {
     context: { ...CONTEXT, description: "Members of context in expressions; a test's own context takes precedence, member by member." },
     objects: {
       type: "map",
-      description:
-        "Objects by name: a file, or the object. Objects to which reference patches can refer count as objects of the tenant cluster.",
-      values: { ...OBJECT, description: "A file with one object, or the object." },
+      description: "Objects by name. Objects that reference patches can refer to count as objects of the tenant cluster.",
+      values: { ...OBJECT, description: "Each value is a file with one object, or the object itself." },
     },
     defaults: {
       type: "object",

@@ -35,14 +35,14 @@ const count = (description: string, minimum: number) => ({ type: "integer", mini
 const SET = {
   type: "map",
   description:
-    "Values by path, for example metadata.labels.tier. Missing fields are created; null removes a field. The same as `set` of a test.",
-  values: { type: "any", description: "JSON data, or null." },
+    "Values by path, for example metadata.labels.tier. Missing fields are created; null removes a field. Works like `set` of a test.",
+  values: { type: "any", description: "Each value is JSON data or null." },
 } as const;
 
 const actions = (what: string) =>
   ({
-    apply: named("Writes this object of `objects`, whether it exists or not. With set, its values are changed first."),
-    edit: named(`Changes the current state of ${what}. Needs set.`),
+    apply: named("Writes this object of `objects`, whether it exists or not. With `set`, its values are changed first."),
+    edit: named(`Changes the current state of ${what}. Requires \`set\`.`),
     delete: named(`Deletes ${what}.`),
     set: SET,
   }) as const;
@@ -68,7 +68,7 @@ const FAULT = {
   description: "One fault, from this time on.",
   fields: {
     watchExpired: cluster("The watches of this cluster end with 410 Gone; the syncer lists everything again."),
-    watchCut: cluster("The watches of this cluster send nothing for a while, and then everything. Requires `for`."),
+    watchCut: cluster("The watches of this cluster send nothing for a while, and then all events at once. Requires `for`."),
     lostEvent: cluster("The next event of this cluster never arrives."),
     lateList: cluster(
       "The syncer lists this cluster again and receives the state of `behind` changes ago, but no state older than those it has received before.",
@@ -76,22 +76,25 @@ const FAULT = {
     emptyList: cluster(
       "The syncer lists this cluster again and receives an empty list; after a while the syncer lists the cluster once more. Requires `for`.",
     ),
-    down: cluster("This cluster answers no requests and sends no events for a while. Requires `for`."),
-    crash: syncer("The process ends immediately. It starts again immediately, or after `for`."),
+    down: cluster("This cluster responds to no requests and sends no events for a while. Requires `for`."),
+    crash: syncer("The process ends immediately. It restarts immediately, or after `for`."),
     stall: syncer("The process pauses for a while. Requires `for`."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster succeeds, but the syncer never receives the response."),
     lateWrite: cluster("The syncer gives up on the next write to this cluster, but the write still takes effect later. Requires `for`."),
-    answered: count(
-      "The next request is answered with this status instead of reaching the cluster: 403, 409, 422, 429 or 503. For 409 and 422, it is the next write.",
-      400,
-    ),
+    answered: {
+      ...count(
+        "The next request, or for 409 and 422 the next write, does not reach the cluster: its response has this status. Allowed are 403, 409, 422, 429 and 503.",
+        400,
+      ),
+      maximum: 599,
+    },
     rival: named("Another client writes the copy of this object just before the syncer's next write to it."),
-    on: cluster("With answered: the affected cluster. Default host."),
-    for: duration("How long."),
-    times: count("Number of consecutive requests. Default 1.", 1),
+    on: cluster("With `answered`: the affected cluster. Default: host."),
+    for: duration("Duration of the fault."),
+    times: count("Number of consecutive requests that are affected. Default: 1.", 1),
     behind: count(
-      "With lateList and crash: how many changes of each kind are not in the list yet; their events come 1 ms later. Default 1, with crash 0.",
+      "With `lateList` and `crash`: the number of changes of each kind that the list does not contain yet; their events arrive 1 ms later. Default: 1, or 0 with `crash`.",
       1,
     ),
   },
@@ -111,7 +114,7 @@ const EVENT = {
   type: "object",
   description: "One event: exactly one of tenant, host, fault and reload.",
   fields: {
-    at: at("Time since the start of the syncer. Events with the same time happen in order, with nothing in between."),
+    at: at("Time since the start of the syncer. Events with the same time happen in the given order, with nothing in between."),
     tenant: TENANT_ACTION,
     host: HOST_ACTION,
     fault: FAULT,
@@ -124,24 +127,24 @@ export const WRITES = {
   type: "object",
   description: "Writes of the syncer that changed something, excluding Events.",
   fields: {
-    exact: count("Exactly this many.", 0),
-    max: count("At most this many.", 0),
-    min: count("At least this many.", 0),
-    since: duration("Count only writes at this time or later. Default: all."),
+    exact: count("Exact number of writes.", 0),
+    max: count("Maximum number of writes.", 0),
+    min: count("Minimum number of writes.", 0),
+    since: duration("Time from which writes are counted. Default: all writes are counted."),
   },
 } as const satisfies ObjectSchema;
 
 const REASONS = {
   type: "list",
-  items: { type: "string", description: "The reason of an Event, for example NameCollision." },
+  items: { type: "string", description: "Each is the reason of an Event, for example NameCollision." },
 } as const;
 
 /** Expectation of one object; `present` and `absent` alone are texts. */
 export const OBJECT_EXPECTATION = {
   type: "object",
-  description: "Expectations of one object.",
+  description: "Expectations for one object.",
   fields: {
-    is: { type: "literals", values: ["present", "absent"], description: "Whether it exists." },
+    is: { type: "literals", values: ["present", "absent"], description: "Whether the object exists." },
     asserts: { ...ASSERTS, description: "Like `asserts` of a test, about the object at that time." },
     writes: WRITES,
     events: { ...REASONS, description: "The reasons of all Events about it so far, each listed once, in any order. [] means none." },
@@ -158,7 +161,8 @@ const { $schema: _dialect, ...OBJECT_JSON_SCHEMA } = toJsonSchema(OBJECT_EXPECTA
 /** The fixed fields of one cluster; every other field is the name of an object. */
 export const SIDE_EXPECTATION = {
   type: "object",
-  description: "Expectations of one cluster. Other fields are names of objects: present, absent, or the expectations of each.",
+  description:
+    "Expectations for one cluster. Any other field is the name of an object, with `present`, `absent` or expectations for that object.",
   open: true,
   fields: {
     writes: { ...WRITES, description: "All writes of the syncer to this cluster that changed something, excluding Events." },
@@ -171,17 +175,17 @@ const EXPECTATION = {
   type: "object",
   description: "Expectations at one time.",
   fields: {
-    at: duration("Time of the check, after the events of that time. If omitted: once everything is at rest."),
+    at: duration("Time of the check, after the events of that time. If omitted, the check runs once everything is at rest."),
     tenant: SIDE_EXPECTATION,
     host: SIDE_EXPECTATION,
     quiescent: {
       type: "boolean",
-      description: "Whether everything is at rest: nothing is in progress, and nothing is scheduled for later.",
+      description: "true if everything must be at rest: nothing is in progress, and nothing is scheduled for later.",
     },
   },
 } as const satisfies ObjectSchema;
 
-const NAMES = { type: "list", items: named("The name of an object of the file.") } as const;
+const NAMES = { type: "list", items: named("Each is the name of an object in `objects`.") } as const;
 
 /** One sequence. */
 export const SEQUENCE = {
@@ -194,12 +198,12 @@ export const SEQUENCE = {
       type: "object",
       description: "The objects that exist before the syncer starts.",
       fields: {
-        tenant: { ...NAMES, description: "Objects of the tenant cluster." },
-        host: { ...NAMES, description: "Objects of the host cluster." },
+        tenant: { ...NAMES, description: "Objects in the tenant cluster." },
+        host: { ...NAMES, description: "Objects in the host cluster." },
       },
     },
-    seed: count("Determines how long each request and each event takes, up to 50 ms. Default 0: every one takes 1 ms.", 0),
-    runs: { ...count("How many seeds are tried, in order, starting with `seed`. Default 1.", 1), maximum: 10_000 },
+    seed: count("Seed that determines how long each request and each event takes, up to 50 ms. With the default 0, each takes 1 ms.", 0),
+    runs: { ...count("How many seeds are tried, in order, starting with `seed`. Default: 1.", 1), maximum: 10_000 },
     events: { type: "list", description: "What happens.", default: [], items: EVENT },
     expect: { type: "list", description: "What is expected.", required: true, minItems: 1, items: EXPECTATION },
   },

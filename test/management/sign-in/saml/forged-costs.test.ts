@@ -39,8 +39,8 @@ function cost(xml: string): { readonly ms: number; readonly rule: string } {
   return { ms: (user + system) / 1_000, rule };
 }
 
-describe("a forged answer", () => {
-  test("with elements of thousands of names", () => {
+describe("a forged response", () => {
+  test("with elements of thousands of names is refused at little cost", () => {
     // The library looks for the end of each name from the end of the document.
     const names = many(9_700, (index) => `<a${index.toString(36)}></a${index.toString(36)} >`);
     const { ms, rule } = refusal(`${names}${" ".repeat(40_000)}`);
