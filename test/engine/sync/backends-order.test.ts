@@ -59,9 +59,12 @@ async function between() {
   }
   const found = (object: KubeObject | undefined): Response => (object === undefined ? { type: "absent" } : { type: "object", object });
 
-  /** What the host says to the pending request, after it has done that. */
+  /** The response of a cluster to the pending request, after it has done that. Tenants have what their caches show. */
   function answerTo({ request, resource }: ReconcileRun): Response {
-    if (request.type === "get") return found(standing.get(placeOf(request.resource ?? resource, request.key)));
+    if (request.type === "get") {
+      const asked = request.resource ?? resource;
+      return found(request.side === "tenant" ? tenant.source(asked).get(request.key) : standing.get(placeOf(asked, request.key)));
+    }
     if (request.type !== "write") return { type: "absent" };
     writes.push(request.operation);
     if (request.operation.action === "delete") {
@@ -138,7 +141,17 @@ async function between() {
 
 /** The host's mirror does not work, so that a slice is made of the copy, which the cache does not show yet. */
 async function madeUnseen(known?: Awaited<ReturnType<typeof between>>) {
-  const world = known ?? (await between());
+  const world = copied(known ?? (await between()));
+  world.reconcile(UNIT);
+  await world.clock.advance(3_000);
+  world.reconcile(UNIT);
+  world.enqueued.length = 0;
+  world.writes.length = 0;
+  return world;
+}
+
+/** Copies of Endpoints and of a slice of the Service, which the caches show. */
+function copied(world: Awaited<ReturnType<typeof between>>) {
   world.service("web");
   world.has(ENDPOINT_SLICES, ownSlice("web-b", ["10.9.0.1"]));
   world.reconcile(SERVICE);
@@ -150,11 +163,6 @@ async function madeUnseen(known?: Awaited<ReturnType<typeof between>>) {
     world.reconcile(id);
     world.shows(kind, "web");
   }
-  world.reconcile(UNIT);
-  await world.clock.advance(3_000);
-  world.reconcile(UNIT);
-  world.enqueued.length = 0;
-  world.writes.length = 0;
   return world;
 }
 
@@ -163,6 +171,9 @@ const labels = (writes: readonly Operation[]) =>
   writes.flatMap((operation) =>
     "object" in operation && operation.object.kind === "Endpoints" ? [operation.object.metadata.labels?.[SKIP]] : [],
   );
+
+const deleted = (writes: readonly Operation[]) =>
+  writes.flatMap((operation) => (operation.action === "delete" ? [operation.key.name] : []));
 
 describe("the copy and what is made of it", () => {
   test.each([
@@ -267,6 +278,31 @@ test.each([
   world.reconcile(UNIT);
   await world.clock.advance(3_000);
   world.reconcile(UNIT);
-  expect(world.writes.flatMap((operation) => (operation.action === "delete" ? [operation.key.name] : []))).toEqual(gone);
+  expect(deleted(world.writes)).toEqual(gone);
+  world.close();
+});
+
+test("a copy of a slice stays while the mirror has its time for what takes the place of it, however long it has waited before", async () => {
+  const world = copied(await between());
+  // The tenant's mirror takes the slice over, and the Endpoints that it mirrors are gone for some seconds.
+  const addresses = ips(1).map(({ ip }) => ip);
+  world.has(ENDPOINT_SLICES, { ...ownSlice("web-b", addresses, { [SLICE_MANAGER]: MIRROR }), ports: PORTS } as KubeObject);
+  world.lacks(ENDPOINTS, { namespace: "shop", name: "web" });
+  for (const id of [UNIT, SLICE]) world.reconcile(id);
+  await world.clock.advance(3_500);
+  world.endpoints(1);
+  world.reconcile(UNIT);
+  await world.clock.advance(2_000);
+  for (const id of [UNIT, SLICE, UNIT]) world.reconcile(id);
+  expect(deleted(world.writes)).toEqual([]);
+  // No mirror works, so that slices are made.
+  for (let round = 0; round < 4; round += 1) {
+    await world.clock.advance(1_000);
+    for (const id of [UNIT, COPY, SLICE]) {
+      world.reconcile(id);
+      for (const kind of [ENDPOINTS, ENDPOINT_SLICES]) world.shows(kind, "web");
+    }
+  }
+  expect(deleted(world.writes)).toEqual(["web-b-x-shop-x-blue"]);
   world.close();
 });

@@ -216,12 +216,12 @@ class DecidedBackends implements ServiceBackends {
     const copyWaited = isOver(copylessSince, RELEASE_WAIT_MS);
     const decision = decideBackends({ ...seen, mirrorWaited, copyWaited, othersWaited: isOver(othersBehindSince, MIRROR_WAIT_MS) });
     const known = before ?? newService(version, decision);
-    // What has only just come, or only now begins to be made, has its own time to be seen.
-    const begins = (!known.hasCopy && collected.copy !== undefined) || (decision.makes && !known.decision.makes);
-    if (known.heldSince !== undefined && begins) known.heldSince = now;
+    const waits = decision.waitsForMirror && !mirrorWaited;
+    const begins = (decision.makes && !known.decision.makes) || (waits && since === undefined);
+    // What has only just come, or only now begins to be made or to be waited for, has its own time to be seen.
+    if (known.heldSince !== undefined && (begins || (!known.hasCopy && collected.copy !== undefined))) known.heldSince = now;
     noteLook(known, collected, { decision, version, lookedAt: now, copylessSince, othersBehindSince });
     if (seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
-    const waits = decision.waitsForMirror && !mirrorWaited;
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
     if (decision.teller === "made" && isOver(since, MIRROR_WAIT_MS) && seen.mirror === "none") this.#mirrorRests = true;
     known.mirrorBehindSince = waits ? (since ?? now) : undefined;
