@@ -4,7 +4,7 @@ import type { Code } from "./codes.ts";
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /**
- * An operating failure. Branch on `code`; the message is for users.
+ * An operational failure. Branch on `code`; the message is for users.
  *
  * Expected outcomes (a path that matches nothing, an absent object) are values, not errors; broken invariants are assertions.
  *

@@ -39,7 +39,7 @@ export interface ParsedExpression {
   readonly start: Offset;
 }
 
-/** The tree of `text` as one expression, or its syntax problem. */
+/** Parses `text` as one expression and returns its tree, or its syntax problem. */
 export function parseExpression(text: string): ParsedExpression | SyntaxProblem {
   const tooDeep = findDeepParenthesis(text);
   if (tooDeep !== undefined) return tooDeep;
