@@ -149,7 +149,7 @@ function missingService({ markerPrefix }: Translator, tenantService: Service): s
     : "The host Service does not exist yet";
 }
 
-/** The tenant's users want the object to be left as it is. */
+/** Reports whether the tenant's users have paused the object, so that it is left as it is. */
 export function isPaused(markerPrefix: string, object: KubeObject): boolean {
   return object.metadata.annotations?.[`${markerPrefix}pause`] === "true";
 }

@@ -17,8 +17,9 @@
 import type { HostFunction } from "../../expression/functions/host-functions.ts";
 
 /**
- * JavaScript source of a function `(global) => (wayOut) => tools`, which is called with the way out of each function in order, and
- * finally with undefined. Then it returns `tools`: `parse`, `stringify`, `freezeParsed`, `withPath` and `describe`, for the host only.
+ * Returns the JavaScript source of a function `(global) => (wayOut) => tools`. The inner function is called with the way out of each host
+ * function in order, and finally with undefined; then it returns `tools`: `parse`, `stringify`, `freezeParsed`, `withPath` and `describe`,
+ * for the host only.
  */
 export function realmSource(functions: readonly HostFunction[]): string {
   const ways = functions.map(({ name }) => `${name}Way`);
