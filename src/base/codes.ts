@@ -144,7 +144,8 @@ export const CODES = {
   },
   REFERENCE_VALUE: {
     meaning: "A reference patch matched a value that does not name an object: it has the wrong type, or is not a valid name.",
-    remedy: "Point path, or namePath relative to path, at the name of the object. For a reference by labels, point path at a label selector.",
+    remedy:
+      "Point path, or namePath relative to path, at the name of the object. For a reference by labels, point path at a label selector.",
   },
   REFERENCE_UNMAPPED: {
     meaning: "A reference on the host contains a name that belongs to no known tenant object, so it cannot be translated back.",
@@ -271,7 +272,8 @@ export const CODES = {
   LOOP_STOPPED: {
     meaning:
       "Another writer on the host keeps undoing the sync of an object. The syncer leaves an edited copy alone until its source changes, and recreates a deleted copy only rarely.",
-    remedy: "Find the other writer: metadata.managedFields of the host object names the client that edits it, and the host's audit log names the client that deletes it.",
+    remedy:
+      "Find the other writer: metadata.managedFields of the host object names the client that edits it, and the host's audit log names the client that deletes it.",
   },
   WRITES_SLOWED: {
     meaning:

@@ -110,9 +110,7 @@ export function setOwn(object: Record<string, unknown>, key: string, value: unkn
   else object[key] = value;
 }
 
-/**
- * `later` over `earlier`: maps merge member by member, anything else is replaced. Every value keeps its own place.
- */
+/** Merges `later` over `earlier`: maps merge member by member, anything else is replaced. Every value keeps its own place. */
 export function mergeNodes(earlier: Node, later: Node): Node {
   if (earlier.kind !== "map" || later.kind !== "map") return later;
   const entries = new Map(earlier.entries);

@@ -207,7 +207,7 @@ class HttpClient implements ClusterClient {
     // Without it the API server would overwrite whatever it has, and create the object if it has none.
     assert(
       object.metadata.resourceVersion,
-      `update needs metadata.resourceVersion of ${resource.plural} ${JSON.stringify(object.metadata.name)}`,
+      `Cannot update ${resource.plural} ${JSON.stringify(object.metadata.name)}: metadata.resourceVersion is missing`,
     );
     const key = keyOf(object);
     return this.#write({ method: "PUT", path: resourcePath(resource, key), body: JSON.stringify(object) }, { resource, key });

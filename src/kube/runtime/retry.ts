@@ -58,7 +58,7 @@ export interface FailedAttempt {
 }
 
 /**
- * The one place that decides when a failed reconcile is tried again, based only on the error's code.
+ * Decides when a failed reconcile is tried again, based only on the error's code. No other function decides this.
  *
  * @example
  * decideRetry({ error: new EngineError("API_CONFLICT", "Changed"), failures: 0, random: () => 0 }); // { afterMs: 5, terminal: false }

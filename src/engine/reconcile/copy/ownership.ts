@@ -42,7 +42,7 @@ export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObje
   return base !== undefined && !changedSides(body, base).host;
 }
 
-/** Reports whether the host's controller left `host`, Endpoints, behind for a tenant Service's host Service that no longer has a selector. */
+/** Reports whether the host's controller left `host` behind: Endpoints of a tenant Service whose host Service no longer has a selector. */
 export function mayTakeOver(rules: Rules, { key, tenantService, hostService }: PlanInput, host: KubeObject): boolean {
   if (rules.kind.resource !== ENDPOINTS || tenantService === undefined || hostService === undefined) return false;
   if (readMarkers(rules.translator.markerPrefix, host) !== undefined) return false;

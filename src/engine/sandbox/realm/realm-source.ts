@@ -46,7 +46,7 @@ hide(global, "Function", noCode);
 
 // Time and chance.
 const RealDate = Date;
-const noClock = "the current time is not available: an expression must always give the same answer";
+const noClock = "the current time is not available: an expression must always give the same result";
 const PureDate = function Date(...args) {
   if (new.target === undefined) throw new TypeError(noClock);
   if (args.length === 0) throw new TypeError(noClock);
@@ -60,7 +60,7 @@ hide(PureDate, "UTC", RealDate.UTC);
 hide(PureDate, "now", refuse("now", noClock));
 hide(RealDate.prototype, "constructor", PureDate);
 hide(global, "Date", PureDate);
-hide(Math, "random", refuse("random", "randomness is not available: an expression must always give the same answer"));
+hide(Math, "random", refuse("random", "randomness is not available: an expression must always give the same result"));
 
 // Methods are called directly: nobody can have replaced them at run time.
 const badText = (message) => {

@@ -10,8 +10,8 @@ import type { Translator } from "../../translate/translator.ts";
 import { SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../kinds/slice-labels.ts";
 
 /**
- * The commands with which a host administrator removes slices that were made from copies of Endpoints, and the label that marks these
- * copies, if the syncer lacks the permission.
+ * Returns the commands for a host administrator to use if the syncer lacks the permission: they remove slices that were made from copies of
+ * Endpoints, and the label that marks these copies.
  *
  * @example
  * removalOfSlices(translator, ["vc-blue"]); // "kubectl delete endpointslices -n vc-blue -l … && kubectl label endpoints -n vc-blue -l … …-"
@@ -33,7 +33,7 @@ export interface LeftSlice {
 }
 
 /**
- * Slices that were made from copies of Endpoints and are no longer kept up to date, because their source is no longer decided per Service.
+ * Returns the slices that were made from copies of Endpoints and are no longer kept up to date, because backends: auto is no longer set.
  *
  * @example
  * slicesLeft(rules, slices).map(({ host }) => host.name); // ["db-x-shop-x-blue-0c1d9b2e-0"]

@@ -148,7 +148,7 @@ const ACCESS_REVIEWS: ResourceType = {
 /**
  * Checks whether a cluster allows something, with a SelfSubjectAccessReview, which every user may create.
  *
- * @throws API_… when the cluster does not answer.
+ * @throws API_… when the cluster does not respond.
  */
 export async function isAllowed(client: Pick<ClusterClient, "create">, permission: Permission): Promise<boolean> {
   const { verb, resource, namespace, name } = permission;

@@ -32,7 +32,7 @@ export interface ReachingEngine extends PermissionOptions {
  * are no caches of them (an embedder may not have any), or if an API server does not have the kind. Then only Endpoints are copied, and what is
  * missing is reported once.
  *
- * @throws API_… when a cluster does not answer.
+ * @throws API_… when a cluster does not respond.
  */
 export async function withinReach<Given extends ReachingEngine>(
   engine: Given,

@@ -205,7 +205,7 @@ function messageOf(
   auto: AutoHolds | undefined,
 ): string {
   const what = auto === undefined || isTaken === true ? remedy : WITH_AUTO[auto];
-  return `The tenant has ${numbered(ready, "ready backend")} in ${source}, readers on the host see ${seen}: ${what}`;
+  return `The tenant has ${numbered(ready, "ready backend")} in ${source}, but readers on the host see ${seen}: ${what}`;
 }
 
 function numbered(count: number, thing: string): string {

@@ -46,7 +46,7 @@ export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return cidr.address.family === address.family && cidr.address.bits <= address.bits && address.bits <= cidr.last;
 }
 
-/** Bits of an address of this family. */
+/** The number of bits in an address of this family. */
 export function width(address: IpAddress): number {
   return address.family === 4 ? 32 : 128;
 }
