@@ -69,7 +69,7 @@ export interface Simulator {
 const VCLUSTER = { name: "blue", namespace: "vc" };
 
 /**
- * A simulator: two API servers in this process, two syncers between them, and faults of every kind, chosen by a seed.
+ * Creates a simulator: two API servers in this process, two syncers between them, and faults of every kind, chosen by a seed.
  *
  * @throws CONFIG_VALUE when a configuration is not valid.
  * @example

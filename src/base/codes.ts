@@ -62,7 +62,7 @@ export const CODES = {
   },
   CLUSTER_IDENTITY: {
     meaning:
-      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or a different cluster responds at the same address since the start.",
+      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or a different cluster has responded at the same address since the start.",
     remedy:
       "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster and start with --adopt-cluster and the uid of the new one.",
   },

@@ -35,7 +35,7 @@ export function isEngineError(error: unknown, ...codes: readonly Code[]): error 
 }
 
 /**
- * The message of a thrown value, for users.
+ * Returns the message of a thrown value, for users.
  *
  * @example
  * messageOf(new Error("The file is empty")); // "The file is empty"

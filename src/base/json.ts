@@ -84,8 +84,8 @@ function hasMoreBracketsThan(text: string, count: number): boolean {
 }
 
 /**
- * Deep equality of JSON data. A member that is `undefined` counts as absent; key order does not matter, list order does.
- * Only own members count. The depth is limited by the stack to a few thousand levels.
+ * Reports whether two JSON values are deeply equal. A member that is `undefined` counts as absent. The order of keys does not matter, but
+ * the order of lists does. Only own members count. The depth is limited by the stack to a few thousand levels.
  *
  * @example
  * jsonEqual({ a: 1, b: [2] }, { b: [2], a: 1, c: undefined }); // true
@@ -114,8 +114,8 @@ function recordsEqual(left: JsonObject, right: JsonObject): boolean {
 }
 
 /**
- * JSON text with sorted keys and without `undefined` members: equal data, equal text. What JSON cannot represent, such as NaN, becomes null.
- * The depth is limited by the stack to a few thousand levels.
+ * Returns JSON text with sorted keys and without `undefined` members, so that equal data has equal text. A value that JSON cannot
+ * represent, such as NaN, becomes null. The depth is limited by the stack to a few thousand levels.
  *
  * @example
  * canonicalJson({ b: 1, a: [undefined, 2] }); // '{"a":[null,2],"b":1}'

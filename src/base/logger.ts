@@ -21,7 +21,8 @@ export interface Logger {
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * The same logger with fields on every line, for example the id of a piece of work. Fields of the line itself take precedence.
+ * Returns the same logger with these fields on every line, for example the id of a piece of work. Fields of the line itself take
+ * precedence.
  *
  * @example
  * const lines: string[] = [];
@@ -69,8 +70,8 @@ export interface LineLoggerOptions {
 }
 
 /**
- * A logger that writes lines. It never throws on its input. For an error it writes the message; for a value that JSON cannot represent, it
- * writes its text or type. Undefined fields are left out, and a field cannot replace time, level or message.
+ * Creates a logger that writes lines. It never throws on its input. For an error it writes the message; for a value that JSON cannot
+ * represent, it writes its text or type. Undefined fields are left out, and a field cannot replace time, level or message.
  *
  * @example
  * const lines: string[] = [];

@@ -45,7 +45,7 @@ export interface Patcher {
 }
 
 /**
- * A patcher for the kinds that the configuration syncs.
+ * Creates a patcher for the kinds that the configuration syncs.
  *
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}.
  */
@@ -69,7 +69,7 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
 }
 
 /**
- * A patcher with rules that the caller created and will dispose of.
+ * Creates a patcher with rules that the caller created and will dispose of.
  *
  * @example
  * const { object } = patcherOf(engine.rules).toHost(tenant);

@@ -87,7 +87,7 @@ export interface ConfigOptions {
 const NOT_SYNCED: ResourceSync = { enabled: false, explicit: false, patches: [] };
 
 /**
- * How a kind is synced; a kind that was unknown when the configuration was read is not synced.
+ * Returns how a kind is synced. A kind that was unknown when the configuration was read is not synced.
  *
  * @example
  * syncOf(config, SERVICES_KIND).patches; // those of sync.toHost.services

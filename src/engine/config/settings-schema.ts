@@ -245,7 +245,12 @@ export const SETTINGS_SCHEMA = {
       description:
         "An object whose fields are repeatedly changed on the host is left alone until its source changes; a repeatedly deleted copy is recreated as often as the limit allows, at even intervals. Other writes become less and less frequent if no change of the source causes them.",
       fields: {
-        restorations: count(5, 1, 1_000, "Number of restorations after which the object is left alone, or recreated at even intervals."),
+        restorations: count(
+          5,
+          1,
+          1_000,
+          "Number of restorations after which an edited object is left alone, and a deleted copy is recreated only at even intervals.",
+        ),
         minutes: count(10, 1, 1_440, "Time within which restorations are counted, in minutes."),
         writes: count(
           10,

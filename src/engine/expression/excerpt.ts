@@ -18,7 +18,7 @@ const OPERAND_MAX = 80;
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
 const LINE_ENDS = new RegExp(LINE_END, "g");
 
-/** `text`, quoted and shortened for a message. */
+/** Quotes and shortens `text` for a message. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text);
 }
@@ -55,7 +55,7 @@ export function excerptOf(text: string, place: TextPosition): string {
   return `${before}▸${line.slice(at, to)}${to < line.length ? "…" : ""}`.trim();
 }
 
-/** ` at line 1, column 10`, and the text there unless the message quotes the whole expression on one line anyway. */
+/** Returns ` at line 1, column 10`, and the text there unless the message already quotes the whole expression on one line. */
 export function showPlace(text: string, place: TextPosition): string {
   const { line, column } = place;
   const inSight = text.length <= QUOTED_MAX && !LINE_END.test(text);

@@ -74,7 +74,7 @@ export const SCOPE: ReadonlySet<string> = new Set([
   ...["isFinite", "isNaN", "parseFloat", "parseInt", "undefined", "unescape"],
 ]);
 
-/** The syntax problem of a node in an otherwise correct tree; offsets are those of the tree. */
+/** Returns the syntax problem of a node in an otherwise correct tree. Its offsets are those of the tree. */
 export function refuseNode({ node, depth, inFunction }: SyntaxStep): SyntaxProblem | undefined {
   const offset = node.start;
   if (depth > EXPRESSION_DEPTH_MAX) return { message: `it is nested deeper than ${EXPRESSION_DEPTH_MAX}`, offset };

@@ -124,7 +124,7 @@ export interface SyntaxStep {
   readonly inFunction: boolean;
 }
 
-/** `root` and every node below it, in source order. */
+/** Lists `root` and every node below it, in source order. */
 export function walk(root: AnyNode): SyntaxStep[] {
   const steps: SyntaxStep[] = [];
   const open: SyntaxStep[] = [{ node: root, parent: undefined, depth: 0, inFunction: false }];

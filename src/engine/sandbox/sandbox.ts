@@ -159,7 +159,7 @@ const USED_MEMORY_BYTES = INITIAL_PAGES * PAGE_BYTES;
 const COMPILED_MAX = 1000;
 
 /**
- * A sandbox with its own engine.
+ * Creates a sandbox with its own engine.
  *
  * @throws CONFIG_VALUE when a limit is out of its range.
  * @example

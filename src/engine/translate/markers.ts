@@ -105,7 +105,7 @@ export const NAMESPACE = "namespace";
 export const STANDS_FOR = "stands-for";
 
 /**
- * A kind as text: `v1/Endpoints`, `discovery.k8s.io/v1/EndpointSlice`.
+ * Formats a kind as text: `v1/Endpoints`, `discovery.k8s.io/v1/EndpointSlice`.
  *
  * @example
  * formatKind({ apiVersion: "v1", kind: "Secret" }); // "v1/Secret"

@@ -99,7 +99,7 @@ const QUOTED_IN_WARNING = /\\"[^]*\\"/;
 const WARNINGS_MAX = 100;
 
 /**
- * A client of one cluster. Opens nothing before the first call.
+ * Creates a client of one cluster. It opens no connection before the first call.
  *
  * @throws CONFIG_VALUE when the context is missing or incomplete.
  * @example

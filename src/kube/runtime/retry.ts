@@ -112,7 +112,7 @@ function kindOf(error: unknown): FailureKind {
 }
 
 /**
- * The delay that the API server requested, in milliseconds; 0 if it requested none.
+ * Returns the delay that the API server requested, in milliseconds; 0 if it requested none.
  *
  * @example
  * retryAfterMs(new EngineError("API_TOO_MANY_REQUESTS", "Slow down", { details: { retryAfterSeconds: 2 } })); // 2000

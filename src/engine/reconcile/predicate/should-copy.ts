@@ -109,7 +109,7 @@ function besideService(
 /** Slices that a controller of the tenant has made from copied objects. Their copies stay until readers see these. */
 function besideSource({ backends }: Surroundings): CopyDecision | undefined {
   if (backends === undefined || backends.isSource) return undefined;
-  const message = "A controller of the tenant's cluster made the slice, and its source is copied";
+  const message = "A controller of the tenant cluster made the slice from an object that is itself copied";
   return { action: backends.mayGo ? "remove" : "leave", code: "EXCLUDED", message };
 }
 

@@ -52,15 +52,15 @@ export function slicesLeft(rules: readonly Rules[], slices: readonly KubeObject[
 }
 
 /**
- * The message to the tenant about slices that are left from one Service, without their names on the host.
+ * Returns the note to the tenant about the slices that are left of one Service, without their names on the host.
  *
  * @example
  * leftNote(11).code; // "SLICES_LEFT"
  */
 export function leftNote(slices: number): Note {
-  const what = slices === 1 ? "1 slice on the host that was" : `${slices} slices on the host that were`;
+  const what = slices === 1 ? "1 slice" : `${slices} slices`;
   return {
     code: "SLICES_LEFT",
-    message: `Readers on the host get backends from ${what} made from these Endpoints but not kept up to date, because backends: auto is no longer set. Set backends: auto again, or remove the slices that endpoint-sync audit lists`,
+    message: `Readers on the host get backends from ${what} made from these Endpoints and no longer kept up to date, because backends: auto is no longer set. Set backends: auto again, or remove the slices that endpoint-sync audit lists`,
   };
 }

@@ -64,7 +64,7 @@ export interface AuditOptions {
 }
 
 /**
- * All findings, in the order of kinds and names.
+ * Returns all findings, ordered by kind and name.
  *
  * @example
  * auditCopies({ preview: await preview(options), tenant, host, translator, kinds, copies }).map(({ finding }) => finding); // ["stale"]

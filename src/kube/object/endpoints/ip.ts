@@ -91,7 +91,7 @@ function expandIpv6(text: string): number[] | undefined {
 }
 
 /**
- * The canonical text of an address, as {@link parseIp} reads it.
+ * Formats an address as canonical text, which {@link parseIp} can read.
  *
  * @example
  * formatIp({ family: 6, bits: 1n }); // "::1"
@@ -148,7 +148,7 @@ const EMBEDDINGS: readonly Embedding[] = [
 ];
 
 /**
- * The IPv4 addresses that traffic to an IPv6 address may reach, because a translator or a tunnel unwraps it; none for others. If an
+ * Returns the IPv4 addresses that traffic to an IPv6 address may reach, because a translator or a tunnel unwraps it; none for others. If an
  * address can be read in several ways, all of them are returned.
  *
  * @example

@@ -85,7 +85,7 @@ export interface LeaderElection {
 }
 
 /**
- * An election that has not begun.
+ * Creates an election that has not begun.
  *
  * @throws CONFIG_VALUE when the times contradict each other.
  * @example
