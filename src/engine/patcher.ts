@@ -54,7 +54,8 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
   const patcher = patcherOf(engine.rules);
   let disposed = false;
   const live = () => {
-    if (disposed) throw new EngineError("USAGE", "Cannot patch: the patcher was disposed of. Dispose of it only after its last object");
+    if (disposed)
+      throw new EngineError("USAGE", "Cannot patch: the patcher was disposed of. Dispose of it only after it has patched its last object");
     return patcher;
   };
   return {

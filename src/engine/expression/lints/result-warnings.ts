@@ -119,7 +119,7 @@ export function warnOfSilentCallback(node: AnyNode): LintFinding[] {
   return node.arguments.filter(isFunction).flatMap((callback) => {
     if (!returnsNothing(callback)) return [];
     const message = `the function that ${method.name}() calls returns nothing`;
-    return [{ message, offset: callback.start, hint: "Leave out the braces, put an object in parentheses: ({…}), or write return" }];
+    return [{ message, offset: callback.start, hint: "Leave out the braces (write an object as ({…})), or write return" }];
   });
 }
 

@@ -60,8 +60,8 @@ export interface InvisibleBackends {
 }
 
 /**
- * Checks Services whose host Service was created by this syncer or by the one that it works alongside. Objects that are paused, not mapped, not selected
- * or refused by the address policy are not missing, and addresses that are not ready need not be visible.
+ * Checks Services whose host Service was created by this syncer or by the one that it works alongside. Objects that are paused, not mapped,
+ * not selected or refused by the address policy do not count as missing, and addresses that are not ready need not be visible.
  *
  * @example
  * invisibleBackends({ rules, services, tenant, host }).map(({ note }) => note.code); // ["BACKENDS_INVISIBLE"]
