@@ -69,7 +69,7 @@ export interface Simulator {
 const VCLUSTER = { name: "blue", namespace: "vc" };
 
 /**
- * A simulator: two API servers in this process, two syncers between them, and faults of every kind, chosen by a seed.
+ * Creates a simulator: two API servers in this process, two syncers between them, and faults of every kind, chosen by a seed.
  *
  * @throws CONFIG_VALUE when a configuration is not valid.
  * @example
@@ -136,7 +136,7 @@ export interface SimulateOptions extends SimulatorOptions {
 }
 
 /**
- * Runs one seed. Many seeds are cheaper with {@link createSimulator}.
+ * Runs one seed. To run many seeds, {@link createSimulator} is cheaper.
  *
  * @throws CONFIG_VALUE when a configuration is not valid.
  * @example
@@ -208,9 +208,10 @@ async function readText(file: string): Promise<ConfigText> {
 }
 
 /**
- * Loads one patch. Several of one configuration are cheaper with {@link loadPatches}.
+ * Loads one patch. To load several patches of one configuration, {@link loadPatches} is cheaper.
  *
- * @throws CONFIG_FILE and CONFIG_VALUE as {@link loadPatches}; USAGE when there is no such patch, or none was named among several.
+ * @throws CONFIG_FILE and CONFIG_VALUE as {@link loadPatches}; USAGE when there is no such patch, or when there are several and none is
+ *   named.
  * @example
  * const patch = await loadPatch({ patch: { path: "metadata.labels.team", expression: 'context.vcluster.name + "-" + value' } });
  * patch.toHost("shop").value; // "blue-shop"

@@ -11,8 +11,7 @@ export interface BackoffOptions {
 }
 
 /**
- * The delay in milliseconds before repetition number `attempt` (0 = the first repetition). `random` returns a number in
- * [0, 1).
+ * Returns the delay in milliseconds before retry number `attempt` (0 is the first retry). `random` returns a number in [0, 1).
  *
  * @example
  * backoffDelay({ initialMs: 5, maximumMs: 1000 }, 3, () => 0); // 40

@@ -54,15 +54,15 @@ export const CODES = {
   API_LIST_TOO_LARGE: {
     meaning: "A list exceeds the limits for pages or text, or does not end.",
     remedy:
-      "If there really are that many objects, watch fewer namespaces. Otherwise, check what answers at the API server's address; the list is retried.",
+      "If there really are that many objects, watch fewer namespaces. Otherwise, check which server responds at the API server's address. The syncer retries the list.",
   },
   API_ERROR: {
-    meaning: "The API server answered with an error that has no code in this list.",
+    meaning: "The API server responded with an error that has no code in this list.",
     remedy: "Read the message, which comes from the server.",
   },
   CLUSTER_IDENTITY: {
     meaning:
-      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or the cluster that answers has changed since the start.",
+      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or a different cluster has responded at the same address since the start.",
     remedy:
       "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster and start with --adopt-cluster and the uid of the new one.",
   },
@@ -144,7 +144,8 @@ export const CODES = {
   },
   REFERENCE_VALUE: {
     meaning: "A reference patch matched a value that does not name an object: it has the wrong type, or is not a valid name.",
-    remedy: "Point path, or namePath relative to path, at the name of the object; for a reference by labels, at a label selector.",
+    remedy:
+      "Point path, or namePath relative to path, at the name of the object. For a reference by labels, point path at a label selector.",
   },
   REFERENCE_UNMAPPED: {
     meaning: "A reference on the host contains a name that belongs to no known tenant object, so it cannot be translated back.",
@@ -153,7 +154,7 @@ export const CODES = {
   REFERENCE_MISSING: {
     meaning: "An object that a reference names does not exist in the source cluster.",
     remedy:
-      "Create the object there. To copy a Secret from the tenant to the host, set sync.toHost.secrets.enabled: true; for a ConfigMap, configMaps.",
+      "Create the object there. To copy a Secret from the tenant to the host, set sync.toHost.secrets.enabled: true; to copy a ConfigMap, set sync.toHost.configMaps.enabled: true.",
   },
   REFERENCE_FOREIGN: {
     meaning: "A referenced object is not copied, because an object that the syncer does not manage has the name of the copy.",
@@ -163,7 +164,7 @@ export const CODES = {
     meaning:
       "A referenced object is not copied: it is a Secret with a credential for its own cluster, such as a service account token, or an object on the host that may be meant for another tenant.",
     remedy:
-      "Use a Secret of another type for the other cluster; or ask the host's operator to annotate the object on the host, as the message describes.",
+      "If the message names the type of a Secret, use a Secret of another type. Otherwise, ask the host's operator to annotate the object on the host as the message describes.",
   },
   REFERENCE_LIMIT: {
     meaning: "The number of referenced objects exceeds the limit, so this one is not copied.",
@@ -224,9 +225,9 @@ export const CODES = {
   },
   TOO_MANY_KEYS: {
     meaning:
-      "The object has more labels and annotations than its copy can track. Those beyond the limit are not synced in either direction; addresses are. With more than 10,000 labels and annotations, the copy is no longer updated.",
+      "The object has more labels and annotations than its copy can track. Those beyond the limit are not synced in either direction, but addresses are still synced. With more than 10,000 labels and annotations, the copy is no longer updated.",
     remedy:
-      "Remove some labels or annotations: about 1,500 fit, fewer with long keys, and at most 256 KiB of annotations, including the copy's own.",
+      "Remove some labels or annotations. About 1,500 fit, or fewer if their keys are long. All annotations together, including the copy's own, may have at most 256 KiB.",
   },
   ADDRESS_REFUSED: {
     meaning: "The address policy refused an address, so the copy leaves it out.",
@@ -240,23 +241,23 @@ export const CODES = {
     meaning:
       "On the host, an EndpointSlice that the syncer makes from a copy of Endpoints was changed or deleted. The syncer writes the slice again.",
     remedy:
-      "Change the Endpoints in the tenant cluster. If a controller of the host changes such slices, make it ignore those whose label endpointslice.kubernetes.io/managed-by begins with endpoint-sync.",
+      "Change the Endpoints in the tenant cluster. If a controller on the host changes these slices, configure it to ignore slices whose label endpointslice.kubernetes.io/managed-by begins with endpoint-sync.",
   },
   SLICES_LEFT: {
     meaning:
       "EndpointSlices that the syncer made from a copy of Endpoints are no longer kept up to date on the host: backends: auto no longer applies. They remain because no other slices contain all of their backends, or because the syncer lacks the permission to remove them. A mirror never contains more than 1,000 addresses of a subset.",
     remedy:
-      "Set backends: auto in the settings again. Or let the host's kube-controller-manager run its endpointslice-mirroring-controller, and remove the remaining slices with the command that 'endpoint-sync audit' prints for each slice; readers then lose the addresses that no other slice contains.",
+      "Set backends: auto in the settings again. Alternatively, let the host's kube-controller-manager run its endpointslice-mirroring-controller, then remove each remaining slice with the command that 'endpoint-sync audit' prints for it. Readers then lose the addresses that no other slice contains.",
   },
   BACKENDS_INVISIBLE: {
     meaning:
-      "The tenant has ready backends that are invisible on the host: readers there read EndpointSlices, and nothing makes slices from the copied Endpoints, or the tenant has only slices and these are not synced, or the host refuses or loses the copies.",
+      "The tenant has ready backends that readers of EndpointSlices on the host cannot see. Possible causes: nothing makes slices from the copied Endpoints; the tenant has only slices, and they are not synced; or the host refuses or loses the copies.",
     remedy:
-      "Set backends: auto in the settings, so that the syncer makes the missing slices, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. If the message says that the copy is missing, follow the code in it. The guide 'Backends' explains what each cluster needs.",
+      "Set backends: auto in the settings, so that the syncer makes the missing slices, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. If the message says that the copy is missing, look up the code that it quotes. The guide 'Backends' explains what each cluster needs.",
   },
   EXCLUDED: {
     meaning:
-      "The object is not synced: it is default/kubernetes, paused, not selected, being deleted, or a slice that was made from Endpoints that are copied.",
+      "The object is not synced: it is default/kubernetes, paused, not selected, being deleted, or a slice made from Endpoints that are themselves copied.",
     remedy: "Nothing to do.",
   },
   DELETE_BRAKE: {
@@ -270,8 +271,9 @@ export const CODES = {
   },
   LOOP_STOPPED: {
     meaning:
-      "Another writer on the host keeps undoing the sync of an object. The syncer leaves an edited copy alone until its source changes, and rarely recreates a deleted one.",
-    remedy: "Find the other writer: metadata.managedFields of the host object names who edits it, and the host's audit log who deletes it.",
+      "Another writer on the host keeps undoing the sync of an object. The syncer leaves an edited copy alone until its source changes, and recreates a deleted copy only rarely.",
+    remedy:
+      "Find the other writer: metadata.managedFields of the host object names the client that edits it, and the host's audit log names the client that deletes it.",
   },
   WRITES_SLOWED: {
     meaning:

@@ -17,7 +17,7 @@ export function sha256Hex(text: string): string {
 }
 
 /**
- * Size of a string in UTF-8, in bytes. A surrogate that stands alone counts as the three bytes of U+FFFD.
+ * Size of a string in UTF-8, in bytes. A lone surrogate counts as the three bytes of U+FFFD.
  *
  * @example
  * utf8Size("é"); // 2

@@ -4,7 +4,7 @@ import type { Code } from "./codes.ts";
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /**
- * An operating failure. Branch on `code`; the message is for users.
+ * An operational failure. Branch on `code`; the message is for users.
  *
  * Expected outcomes (a path that matches nothing, an absent object) are values, not errors; broken invariants are assertions.
  *
@@ -35,7 +35,7 @@ export function isEngineError(error: unknown, ...codes: readonly Code[]): error 
 }
 
 /**
- * The message of a thrown value, for users.
+ * Returns the message of a thrown value, for users.
  *
  * @example
  * messageOf(new Error("The file is empty")); // "The file is empty"

@@ -2,9 +2,10 @@
 const UNSEEN = /[\p{C}\u2028\u2029]/gu;
 
 /**
- * `text` on one line: characters that move a terminal's cursor, end a line or change the reading direction become JSON escapes.
+ * Returns `text` on one line: JSON escapes replace the characters that move a terminal's cursor, end a line or change the reading
+ * direction.
  *
- * @param unseen which characters are escaped, one at a time.
+ * @param unseen matches the characters to escape.
  * @example
  * escapeControls("one\ntwo"); // "one\\u000atwo"
  */

@@ -1,5 +1,5 @@
 /**
- * Runs work in steps to its end without a pause, and returns the result.
+ * Runs all steps of a generator without a pause, and returns its result.
  *
  * @example
  * function* sum(numbers: number[]) {

@@ -41,7 +41,7 @@ export function isDeeperThan(value: unknown, depthMax: number): boolean {
 }
 
 /**
- * The data of a JSON text. Throws a SyntaxError for a text that is not JSON, and for one that is nested deeper than `depthMax`.
+ * Parses a JSON text. Throws a SyntaxError if the text is not JSON or is nested deeper than `depthMax`.
  *
  * @example
  * parseJson('{"a":[1]}', 2); // { a: [1] }
@@ -58,10 +58,10 @@ const ESCAPES = /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u
 const LONE_LENGTH = "\\ud800".length;
 
 /**
- * A JSON text in which U+FFFD stands for each escape of a surrogate without its other half. Neither UTF-8 nor a text of Kubernetes can hold
- * one.
+ * Returns the JSON text with U+FFFD in place of each escape of a lone surrogate, which neither UTF-8 nor a string in Kubernetes can
+ * contain.
  *
- * Source: the decoder of Go, `encoding/json`, which reads such an escape as U+FFFD.
+ * Source: Go's decoder, `encoding/json`, reads such an escape as U+FFFD.
  *
  * @example
  * withoutLoneSurrogates('"a\\ud800"'); // '"a\\ufffd"'
@@ -84,8 +84,8 @@ function hasMoreBracketsThan(text: string, count: number): boolean {
 }
 
 /**
- * Deep equality of JSON data. A member that is `undefined` counts as absent; key order does not matter, list order does.
- * Only own members count. The depth is limited by the stack to a few thousand levels.
+ * Reports whether two JSON values are deeply equal. A member that is `undefined` counts as absent. The order of keys does not matter, but
+ * the order of lists does. Only own members count. The depth is limited by the stack to a few thousand levels.
  *
  * @example
  * jsonEqual({ a: 1, b: [2] }, { b: [2], a: 1, c: undefined }); // true
@@ -114,8 +114,8 @@ function recordsEqual(left: JsonObject, right: JsonObject): boolean {
 }
 
 /**
- * JSON text with sorted keys and without `undefined` members: equal data, equal text. What JSON cannot represent, such as NaN, becomes null.
- * The depth is limited by the stack to a few thousand levels.
+ * Returns JSON text with sorted keys and without `undefined` members, so that equal data has equal text. A value that JSON cannot
+ * represent, such as NaN, becomes null. The depth is limited by the stack to a few thousand levels.
  *
  * @example
  * canonicalJson({ b: 1, a: [undefined, 2] }); // '{"a":[null,2],"b":1}'
@@ -141,7 +141,7 @@ function canonicalRecord(record: JsonObject): string {
 }
 
 /**
- * A generous estimate of the memory of JSON data, in bytes. A long string takes no more time than a short one.
+ * Returns a generous estimate of the memory that JSON data uses, in bytes. A long string takes no more time to estimate than a short one.
  *
  * @example
  * heldBytes({ a: "bc" }) > heldBytes({ a: "" }); // true

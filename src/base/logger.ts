@@ -21,7 +21,8 @@ export interface Logger {
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * The same logger with fields on every line, for example the id of a piece of work. Fields of the line itself take precedence.
+ * Returns the same logger with these fields on every line, for example the id of a piece of work. Fields of the line itself take
+ * precedence.
  *
  * @example
  * const lines: string[] = [];
@@ -44,7 +45,7 @@ const MAY_QUOTE = ["API_BAD_REQUEST", "API_INVALID", "API_ERROR"] as const;
 const DENIED = /denied the request: [^]*$/;
 
 /**
- * The message of an error without quoted parts of objects, which users of the cluster control. Names are kept.
+ * Returns the message of an error without quoted parts of objects, because users of the cluster control those parts. Names are kept.
  *
  * @example
  * loggableMessage(new EngineError("API_INVALID", 'Endpoints "web": Invalid value: "10.0.0.x": wrong')); // 'Endpoints "…": wrong'
@@ -69,8 +70,8 @@ export interface LineLoggerOptions {
 }
 
 /**
- * A logger that writes lines. It never throws on its input: it writes the message of an error, and for values that JSON cannot
- *  represent, their text or type. Undefined fields are left out, and a field cannot replace time, level or message.
+ * Creates a logger that writes lines. It never throws on its input. For an error it writes the message; for a value that JSON cannot
+ * represent, it writes its text or type. Undefined fields are left out, and a field cannot replace time, level or message.
  *
  * @example
  * const lines: string[] = [];

@@ -30,7 +30,7 @@ export interface MetricsRegistry extends Metrics {
 }
 
 /**
- * An empty registry. `help` describes metrics by their names; metrics without a description have no HELP line.
+ * Creates an empty registry. `help` describes metrics by their names; metrics without a description have no HELP line.
  *
  * @example
  * const metrics = createMetrics();

@@ -2,8 +2,8 @@
 const LENGTH_MAX = 64;
 
 /**
- * The name among `known` that `name` was probably meant to be: equal except for case, or with at most one typing error (a
- * missing, added, changed or swapped letter) per three letters. The nearest one wins, and the first of several equally near ones.
+ * Returns the name in `known` that `name` is probably a misspelling of: the two differ only in case, or by at most one typing error (a
+ * missing, added, changed or swapped letter) per three letters. The nearest name wins; of several equally near names, the first one.
  *
  * @example
  * suggest("expresion", ["path", "expression"]); // "expression"

@@ -70,7 +70,7 @@ export interface Engine {
 }
 
 /**
- * The translator of a configuration.
+ * Creates the translator of a configuration.
  *
  * @example
  * const translator = createTranslatorFor({ config: resolveConfig({}).config, vcluster: { name: "blue", namespace: "vc-blue" } });
@@ -121,7 +121,8 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
 /**
  * Compiles a configuration.
  *
- * @throws CONFIG_VALUE if `adopt` is not a prefix of markers, or the syncer's own; if `backends` requires slices that the file disables.
+ * @throws CONFIG_VALUE if `adopt` is not a marker prefix or is the syncer's own prefix, or if `backends` requires slices that the file
+ *   disables.
  * @throws EXPRESSION_FUEL when compiling its expressions takes more than `limits.configurationFuel`.
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE when the configuration was not checked by `parseConfig` before.
  */
@@ -175,7 +176,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 function refusedSlices(mode: BackendsMode): EngineError {
   return new EngineError(
     "CONFIG_VALUE",
-    `Cannot write slices, as backends: ${mode} requires: sync.toHost.endpointSlices.enabled is false`,
+    `Cannot use backends: ${mode}, which requires slices: sync.toHost.endpointSlices.enabled is false`,
     {
       details: { hint: "Remove enabled: false from that section, or set backends: endpoints" },
     },
@@ -203,7 +204,7 @@ function noExpression(): never {
 function checkPrefix(adopt: string, { markerPrefix }: Settings): string {
   if (/^[a-z0-9][-a-z0-9.]*\/$/.test(adopt) && adopt !== markerPrefix) return adopt;
   const wanted = `a DNS name and a slash, different from the syncer's own ${markerPrefix}`;
-  throw new EngineError("CONFIG_VALUE", `Cannot adopt copies with the markers "${adopt}": expected ${wanted}`);
+  throw new EngineError("CONFIG_VALUE", `Cannot adopt copies with the marker prefix "${adopt}": expected ${wanted}`);
 }
 
 /** Forward by rule, and the pairs that were looked up last are remembered for the way back. */

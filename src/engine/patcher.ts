@@ -45,7 +45,7 @@ export interface Patcher {
 }
 
 /**
- * A patcher for the kinds that the configuration syncs.
+ * Creates a patcher for the kinds that the configuration syncs.
  *
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}.
  */
@@ -54,7 +54,8 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
   const patcher = patcherOf(engine.rules);
   let disposed = false;
   const live = () => {
-    if (disposed) throw new EngineError("USAGE", "Cannot patch: the patcher was disposed of. Dispose of it only after its last object");
+    if (disposed)
+      throw new EngineError("USAGE", "Cannot patch: the patcher was disposed of. Dispose of it only after it has patched its last object");
     return patcher;
   };
   return {
@@ -69,7 +70,7 @@ export async function createPatcher(options: EngineOptions): Promise<Patcher> {
 }
 
 /**
- * A patcher with rules that the caller created and will dispose of.
+ * Creates a patcher with rules that the caller created and will dispose of.
  *
  * @example
  * const { object } = patcherOf(engine.rules).toHost(tenant);

@@ -8,7 +8,7 @@ const JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema";
 /**
  * The JSON schema (draft 2020-12) of a document, with descriptions and defaults, for editors.
  *
- * It is as strict as the decoder except for null, which the decoder reads as absent: an editor should report it.
+ * It is as strict as the decoder, except that it rejects null, which the decoder reads as absent: an editor should report null.
  *
  * @example
  * toJsonSchema(settingsSchema, { title: "Settings" }).properties.onError.default; // "keep-last"

@@ -77,7 +77,7 @@ export function textOf(node: Node | undefined): string | undefined {
 }
 
 /**
- * The places of a member's key and value by JSON pointer (RFC 6901); items of lists and the root have no key.
+ * Finds the places of a member's key and value by JSON pointer (RFC 6901). Items of lists and the root have no key.
  *
  * @example
  * locate(readYaml("a:\n  b: 1\n", { file: "x.yaml", report: new Report() })!, "/a/b")?.value.column; // 6
@@ -95,7 +95,7 @@ export function locate(root: Node, pointer: string): { key?: Position; value: Po
   return { ...(key && { key }), value: startOf(node) };
 }
 
-/** Plain data. A key named `__proto__` becomes an own property like any other. */
+/** Converts a node to plain data. A key named `__proto__` becomes an own property like any other. */
 export function toJson(node: Node): unknown {
   if (node.kind === "scalar") return node.value;
   if (node.kind === "list") return node.items.map(toJson);
@@ -110,9 +110,7 @@ export function setOwn(object: Record<string, unknown>, key: string, value: unkn
   else object[key] = value;
 }
 
-/**
- * `later` over `earlier`: maps merge member by member, anything else is replaced. Every value keeps its own place.
- */
+/** Merges `later` over `earlier`: maps merge member by member, anything else is replaced. Every value keeps its own place. */
 export function mergeNodes(earlier: Node, later: Node): Node {
   if (earlier.kind !== "map" || later.kind !== "map") return later;
   const entries = new Map(earlier.entries);
@@ -124,8 +122,8 @@ export function mergeNodes(earlier: Node, later: Node): Node {
 }
 
 /**
- * The place of a character of a scalar's value, given by line and column (from 1) within the value. Exact if the value
- * appears literally in the file: plain, quoted on one line, or a literal block; otherwise the scalar's own start.
+ * Returns the place of a character of a scalar's value, given by line and column (from 1) within the value. Exact if the value appears
+ * literally in the file: plain, quoted on one line, or a literal block; otherwise the scalar's own start.
  */
 export function positionInside(node: ScalarNode, place: { line: number; column: number }): Position {
   const offset = offsetInside(node, place);

@@ -6,7 +6,7 @@ import { fieldPath, indexPath } from "./field.ts";
 import { DOCUMENT_DEPTH_MAX, OBJECT_VALUES_MAX } from "./limits.ts";
 
 /**
- * The nodes of data that was not parsed from text; every position is 0:0. Members that are `undefined` are left out.
+ * Converts data that was not parsed from text to nodes; every position is 0:0. Members that are `undefined` are left out.
  *
  * Values that JSON cannot express are reported: CONFIG_TYPE for functions, symbols, BigInts, non-finite numbers and class instances,
  * CONFIG_SYNTAX for cycles and for values that are too deep or too large. Only own enumerable properties are read.

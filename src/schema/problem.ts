@@ -68,8 +68,8 @@ export function sortProblems(problems: readonly Problem[]): Problem[] {
 }
 
 /**
- * A problem on one line, `file:line:column: severity CODE field: message. hint`, and with `text` (the file's text) the
- * affected line below it, with a caret.
+ * Formats a problem on one line, `file:line:column: severity CODE field: message. hint`. With `text` (the file's text), adds the affected
+ * line below it, with a caret.
  *
  * @example
  * formatProblem(problem); // 'vcluster.yaml:7:11: error CONFIG_TYPE sync.toHost.endpoints.enabled: Expected …'
@@ -88,7 +88,7 @@ const FRAME_LINES_BEFORE = 2;
 const FRAME_WIDTH = 120;
 
 /**
- * The line at `position`, numbered, with the two before it and a caret below.
+ * Formats the line at `position`, numbered, with the two lines before it and a caret below.
  *
  * @example
  * codeFrame("a: 1\nb: yes\n", { line: 2, column: 4 });

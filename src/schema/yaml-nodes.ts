@@ -55,7 +55,7 @@ interface Reader {
 }
 
 /**
- * The nodes of one document's events. Aliases share the node that they name.
+ * Builds the nodes of one document from its events. Aliases share the node that they name.
  *
  * Duplicate keys, unsuitable keys, tags and numbers that are not JSON go to the report.
  *

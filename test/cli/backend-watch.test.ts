@@ -134,7 +134,7 @@ test("invisible backends are reported once, in the log, as a gauge and as an Eve
     expect.stringMatching(/^warn Readers on the host do not see backends .*"code":"BACKENDS_INVISIBLE","service":"shop\/web"/),
   ]);
   expect(events).toEqual([
-    expect.stringMatching(/^BackendsInvisible: The tenant has 1 ready backend in Endpoints, readers on the host see 0: /),
+    expect.stringMatching(/^BackendsInvisible: The tenant has 1 ready backend in Endpoints, but readers on the host see 0: /),
   ]);
   await clock.advance(10 * LOOK_MS);
   expect([lines.length, events.length]).toEqual([1, 1]);
@@ -149,7 +149,7 @@ test.each(["API_INVALID", "LOOP_STOPPED"] as const)(
     expect([gauge(), lines]).toEqual([0, []]);
     state.notes = [{ code, message: "No" }];
     await clock.advance(LOOK_MS);
-    const why = `The tenant has 1 ready backend in Endpoints, readers on the host see 0: the copy is missing (${code});`;
+    const why = `The tenant has 1 ready backend in Endpoints, but readers on the host see 0: the copy is missing (${code});`;
     expect([gauge(), lines, events]).toEqual([1, [expect.stringContaining(why)], [expect.stringContaining(why)]]);
     const looks = state.lists.length;
     await clock.advance(LOOK_MS);

@@ -106,7 +106,7 @@ test("without the right to write slices, Endpoints alone are copied, and what is
   for (const kind of ["services", "endpoints"]) {
     const why = (await look("why", kind, "shop/db")).stdout;
     expect(why).toMatch(
-      /BACKENDS_INVISIBLE +The tenant has 1 ready backend in Endpoints, readers on the host see 0: with backends: auto a running syncer .*unless its own permissions on EndpointSlices are missing/,
+      /BACKENDS_INVISIBLE +The tenant has 1 ready backend in Endpoints, but readers on the host see 0: with backends: auto a running syncer .*unless its own permissions on EndpointSlices are missing/,
     );
     expect(why).toMatch(/Readers on the host\n +SLICES +READY +SOURCE\n +0 +0 +none\n/);
   }

@@ -66,11 +66,11 @@ describe("on a host that mirrors", () => {
   test("slices that are not copied are reported, with a remedy", async () => {
     await copied("slices", "plain.yaml");
     expect(await findings("plain.yaml")).toEqual(
-      invisible("1 ready backend in 1 slice, readers on the host see 0: only Endpoints are copied; let the syncer copy slices too"),
+      invisible("1 ready backend in 1 slice, but readers on the host see 0: only Endpoints are copied; let the syncer copy slices too"),
     );
     const { stdout } = await cli("why", ["services", "shop/db"], { config: "plain.yaml" });
     expect(stdout).toMatch(
-      /\nNotes\n +CODE +WHY\n +BACKENDS_INVISIBLE +The tenant has 1 ready backend in 1 slice, readers on the host see 0: /,
+      /\nNotes\n +CODE +WHY\n +BACKENDS_INVISIBLE +The tenant has 1 ready backend in 1 slice, but readers on the host see 0: /,
     );
   });
 
@@ -83,7 +83,7 @@ describe("on a host that mirrors", () => {
   test("slices beside Endpoints that say more are told", async () => {
     await copied("Endpoints and slices", "plain.yaml");
     await mirrored();
-    expect(await findings("plain.yaml")).toEqual(invisible("3 ready backends in Endpoints and 1 slice, readers on the host see 2: "));
+    expect(await findings("plain.yaml")).toEqual(invisible("3 ready backends in Endpoints and 1 slice, but readers on the host see 2: "));
   });
 });
 
@@ -93,7 +93,7 @@ describe("on a host that does not", () => {
   test("Endpoints alone are told, with the remedy of a tenant that mirrors", async () => {
     await copied("Endpoints", "plain.yaml");
     expect(await findings("plain.yaml")).toEqual(
-      invisible("2 ready backends in Endpoints, readers on the host see 0: .* let the syncer copy or make them"),
+      invisible("2 ready backends in Endpoints, but readers on the host see 0: .* let the syncer copy or make them"),
     );
     for (const kind of ["endpoints", "services"])
       expect((await cli("why", [kind, "shop/db"], { config: "plain.yaml" })).stdout).toContain("BACKENDS_INVISIBLE");
@@ -131,7 +131,7 @@ describe("without a mirror", () => {
   test.each(["plain.yaml", "slices.yaml"])("the host's mirror is what helps, with %s", async (config) => {
     await copied("Endpoints", config);
     expect(await findings(config)).toEqual(
-      invisible("2 ready backends in Endpoints, readers on the host see 0: .*let the syncer make them .*kube-controller-manager"),
+      invisible("2 ready backends in Endpoints, but readers on the host see 0: .*let the syncer make them .*kube-controller-manager"),
     );
   });
 });

@@ -227,7 +227,7 @@ describe("run", () => {
       err: [
         /^error USAGE: Cannot reach the tenant cluster: --tenant-context needs --tenant-kubeconfig$/,
         /^ {2}Outside a Pod, specify a file with --tenant-kubeconfig$/,
-        /^error CONFIG_VALUE: Cannot reach the host cluster: This does not run in a Pod/,
+        /^error CONFIG_VALUE: Cannot reach the host cluster: This process does not run in a Pod/,
         /^ {2}Outside a Pod, specify a file with --host-kubeconfig$/,
       ],
     },

@@ -11,9 +11,9 @@ export interface BackendsSections {
 }
 
 /**
- * The mode that follows from the setting `backends` and the sections: the setting, if it is present. A section that is present has its own
- * meaning: `endpointSlices` selects which slices are copied, and `endpoints.enabled: false` means no backends. If nothing is set, the mode is
- * chosen for each Service.
+ * Returns the mode that the setting `backends` and the sections determine: the value of the setting, if it is present. A section that is
+ * present has its own meaning: `endpointSlices` selects which slices are copied, and `endpoints.enabled: false` means no backends. If
+ * nothing is set, the mode is chosen for each Service.
  *
  * @example
  * effectiveBackends(undefined, config); // "auto"

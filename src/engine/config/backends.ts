@@ -27,8 +27,8 @@ export interface SyncedBackends {
 type Sections = Pick<Config, "endpoints" | "endpointSlices">;
 
 /**
- * Every combination, which `docs/guides/sync-endpoint-slices.md` shows as a table. `endpoints.enabled: false` means no backends, regardless
- * of the setting; on its own, the section `endpointSlices` applies as written.
+ * Returns what is synced with a mode and these sections; `docs/guides/sync-endpoint-slices.md` shows every combination as a table.
+ * `endpoints.enabled: false` means no backends, regardless of the setting. On its own, the section `endpointSlices` applies as written.
  *
  * @example
  * syncedBackends("slices", config).readsEndpoints; // false
@@ -83,7 +83,7 @@ export function readKinds({ kinds, backends, config, services }: ReadKindsOption
   return [...first, ...others.map((kind) => ({ kind, enabled: true }))];
 }
 
-/** Reports that the setting requires slices and the section disables them. */
+/** Reports whether the setting requires slices but the section disables them. */
 export function refusesSlices(mode: BackendsMode, { endpointSlices }: Pick<Sections, "endpointSlices">): boolean {
   return mode !== "endpoints" && endpointSlices.configured && !endpointSlices.enabled;
 }

@@ -1,9 +1,9 @@
 import { formatIp, networkOf, parseIp, width } from "../../kube/object/endpoints/ip.ts";
 
 /**
- * Validates a CIDR (`10.0.0.0/8`, `fd00::/8`; without a length it is one address): the error as the rest of a sentence, or
- * `undefined`. Canonical text only, as in address policies at run time: `010.0.0.1` is 10.0.0.1 to some programs and 8.0.0.1
- * to others.
+ * Validates a CIDR such as `10.0.0.0/8` or `fd00::/8`; without a length, it is a single address. Returns the error as the rest of a
+ * sentence, or `undefined`. Accepts only canonical text, as address policies do at run time: `010.0.0.1` is 10.0.0.1 to some programs and
+ * 8.0.0.1 to others.
  *
  * @example
  * cidrProblem("10.0.0.0/8"); // undefined

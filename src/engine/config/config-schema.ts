@@ -98,8 +98,8 @@ const OTHER_SECTIONS = {
 } as const;
 
 /**
- * `vcluster.yaml`, with a section for each of these kinds. Decoded sections have the type {@link DecodedSection}: the names are known only
- * here.
+ * Returns the schema of `vcluster.yaml`, with a section for each of these kinds. Decoded sections have the type {@link DecodedSection},
+ * because only this function knows the names of the sections.
  */
 export function configSchema(kinds: readonly SyncedKind[]) {
   const sections = Object.fromEntries(kinds.map((kind) => [kind.section, sectionSchema(kind)]));

@@ -87,7 +87,7 @@ export interface ConfigOptions {
 const NOT_SYNCED: ResourceSync = { enabled: false, explicit: false, patches: [] };
 
 /**
- * How a kind is synced; a kind that was unknown when the configuration was read is not synced.
+ * Returns how a kind is synced. A kind that was unknown when the configuration was read is not synced.
  *
  * @example
  * syncOf(config, SERVICES_KIND).patches; // those of sync.toHost.services
@@ -102,8 +102,8 @@ export function withSync(config: Config, kinds: readonly SyncedKind[], change: (
 }
 
 /**
- * Reads the configuration from one text or several, where later ones win: maps are merged, everything else is replaced.
- * Positions are those of the file that a value came from.
+ * Reads the configuration from one or more texts. Later texts take precedence: maps are merged, everything else is replaced. A position
+ * refers to the file that the value came from.
  *
  * Error codes: CONFIG_SYNTAX, CONFIG_TYPE, CONFIG_UNKNOWN_FIELD, CONFIG_REQUIRED, CONFIG_VALUE, PATCH_MODE,
  * PATCH_DUPLICATE_PATH, PATCH_PROTECTED_PATH, PATH_SYNTAX, PATH_UNSUPPORTED, EXPRESSION_SYNTAX.

@@ -148,7 +148,7 @@ function checkShared(sides: readonly (readonly [Side, Side | undefined])[], { re
       const shared = later.host === earlier.host ? undefined : sharedNamespace(earlier, later, sound);
       if (shared === undefined) continue;
       const [one, other] = shared.tenants.map((name) => JSON.stringify(name));
-      const where = `because of line ${earlier.line} and this one`;
+      const where = `because of the mapping at line ${earlier.line} and this one`;
       refuse(
         report,
         later.side,

@@ -38,7 +38,7 @@ const CIDR = {
 const ADDRESS_POLICY = {
   type: "object",
   description:
-    "Addresses that may appear on the host. Loopback, unspecified, link-local, multicast and cloud metadata addresses are always refused. An IPv6 address that embeds an IPv4 address (NAT64, 6to4, …) must be allowed as both.",
+    "Addresses that may appear on the host. Loopback, unspecified, link-local, multicast and cloud metadata addresses are always refused. An IPv6 address that embeds an IPv4 address (NAT64, 6to4, …) is accepted only if both addresses are allowed.",
   default: {},
   fields: {
     allow: {
@@ -180,7 +180,7 @@ export const SETTINGS_SCHEMA = {
       type: "literals",
       values: ["endpoints", "slices", "both", "auto"],
       description:
-        "The objects on the host for the backends of a Service. auto: copies of the objects that each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, it is auto, or endpoints if that section is present or sync.toHost.endpoints is disabled.",
+        "Which objects on the host contain the backends of a Service. auto: copies of the objects that each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, the value is endpoints if that section is present or sync.toHost.endpoints is disabled, otherwise auto.",
     },
     selector: SELECTOR,
     requireService: {
@@ -245,7 +245,12 @@ export const SETTINGS_SCHEMA = {
       description:
         "An object whose fields are repeatedly changed on the host is left alone until its source changes; a repeatedly deleted copy is recreated as often as the limit allows, at even intervals. Other writes become less and less frequent if no change of the source causes them.",
       fields: {
-        restorations: count(5, 1, 1_000, "Number of restorations after which the object is left alone, or recreated at even intervals."),
+        restorations: count(
+          5,
+          1,
+          1_000,
+          "Number of restorations after which an edited object is left alone, and a deleted copy is recreated only at even intervals.",
+        ),
         minutes: count(10, 1, 1_440, "Time within which restorations are counted, in minutes."),
         writes: count(
           10,

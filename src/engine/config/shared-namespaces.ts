@@ -15,7 +15,7 @@ const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const RESTS = [..."z0123456789abcdefghijklmnopqrstuvwxy"];
 
 /**
- * An example of two tenant namespaces that two of the mappings would put into one host namespace; undefined if there are none. A
+ * Returns an example of two tenant namespaces that two of the mappings would put into one host namespace; undefined if there is none. A
  * namespace that a third mapping maps elsewhere is not an example.
  *
  * @example

@@ -18,17 +18,17 @@ const OPERAND_MAX = 80;
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
 const LINE_ENDS = new RegExp(LINE_END, "g");
 
-/** `text`, quoted and shortened for a message. */
+/** Quotes and shortens `text` for a message. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text);
 }
 
-/** Line and column of an offset from 0. */
+/** Returns the line and column of an offset, which counts from 0. */
 export function placeOfOffset(text: string, offset: number): TextPosition {
   return placesOfOffsets(text, [offset])[0]!;
 }
 
-/** The same for many offsets in ascending order, in one pass over the text. */
+/** Returns the line and column of each offset, in one pass over the text. The offsets are in ascending order. */
 export function placesOfOffsets(text: string, offsets: readonly number[]): TextPosition[] {
   let [line, from] = [1, 0];
   let at = 0;
@@ -55,7 +55,7 @@ export function excerptOf(text: string, place: TextPosition): string {
   return `${before}▸${line.slice(at, to)}${to < line.length ? "…" : ""}`.trim();
 }
 
-/** ` at line 1, column 10`, and the text there unless the message quotes the whole expression on one line anyway. */
+/** Returns ` at line 1, column 10`, and the text there unless the message already quotes the whole expression on one line. */
 export function showPlace(text: string, place: TextPosition): string {
   const { line, column } = place;
   const inSight = text.length <= QUOTED_MAX && !LINE_END.test(text);
@@ -63,7 +63,7 @@ export function showPlace(text: string, place: TextPosition): string {
 }
 
 /**
- * The chain of members, calls and indexes that ends right before a place; undefined when it is too long or not of that kind.
+ * Returns the chain of members, calls and indexes that ends right before a place; undefined if there is no such chain or it is too long.
  *
  * @example
  * operandBefore("1 + value.a?.b(2).c", { line: 1, column: 18 }); // "value.a?.b(2)"

@@ -14,7 +14,7 @@ const NO_WAITING = "There is nothing to await here; write the plain call";
 const PLAIN_MEMBERS = "Use ordinary members, or a class without `extends`";
 const NO_BINARY = "Use a list of numbers or a string";
 
-/** Global names that exist elsewhere but not here, with a hint for each. */
+/** Global names of JavaScript that expressions do not have, each with a hint. */
 export const ABSENT_GLOBALS: ReadonlyMap<string, string> = new Map([
   ...["eval"].map((name) => [name, NO_CODE] as const),
   ...["Promise", "queueMicrotask"].map((name) => [name, NO_WAITING] as const),
@@ -31,7 +31,7 @@ export const ABSENT_GLOBALS: ReadonlyMap<string, string> = new Map([
   ["Proxy", "Use a plain object"],
   ["WeakRef", "Use the object itself"],
   ["FinalizationRegistry", "Use the object itself"],
-  ["Intl", "Use toFixed, padStart and comparison with < and >"],
+  ["Intl", "Use toFixed and padStart, and compare with < and >"],
   ["Temporal", "Use new Date(text), which is in UTC"],
   ["performance", "Expressions must be deterministic, so they have no clock"],
   ["crypto", "Expressions must be deterministic, so they have no random numbers"],
@@ -74,7 +74,7 @@ export const SCOPE: ReadonlySet<string> = new Set([
   ...["isFinite", "isNaN", "parseFloat", "parseInt", "undefined", "unescape"],
 ]);
 
-/** The syntax problem of a node in an otherwise correct tree; offsets are those of the tree. */
+/** Returns the syntax problem of a node in an otherwise correct tree. Its offsets are those of the tree. */
 export function refuseNode({ node, depth, inFunction }: SyntaxStep): SyntaxProblem | undefined {
   const offset = node.start;
   if (depth > EXPRESSION_DEPTH_MAX) return { message: `it is nested deeper than ${EXPRESSION_DEPTH_MAX}`, offset };

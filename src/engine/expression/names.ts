@@ -19,7 +19,7 @@ export function isReference({ node, parent }: SyntaxStep): boolean {
 const HOLDS_KEY: ReadonlySet<string> = new Set(["Property", "MethodDefinition", "PropertyDefinition"]);
 const HOLDS_LABEL: ReadonlySet<string> = new Set(["LabeledStatement", "BreakStatement", "ContinueStatement", "MetaProperty"]);
 
-/** Every name that a parameter, variable, function, class or catch clause declares. */
+/** Returns every name that a parameter, variable, function, class or catch clause declares. */
 export function declaredNames(steps: readonly SyntaxStep[]): Set<string> {
   const names = new Set<string>();
   for (const { node } of steps) for (const pattern of patternsOf(node)) collectNames(pattern, names);

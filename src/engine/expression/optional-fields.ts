@@ -82,8 +82,8 @@ const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write
 };
 
 /**
- * The first {@link FINDINGS_MAX} warnings for `text`, one expression. They concern members that can be absent: accessing or calling a
- * member of an absent one fails, and returning an absent one gives no result.
+ * Returns the first {@link FINDINGS_MAX} warnings for `text`, one expression. They concern members that can be absent: accessing or calling
+ * a member of an absent value fails, and an absent value is not a result.
  *
  * @example
  * // For an address: value.nodeName.startsWith("a") → `value.nodeName` can be absent. Write value.nodeName?.startsWith("a")

@@ -13,10 +13,10 @@ import type { SyntaxStep } from "./syntax.ts";
 export type Reads = readonly (readonly string[])[] | "all";
 
 /**
- * The members of `context` that the nodes can read.
+ * Returns the members of `context` that the nodes can read.
  *
- * A path that is called loses its last name, because a method sees the object that it is called on. A declaration of the name `context` counts as a
- * use of all of it, so scopes need not be distinguished.
+ * For a call, the path ends before the name of the method, because the method can read the whole object that it is called on. If the
+ * expression declares the name `context`, all of `context` counts as read, so scopes need not be distinguished.
  */
 export function findReads(steps: readonly SyntaxStep[]): Reads {
   const paths: (readonly string[])[] = [];

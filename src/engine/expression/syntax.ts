@@ -39,7 +39,7 @@ export interface ParsedExpression {
   readonly start: Offset;
 }
 
-/** The tree of `text` as one expression, or its syntax problem. */
+/** Parses `text` as one expression and returns its tree, or its syntax problem. */
 export function parseExpression(text: string): ParsedExpression | SyntaxProblem {
   const tooDeep = findDeepParenthesis(text);
   if (tooDeep !== undefined) return tooDeep;
@@ -124,7 +124,7 @@ export interface SyntaxStep {
   readonly inFunction: boolean;
 }
 
-/** `root` and every node below it, in source order. */
+/** Lists `root` and every node below it, in source order. */
 export function walk(root: AnyNode): SyntaxStep[] {
   const steps: SyntaxStep[] = [];
   const open: SyntaxStep[] = [{ node: root, parent: undefined, depth: 0, inFunction: false }];

@@ -40,7 +40,7 @@ export const ENDPOINTS_KIND: SyncedKind = {
     enabled: "Whether Endpoints are synced. Services are synced by default too, and need this.",
   },
   byDefault: true,
-  whyNotSynced: "The setting backends: slices writes none",
+  whyNotSynced: "With the setting backends: slices, no Endpoints are written",
   bodyInWords: "subsets",
   schema: objectOf({ "metadata!": OBJECT_META, ...ENDPOINTS_FIELDS }),
   sample: SAMPLE,

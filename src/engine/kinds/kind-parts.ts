@@ -30,7 +30,7 @@ export function samplePod(name: string): object {
   return { kind: "Pod", namespace: SAMPLE_NAMESPACE, name };
 }
 
-/** Addresses of this many Pods, at most 65,536, each a little different from the others. `make` converts one into the form of its kind. */
+/** Returns different addresses of `count` sample Pods, at most 65,536. `make` converts one address into the form of its kind. */
 export function sampleAddresses<Made>(count: number, make: (ip: string, behind: object) => Made): Made[] {
   return Array.from({ length: count }, (_unused, index) =>
     make(`10.1.${index >> 8}.${index & 255}`, {

@@ -41,8 +41,9 @@ interface Group {
 }
 
 /**
- * The slices that a copy of Endpoints requires, given `present`: those that were made from it before, in any order. Slices that are not in the
- * result must be deleted. Given its own result as `present`, the function returns it unchanged. It does not use names for which `isTaken` returns true.
+ * Returns the slices that a copy of Endpoints requires. `present` are the slices made from the copy before, in any order; those that are
+ * not in the result must be deleted. Given its own result as `present`, the function returns it unchanged. It does not use names for which
+ * `isTaken` returns true.
  *
  * @example
  * slicesOfCopy("sync.platform/", copy, []).map(({ metadata }) => metadata.name); // ["db-x-shop-x-blue-0c1d9b2e-0"]
@@ -121,9 +122,9 @@ function contentsAsked(copy: Endpoints, present: readonly EndpointSlice[], isTak
 }
 
 /**
- * The copy of Endpoints from which {@link slicesOfCopy} made a slice on the host, regardless of its owner; undefined for every other slice.
- * Slices that the host mirrors inherit the marks of the Endpoints too, but have names and managers of a different form. Edited labels do
- * not change its owner.
+ * Returns the copy of Endpoints from which {@link slicesOfCopy} made a slice on the host, whichever virtual cluster owns the copy;
+ * undefined for every other slice. Slices that the host mirrors inherit the marks of the Endpoints too, but have names and managers of a
+ * different form. Edits of a slice's labels do not change the result.
  */
 export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | undefined {
   if (controllerOf(slice) !== undefined || !MADE_NAME.test(slice.metadata.name ?? "")) return undefined;
@@ -133,8 +134,9 @@ export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | 
 const MADE_NAME = /-[0-9a-f]{8}-(0|[1-9][0-9]{0,3})$/;
 
 /**
- * The name of the copy of Endpoints that a slice was made from, according to its own name, which contains that name and a digest of its ports: others may
- * have removed all marks. Undefined for every other slice, and where the name of the copy was too long to fit in it.
+ * Returns the name of the copy of Endpoints that a slice was made from. The function reads it from the slice's own name, which consists of
+ * the copy's name, a digest of the ports and a number, because other writers may have removed all marks. Undefined for every other slice,
+ * and if the copy's name was too long to fit.
  *
  * @example
  * copyNameIn(slice); // "db-x-shop-x-blue"
@@ -149,7 +151,8 @@ export function copyNameIn(slice: EndpointSlice): string | undefined {
 }
 
 /**
- * The copy of Endpoints that a slice on the host was made from, by us or by a mirror, regardless of its owner; undefined when it was made from none.
+ * Returns the copy of Endpoints that a slice on the host was made from, by a syncer or by a mirror, whichever virtual cluster owns the
+ * copy; undefined if the slice was not made from one.
  *
  * @example
  * endpointsBehind("sync.platform/", slice)?.hostName; // "db-x-shop-x-blue"

@@ -39,7 +39,7 @@ export interface AllowedService<T extends KubeObject> {
   readonly leftOut: readonly string[];
 }
 
-/** Leaves out what the type of a Service does not allow. */
+/** Removes the fields and annotations that the type of a Service does not allow. */
 export function allowedByType<T extends KubeObject>(object: T): AllowedService<T> {
   const { spec = {} } = object as Service;
   const { annotations = {} } = object.metadata;

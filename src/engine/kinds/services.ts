@@ -24,7 +24,7 @@ export const SERVICES_KIND: SyncedKind = {
   shortName: "svc",
   help: {
     section: "Services of the tenant cluster, for which a host Service without a selector is created.",
-    enabled: "Whether Services are synced. Has no effect unless Endpoints are synced, too.",
+    enabled: "Whether Services are synced. Has no effect unless Endpoints are synced too.",
   },
   byDefault: true,
   whyNotSynced: "With --services external, another syncer creates them",

@@ -70,9 +70,9 @@ function isCopied(identity: VClusterIdentity, hostService: ObjectKey, { tenant, 
 }
 
 /**
- * Reports whether the copies of slices replace what the host would mirror from `host`, the copy of Endpoints. They do as
- * soon as every slice of the Service has a copy; from then on, a slice that is added later does not restore the mirror; only the
- * removal of the last copy does. So backends never disappear, and appear twice only until the slices are complete.
+ * Reports whether the copies of slices replace what the host would mirror from `host`, the copy of Endpoints. They do as soon as every
+ * slice of the Service has a copy. From then on, a slice that is added later does not restore the mirror; only the removal of the last copy
+ * does. So backends never disappear, and appear twice only until the slices are complete.
  */
 export function replacesMirror(slices: SliceCount | undefined, host: KubeObject | undefined): boolean {
   if (slices === undefined || slices.copied === 0) return false;

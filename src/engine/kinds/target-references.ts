@@ -15,8 +15,8 @@ interface Pointing {
 const POD = { apiVersion: "v1", kind: "Pod" };
 
 /**
- * `item` with its Pod reference as it appears on the host: under its host name, without uid and version, which would refer to
- * nothing there. A Pod without a host name loses its reference.
+ * Returns `item` with the Pod reference in its host form: with the Pod's host name, and without uid and version, which would refer to
+ * nothing on the host. If the Pod has no host name, the reference is removed.
  */
 export function toHostTarget<Item extends Pointing>(item: Item, translator: Translator): Item {
   const target = targetOf(item);
@@ -41,8 +41,8 @@ function withoutTarget<Item extends Pointing>({ targetRef: _targetRef, ...item }
 }
 
 /**
- * The reverse direction. Pod references are translated back through the tenant's own references, `known`; if the tenant has no such reference, there is no
- * tenant name, and the result is undefined.
+ * Returns a function that translates Pod references back to the tenant, using `known`, the tenant's own references. If the tenant has no
+ * such reference, there is no tenant name, and the function returns undefined.
  */
 export function tenantTargets<Item extends Pointing>(known: readonly Pointing[], translator: Translator): (item: Item) => Item | undefined {
   const targets = new Map<string, TargetReference>();

@@ -87,7 +87,7 @@ interface Run extends Required<ApplyPatchesOptions> {
 }
 
 /**
- * Applies `patches` to `object`: on the way to the host the translated tenant object, on the way back the host object.
+ * Applies `patches` to `object`, which is the translated tenant object on the way to the host, and the host object on the way back.
  *
  * @example
  * const { object, outcomes } = applyPatches(patches, translated, { direction: "toHost", engine, context, names, markerPrefix, namespace });
@@ -219,7 +219,7 @@ function rewriteOf({ reference, expression, reverseExpression }: CompiledPatch, 
 function evaluate(expression: CompiledExpression, { value, path }: { value: unknown; path: string }, run: Run, tally: Tally): unknown {
   const { fuelMax, resultMax } = run;
   if (run.fuelSpent >= fuelMax)
-    throw new EngineError("EXPRESSION_FUEL", `Cannot evaluate: the patches of this object have used up its ${fuelMax} fuel`);
+    throw new EngineError("EXPRESSION_FUEL", `Cannot evaluate: the patches of this object have used up its ${fuelMax} steps of fuel`);
   const { vcluster, hostObject, virtualObject } = run.context;
   let evaluated: PricedValue;
   try {

@@ -62,7 +62,7 @@ function checkMode({ expression, reverseExpression, reference }: PatchDefinition
   const modes = (expression !== undefined || reverseExpression !== undefined ? 1 : 0) + (reference !== undefined ? 1 : 0);
   if (modes === 1) return;
   const found = modes === 0 ? "neither" : "both";
-  throw new EngineError("PATCH_MODE", `Patch ${index} needs either expressions or a reference, and has ${found}`, {
+  throw new EngineError("PATCH_MODE", `Patch ${index} needs either expressions or a reference, but has ${found}`, {
     details: { patch: index },
   });
 }

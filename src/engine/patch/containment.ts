@@ -38,7 +38,7 @@ export function containFailure(place: ValueRole, value: unknown, policy: { direc
   }
 }
 
-/** Removes every list element that contains a LEFT_OUT without a nearer list around it. Shares unchanged parts. */
+/** Removes the innermost list element around each LEFT_OUT. Shares unchanged parts. */
 export function dropLeftOut(value: unknown): unknown {
   if (Array.isArray(value)) return dropFromList(value);
   if (!isRecord(value)) return value;
@@ -62,8 +62,8 @@ function dropFromList(list: readonly unknown[]): readonly unknown[] {
 export type LastWritten = (place: string) => { readonly value: unknown } | undefined;
 
 /**
- * Gives labels and annotations that failed the value last written. This comes after all patches, because that value has already
- * passed all of them; patching it again would make it grow with every sync.
+ * Restores the value last written of each label and annotation whose patch failed. This happens after all patches, because that value has
+ * already passed through all of them: patching it again would make it grow with every sync.
  */
 export function keepLast(
   object: KubeObject,

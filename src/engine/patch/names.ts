@@ -4,7 +4,8 @@ import type { Translator } from "../translate/translator.ts";
 import type { KindName, NameRules } from "./types.ts";
 
 /**
- * The names of referenced objects of these kinds: on the way to the host by the translator's rule, on the way back only by the mapping.
+ * Creates the rules that translate names of referenced objects of these kinds. Names are translated to the host by the translator's rule,
+ * and back only by the mapping.
  *
  * @example
  * const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAPS] });

@@ -67,7 +67,10 @@ function rewriteSelector(value: unknown, { direction, names }: ReferenceSite): R
 function readName(reference: CompiledReference, value: unknown): string | undefined {
   if (value === null || value === "") return undefined;
   if (reference.name === undefined) {
-    if (typeof value !== "string") throw wrongValue(`expected a name, found ${typeInWords(value)} (namePath names the field of an object)`);
+    if (typeof value !== "string")
+      throw wrongValue(
+        `expected a name, found ${typeInWords(value)} (if it is an object, set namePath to the field that contains the name)`,
+      );
     return value;
   }
   if (!isRecord(value)) throw wrongValue(`expected an object with ${reference.name.canonical}, found ${typeInWords(value)}`);

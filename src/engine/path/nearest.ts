@@ -28,8 +28,8 @@ interface Reach {
 }
 
 /**
- * How far a path leads in a document, for messages such as "stopped at spec.containers[0], did you mean …". Suggestions cover misspelt
- * names, a missing `[*]`, and dots inside a key. Paths with JSONPath operators are not followed.
+ * Finds out how far a path leads in a document, for messages such as "stopped at spec.containers[0], did you mean …". Suggestions cover
+ * misspelt names, a missing `[*]`, and dots inside a key. Paths with JSONPath operators are not followed.
  *
  * @example
  * nearestPath(compilePath("subsets.addresses[*].ip"), { subsets: [{ addresses: [{ ip: "10.0.0.1" }] }] });

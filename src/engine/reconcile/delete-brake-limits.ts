@@ -18,8 +18,9 @@ export interface Absences {
 }
 
 /**
- * Reports whether the delete brake must engage: otherwise, a source that is suddenly empty, another cluster at the same address, or
- * one that was restored from an old backup would cause most copies to be deleted. One kind is enough, because each kind is listed separately.
+ * Reports whether the delete brake must engage. Without the brake, most copies would be deleted if the source is suddenly empty, if another
+ * cluster responds at its address, or if it was restored from an old backup. One kind that exceeds the limits is enough, because each kind
+ * is listed separately.
  *
  * @example
  * holdsDeletes(DEFAULT_DELETE_BRAKE_LIMITS, [{ absent: 25, copies: 60 }]); // true: more than 20, and more than 30 %

@@ -296,7 +296,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
         case "asking": {
           const input = strategy.learn?.(state, response);
           if (input !== undefined) return yield* decide(state, input);
-          assert(response.type === "failed", "an answer is recorded, unless it is a failure");
+          assert(response.type === "failed", "a response is recorded, unless it is a failure");
           return fail(state, response.error);
         }
         case "confirming":
@@ -319,7 +319,7 @@ export function operationOf({ planned, index }: ReconcileState<unknown, PlannedS
   return planned.operations[index]!;
 }
 
-/** How long the plan waits because its object is written too often; a plan in progress is completed. */
+/** Returns how long the plan waits because its object is written too often, in milliseconds; 0 if the plan is already in progress. */
 export function slowedMs({
   start: { writeWaitMs = 0, flowWaitMs = 0 },
   planned: { operations },

@@ -142,8 +142,8 @@ function serviceQuestion({ kind, translator }: Rules, { planned, input, asked }:
 
 /**
  * Reports whether a plan has nothing more to do or to report once its one write is stored as `stored`, so that planning again is
- * unnecessary. False if a second plan might have a different result: changes by an API server or a webhook, and what
- * expressions derive from the host object.
+ * unnecessary. False if a second plan might have a different result: because an API server or a webhook changed the object, or because
+ * expressions read the host object.
  */
 export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Plan, stored: KubeObject): boolean {
   const [operation] = operations;
@@ -169,7 +169,7 @@ function standInsOfWrite({ side, action }: Operation, { backends }: PlanInput): 
   return side === "host" && action !== "create" ? (backends?.standIns ?? []) : [];
 }
 
-/** The live read of a stand-in, with the check of its result. */
+/** Returns the request that reads a stand-in from the API server, and a check of its result. */
 export function checkOf(standIn: StandIn) {
   const { side = "host", key, resource } = standIn;
   const read: LiveRead = { side, key, resource };

@@ -28,7 +28,7 @@ import { comparedFields } from "./agreement/base.ts";
 /** Decides what to do about one key: {@link plan}, or a replacement of it. */
 export type Planner = (rules: Rules, input: PlanInput) => Plan;
 
-/** Decides what to do for one key. Applying the operations and planning again yields none. */
+/** Decides what to do for one key. After the operations are applied, planning again yields no operations. */
 export function plan(rules: Rules, input: PlanInput): Plan {
   return finish(planInPieces(rules, input));
 }

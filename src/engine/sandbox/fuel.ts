@@ -10,7 +10,7 @@ export interface FuelBudget {
 }
 
 /**
- * A budget of `limit` steps for the evaluations of one object, or for compiling the expressions of one configuration.
+ * Creates a budget of `limit` steps for the evaluations of one object, or for compiling the expressions of one configuration.
  *
  * @example
  * const budget = createFuelBudget(DEFAULT_LIMITS.objectFuel);

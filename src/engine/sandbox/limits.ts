@@ -48,7 +48,7 @@ export const LIMIT_RANGES: Readonly<Record<keyof SandboxLimits, readonly [minimu
 };
 
 /**
- * The default limits with `overrides`.
+ * Returns the default limits, changed by `overrides`.
  *
  * @throws CONFIG_VALUE when a limit is not a whole number in its range; details: limit, minimum, maximum.
  * @example

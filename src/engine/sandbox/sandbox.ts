@@ -159,7 +159,7 @@ const USED_MEMORY_BYTES = INITIAL_PAGES * PAGE_BYTES;
 const COMPILED_MAX = 1000;
 
 /**
- * A sandbox with its own engine.
+ * Creates a sandbox with its own engine.
  *
  * @throws CONFIG_VALUE when a limit is out of its range.
  * @example
@@ -319,7 +319,7 @@ function mustHaveContext(scope: Scope): void {
   if (!isRecord(context)) throw misuse("Cannot evaluate: the scope has no context. Provide it as described for EvaluationContext");
   if (!isRecord(context["vcluster"])) throw misuse("Cannot evaluate: context.vcluster is missing. It must have name, namespace and config");
   if (typeof context["path"] !== "string")
-    throw misuse("Cannot evaluate: context.path is missing. It is a string, which is empty if there is no path");
+    throw misuse("Cannot evaluate: context.path is missing. It must be a string, empty if there is no path");
 }
 
 function misuse(message: string): EngineError {

@@ -10,17 +10,17 @@ export const EXPRESSION_FILE = "expression";
 const LINES_BEFORE = 1;
 
 /**
- * A function `(value, context, valueExists)` that gives the value of `text`.
+ * Returns the source of a function `(value, context, valueExists)` that returns the value of `text`.
  *
- * The condition never holds. It keeps a call in `text` from being a tail call, which would lose its place in stack traces; a variable
- * for the result would do that too, but getters and `toJSON` of the result could see it.
+ * The condition never holds. It prevents a call in `text` from being a tail call, which would lose its place in stack traces. A variable
+ * for the result would do that too, but `text` could read the variable in getters and `toJSON`.
  */
 export function functionSource(text: string): string {
   return `(function(value,context,valueExists){"use strict";return valueExists===0?0:(\n${text}\n)})`;
 }
 
 /**
- * A program that compiles only if `text` leaves the parentheses of {@link functionSource} alone, and is never run.
+ * Returns a program that compiles only if `text` does not close the parentheses of {@link functionSource}. The program is never run.
  *
  * A text that closes a parenthesis cannot also close a bracket: a text that compiles in both is one expression in the engine's own grammar,
  * regardless of what another parser reports. Otherwise, text could escape to the top level, where `this` is the engine's global object.
@@ -32,7 +32,7 @@ export function probeSource(text: string): string {
 /** A frame of a stack trace. Functions have any name that an expression gives them, also one that looks like a place. */
 const FRAME = new RegExp(`^    at (?:.* \\()?${EXPRESSION_FILE}:(\\d+):(\\d+)\\)?$`, "m");
 
-/** The innermost place in the expression itself in a stack trace, from 1; undefined when `text` has no such place. */
+/** Returns the innermost position in a stack trace that is inside the expression itself, counted from 1; undefined if there is none. */
 export function positionInText(stack: string, text: string): { line: number; column: number } | undefined {
   const match = FRAME.exec(stack);
   if (match === null) return undefined;

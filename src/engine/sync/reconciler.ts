@@ -166,7 +166,7 @@ export function engineParts(
   };
 }
 
-/** One cluster with another writer. */
+/** Returns the access to a cluster with a different writer. */
 export function withWriter(access: ClusterAccess, writer: ClusterAccess["writer"]): ClusterAccess {
   return {
     source: access.source.bind(access),

@@ -24,8 +24,8 @@ const FIRST_OF_FAMILY = "vcluster.loft.sh/";
 const FAMILY_KEY = /^[^/]+\/(?:object-(?:name|namespace|uid|kind|host-name|host-namespace)|stands-for)$/;
 
 /**
- * Reports whether a label or annotation key is one by which syncers of this family recognize their objects, below any prefix, or one by
- * which the host's operator instructs them. A tenant's values there must not determine the owner of an object on the host.
+ * Reports whether syncers of this family use a label or annotation key, under any prefix, to recognize their objects, or the host's
+ * operator uses it to instruct them. A tenant's values under such a key must not determine the owner of an object on the host.
  *
  * @example
  * isSyncerKey("a.io/object-name"); // true
@@ -62,9 +62,9 @@ export function namesAnotherCluster(
 }
 
 /**
- * Reads the markers of other syncers that name this virtual cluster, the object's kind and the object itself: an object
- * that merely inherited them is not a copy. All of one prefix must be present and agree. A syncer that copies annotations may have
- * copied further ones that a tenant wrote: those of the family's first product come first.
+ * Reads the markers of other syncers that name this virtual cluster, the object's kind and the object itself: an object that merely
+ * inherited them is not a copy. All markers of one prefix must be present and agree. A syncer that copies annotations may also have copied
+ * markers that a tenant wrote, so the markers of the family's first product come first in the result.
  *
  * @example
  * readForeignMarkers(copy, { vcluster: "blue", resource: ENDPOINTS, ownPrefix: "sync.platform/" })[0]?.prefix; // "vcluster.loft.sh/"

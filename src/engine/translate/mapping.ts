@@ -30,7 +30,7 @@ interface Pairs {
 export const PAIRS_MAX = 10_000;
 
 /**
- * An empty mapping that remembers `pairsMax` pairs of each kind. Kinds are strings in the form that `formatKind` returns.
+ * Creates an empty mapping that remembers at most `pairsMax` pairs of each kind. Kinds are strings in the form that `formatKind` returns.
  *
  * @example
  * const mapping = createMapping();

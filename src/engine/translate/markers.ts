@@ -105,7 +105,7 @@ export const NAMESPACE = "namespace";
 export const STANDS_FOR = "stands-for";
 
 /**
- * A kind as text: `v1/Endpoints`, `discovery.k8s.io/v1/EndpointSlice`.
+ * Formats a kind as text: `v1/Endpoints`, `discovery.k8s.io/v1/EndpointSlice`.
  *
  * @example
  * formatKind({ apiVersion: "v1", kind: "Secret" }); // "v1/Secret"
@@ -130,7 +130,7 @@ export function writeMarkers(prefix: string, source: CopySource): { labels: Reco
   return { labels: { [keys.managedBy]: managedByValue(source.vcluster), [keys.namespaceLabel]: source.namespace }, annotations };
 }
 
-/** The value of the managed-by label: a label value has at most 63 characters, a virtual cluster's name may have more. */
+/** The value of the managed-by label. A label value has at most 63 characters, but a virtual cluster's name may have more. */
 export function managedByValue(vcluster: string): string {
   return safeConcat(vcluster);
 }
@@ -196,8 +196,8 @@ function own(map: StringMap, key: string): string | undefined {
 const TRANSLATED_LABEL = "label-";
 
 /**
- * Reports whether a label or annotation key is the engine's own. Everything below the prefix is, except translated label keys,
- * whose values belong to the tenant.
+ * Reports whether a label or annotation key is the engine's own. Every key below the prefix is, except translated label keys, whose values
+ * belong to the tenant.
  */
 export function isMarkerKey(prefix: string, key: string): boolean {
   return key.startsWith(prefix) && !key.startsWith(TRANSLATED_LABEL, prefix.length);

@@ -42,8 +42,8 @@ export function safeConcat(...parts: string[]): string {
 }
 
 /**
- * The name of a tenant object in the host namespace of its virtual cluster; of a cluster-scoped object (namespace "") the
- * name on the host cluster. An empty name stays empty.
+ * Returns the name of a tenant object in the host namespace of its virtual cluster or, for a cluster-scoped object (namespace ""), on the
+ * host cluster. An empty name stays empty.
  *
  * @example
  * sharedName({ namespace: "shop", name: "db" }, { name: "blue", namespace: "vc-blue" }); // "db-x-shop-x-blue"

@@ -200,8 +200,8 @@ interface LabelRules {
 const NESTED = ["managed-by", "namespace", "controlled-by"];
 
 /**
- * The rules for one virtual cluster. `translateRelease` is false in multi-namespace mode, where tenant objects do not share a
- * namespace with the virtual cluster's own.
+ * Creates the label rules for one virtual cluster. `translateRelease` is false in multi-namespace mode, where tenant objects do not share a
+ * namespace with the virtual cluster's own objects.
  *
  * @example
  * const rules = createLabelRules({ vcluster: "blue", prefix: "sync.platform/", translateRelease: true });

@@ -29,10 +29,10 @@ export function isSuccess(answer: Answer): boolean {
 }
 
 /**
- * The JSON object of an answer.
+ * Returns the JSON object in a response.
  *
- * @throws API_UNAVAILABLE when the answer is not such an object: for example, a truncated answer, a proxy's login page, or data that is
- * nested too deeply.
+ * @throws API_UNAVAILABLE when the response is not a JSON object: for example, a truncated response, a proxy's login page, or data that is
+ *   nested too deeply.
  */
 export function parseAnswer(answer: Answer): Record<string, unknown> {
   const body = parse(answer.text);
@@ -51,9 +51,9 @@ export interface Expected {
 }
 
 /**
- * The Kubernetes object of an answer.
+ * Returns the Kubernetes object in a response.
  *
- * @throws API_UNAVAILABLE if the answer is not an object, or not the requested one.
+ * @throws API_UNAVAILABLE if the response is not an object, or not the requested one.
  */
 export function objectFromAnswer(answer: Answer, expected: Expected): KubeObject {
   const body = parseAnswer(answer);
@@ -76,9 +76,9 @@ function isObjectOf({ apiVersion, kind, metadata }: Record<string, unknown>, { r
 }
 
 /**
- * Verifies that a delete happened: a server answers with a Status of success, or with the object as it was or as it is being deleted.
+ * Verifies that a delete happened: a server responds with a successful Status, or with the object as it was or as it is being deleted.
  *
- * @throws API_UNAVAILABLE when the answer is neither: the outcome is then unknown.
+ * @throws API_UNAVAILABLE when the response is neither: the outcome is then unknown.
  */
 export function checkDeleted(answer: Answer, expected: Expected): void {
   const body = parseAnswer(answer);
@@ -90,15 +90,15 @@ export function checkDeleted(answer: Answer, expected: Expected): void {
   );
 }
 
-/** The Status of an answer, if it is one. */
+/** Returns the Status in a response, if the response is one. */
 export function statusInAnswer(answer: Answer): Status | undefined {
   const body = parse(answer.text);
   return isRecord(body) && body["kind"] === "Status" ? (body as unknown as Status) : undefined;
 }
 
 /**
- * The error of an unsuccessful answer: the server's own Status, or one made from the HTTP status and the beginning of the
- * text, because load balancers and proxies answer in HTML. Retry-After of the header becomes `details.retryAfterSeconds`. `now` is the
+ * Returns the error for an unsuccessful response. It contains the server's own Status, or one made from the HTTP status and the beginning
+ * of the text, because load balancers and proxies respond in HTML. The header Retry-After becomes `details.retryAfterSeconds`. `now` is the
  * wall time in milliseconds since 1970.
  *
  * @example
@@ -106,7 +106,7 @@ export function statusInAnswer(answer: Answer): Status | undefined {
  */
 export function errorFromAnswer(answer: Answer, now: number): EngineError {
   const { status, request } = answer;
-  const message = `The API server answered ${status} to ${request}: ${excerpt(answer.text)}`;
+  const message = `The API server responded with ${status} to ${request}: ${excerpt(answer.text)}`;
   const known = statusInAnswer(answer) ?? { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: status };
   return errorFromStatus({ ...known, code: status, details: withRetryAfter(known, answer.retryAfter, now) });
 }
@@ -118,8 +118,8 @@ function withRetryAfter(status: Status, header: string | undefined, now: number)
 }
 
 /**
- * Seconds of a Retry-After header, which contains seconds or an HTTP date (RFC 9110 §10.2.3); undefined when it contains neither. `now`
- * is the wall time in milliseconds since 1970.
+ * Returns the seconds in a Retry-After header, which contains seconds or an HTTP date (RFC 9110 §10.2.3); undefined if it contains neither.
+ * `now` is the wall time in milliseconds since 1970.
  *
  * @example
  * retryAfterSeconds("7", 0); // 7
@@ -134,7 +134,7 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
 }
 
 /**
- * API_UNAVAILABLE, for a request that got no answer.
+ * The error API_UNAVAILABLE, for a request that got no response.
  *
  * @example
  * unreachable("GET https://10.0.0.1/api", new Error("connect ECONNREFUSED")).code; // "API_UNAVAILABLE"

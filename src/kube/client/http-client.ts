@@ -99,7 +99,7 @@ const QUOTED_IN_WARNING = /\\"[^]*\\"/;
 const WARNINGS_MAX = 100;
 
 /**
- * A client of one cluster. Opens nothing before the first call.
+ * Creates a client of one cluster. It opens no connection before the first call.
  *
  * @throws CONFIG_VALUE when the context is missing or incomplete.
  * @example
@@ -207,7 +207,7 @@ class HttpClient implements ClusterClient {
     // Without it the API server would overwrite whatever it has, and create the object if it has none.
     assert(
       object.metadata.resourceVersion,
-      `update needs metadata.resourceVersion of ${resource.plural} ${JSON.stringify(object.metadata.name)}`,
+      `Cannot update ${resource.plural} ${JSON.stringify(object.metadata.name)}: metadata.resourceVersion is missing`,
     );
     const key = keyOf(object);
     return this.#write({ method: "PUT", path: resourcePath(resource, key), body: JSON.stringify(object) }, { resource, key });

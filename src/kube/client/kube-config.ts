@@ -169,7 +169,7 @@ function withPaths(user: User, raw: Record<string, unknown>, directory: string):
 
 async function readServiceAccount(environment: Environment): Promise<Entries> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = environment;
-  if (!host) throw new EngineError("CONFIG_VALUE", "This does not run in a Pod: KUBERNETES_SERVICE_HOST is not set");
+  if (!host) throw new EngineError("CONFIG_VALUE", "This process does not run in a Pod: KUBERNETES_SERVICE_HOST is not set");
   const [caFile, tokenFile] = [`${ACCOUNT_DIRECTORY}/ca.crt`, `${ACCOUNT_DIRECTORY}/token`];
   await readText(caFile).catch((cause: unknown) => {
     throw new EngineError("CONFIG_FILE", `Cannot read the service account of this Pod: ${messageOf(cause)}`, { cause });

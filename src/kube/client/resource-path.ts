@@ -13,7 +13,7 @@ export interface PathTarget {
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * The path of an object or a collection below the server's address.
+ * Returns the path of an object or a collection below the server's address.
  *
  * @throws API_BAD_REQUEST when namespace or name cannot be a path segment: "." and ".." would point elsewhere.
  * @example
@@ -34,7 +34,7 @@ function segment(text: string): string {
 }
 
 /**
- * A query string with its question mark, or "" when nothing is set.
+ * Formats a query string with its question mark; "" if nothing is set.
  *
  * @example
  * queryString({ limit: 500, continue: undefined }); // "?limit=500"

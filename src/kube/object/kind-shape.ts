@@ -85,7 +85,8 @@ export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: 
 });
 
 /**
- * A kind's shape: type and metadata, then its own fields. It is read from the binary form if any of them has a number.
+ * Returns a kind's shape: type and metadata, then the kind's own fields. The metadata has a number in the binary form if any of these
+ * fields has one.
  *
  * @example
  * kindShape({ data: [2, textMap, "Strings by name."], immutable: [4, optional(bool)] }, "Configuration data by name.");

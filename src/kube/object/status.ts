@@ -62,8 +62,8 @@ const CODE_BY_HTTP: Readonly<Record<number, Code>> = {
 };
 
 /**
- * The error for a Status of failure: code from its reason or, when that is unknown, from its HTTP code; the message is the
- * server's own; `details.status` is the Status and `details.retryAfterSeconds` the delay that it requests, if any.
+ * Returns the error for a Status of failure. Its code follows from the reason or, if that is unknown, from the HTTP code. Its message is
+ * the server's own. `details.status` is the Status, and `details.retryAfterSeconds` is the delay that it requests, if any.
  *
  * @example
  * errorFromStatus({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", reason: "Conflict", code: 409 }).code; // "API_CONFLICT"
@@ -72,7 +72,7 @@ export function errorFromStatus(status: Status): EngineError {
   const code = own(CODE_BY_REASON, status.reason) ?? own(CODE_BY_HTTP, status.code) ?? "API_ERROR";
   const retryAfterSeconds = status.details?.retryAfterSeconds;
   const details = retryAfterSeconds === undefined ? { status } : { status, retryAfterSeconds };
-  return new EngineError(code, status.message || `The API server answered ${status.code}`, { details });
+  return new EngineError(code, status.message || `The API server responded with ${status.code}`, { details });
 }
 
 /** A reason is the server's text: "constructor" must not find what every object inherits. */

@@ -65,7 +65,7 @@ export interface Controller {
 }
 
 /**
- * A controller that has not started. A reconcile that fails is tried again as `decideRetry` decides and reported once: further
+ * Creates a controller that has not started. A reconcile that fails is tried again as `decideRetry` decides, and reported once: further
  * failures of the key with the same code are not reported until it succeeds.
  *
  * @example

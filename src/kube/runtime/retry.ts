@@ -58,7 +58,7 @@ export interface FailedAttempt {
 }
 
 /**
- * The one place that decides when a failed reconcile is tried again, based only on the error's code.
+ * Decides when a failed reconcile is tried again, based only on the error's code. No other function decides this.
  *
  * @example
  * decideRetry({ error: new EngineError("API_CONFLICT", "Changed"), failures: 0, random: () => 0 }); // { afterMs: 5, terminal: false }
@@ -112,7 +112,7 @@ function kindOf(error: unknown): FailureKind {
 }
 
 /**
- * The delay that the API server requested, in milliseconds; 0 if it requested none.
+ * Returns the delay that the API server requested, in milliseconds; 0 if it requested none.
  *
  * @example
  * retryAfterMs(new EngineError("API_TOO_MANY_REQUESTS", "Slow down", { details: { retryAfterSeconds: 2 } })); // 2000

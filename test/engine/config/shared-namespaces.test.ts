@@ -17,22 +17,22 @@ test.each([
   {
     why: "an exact entry in the range of a pattern",
     byName: { "team-a": "h-b", "team-*": "h-*" },
-    told: ['8: The tenant namespaces "team-a" and "team-b" would share "h-b" because of line 7 and this one'],
+    told: ['8: The tenant namespaces "team-a" and "team-b" would share "h-b" because of the mapping at line 7 and this one'],
   },
   {
     why: "a pattern before an exact entry",
     byName: { "team-*": "all-*", other: "all-a" },
-    told: ['8: The tenant namespaces "team-a" and "other" would share "all-a" because of line 7 and this one'],
+    told: ['8: The tenant namespaces "team-a" and "other" would share "all-a" because of the mapping at line 7 and this one'],
   },
   {
     why: "two patterns, one within the other",
     byName: { "team-*": "h-*", "other-*": "h-x-*" },
-    told: ['8: The tenant namespaces "team-x-z" and "other-z" would share "h-x-z" because of line 7 and this one'],
+    told: ['8: The tenant namespaces "team-x-z" and "other-z" would share "h-x-z" because of the mapping at line 7 and this one'],
   },
   {
     why: "the name of the virtual cluster makes them one",
     byName: { "${name}-*": "h-*", a: "h-${name}" },
-    told: ['8: The tenant namespaces "blue-blue" and "a" would share "h-blue" because of line 7 and this one'],
+    told: ['8: The tenant namespaces "blue-blue" and "a" would share "h-blue" because of the mapping at line 7 and this one'],
   },
 ])("$why is refused, and both lines are named", ({ byName, told }) => {
   expect(messages(byName as never)).toEqual(told);

@@ -117,7 +117,7 @@ describe("the way back to Endpoints alone", () => {
     expect((await seen(sides.on)).addresses).toHaveLength(1_001);
     expect(told).toEqual([
       expect.stringMatching(
-        /mirror lacks backends that are in slices .*"code":"SLICES_LEFT".*Set backends: auto again.*addresses of a subset beyond 1,000/,
+        /mirror lacks backends that are in slices .*"code":"SLICES_LEFT".*Set backends: auto again.*addresses of a subset after the first 1,000/,
       ),
     ]);
   });

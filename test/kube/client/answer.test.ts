@@ -45,7 +45,7 @@ describe("an answer that is no success", () => {
 
   test("of a proxy is quoted short and without markup", () => {
     const { message } = errorFromAnswer(answer(502, `<html><h1>502   Bad Gateway</h1>${"x".repeat(10_000)}`), NOW);
-    expect(message).toMatch(/^The API server answered 502 to GET https:\/\/host\/api: "502 Bad Gateway x+…"$/);
+    expect(message).toMatch(/^The API server responded with 502 to GET https:\/\/host\/api: "502 Bad Gateway x+…"$/);
     expect(message.length).toBeLessThan(300);
   });
 

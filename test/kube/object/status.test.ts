@@ -59,8 +59,8 @@ describe("errorFromStatus", () => {
   test("takes the server's own message, and makes one where it has none", () => {
     const message = 'endpoints "db" not found';
     expect(errorFromStatus(status({ message })).message).toBe(message);
-    expect(errorFromStatus(status({})).message).toBe("The API server answered 418");
-    expect(errorFromStatus(status({ message: "" })).message).toBe("The API server answered 418");
+    expect(errorFromStatus(status({})).message).toBe("The API server responded with 418");
+    expect(errorFromStatus(status({ message: "" })).message).toBe("The API server responded with 418");
   });
 
   test("keeps the Status, and the server's wish when it has one", () => {

@@ -8,8 +8,8 @@ import type { Report } from "../../../schema/problem.ts";
 const REFUSALS: readonly Code[] = ["PATH_SYNTAX", "PATH_UNSUPPORTED", "EXPRESSION_SYNTAX"];
 
 /**
- * The result of `compile`, or `undefined` if it refuses the text of a scalar. The refusal is reported at its place inside
- * the text, as far as that is known in the file.
+ * Returns the result of `compile`, or `undefined` if it rejects the text of a scalar. The error is reported at its position inside the text
+ * or, if that is not known in the file, at the start of the scalar.
  */
 export function compileText<T>(place: { report: Report; node: ScalarNode; field: string }, compile: () => T): T | undefined {
   try {

@@ -15,8 +15,8 @@ import type { PatchRules } from "./patch-rules.ts";
 import type { CheckedPatch } from "./patches.ts";
 
 /**
- * Warns about every `reverseExpression` at or below a body that comes back from the host, and that can never run: the body comes back as one
- * value, and only when each patch there can be undone.
+ * Warns about every `reverseExpression` that can never run because it is at or below a body that is synced back from the host. Such a body
+ * is synced back as one value, and only if every patch there can be undone.
  */
 export function warnOfDeadReverses(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
   if (!kind.bodyFlows) return;
@@ -29,10 +29,10 @@ export function warnOfDeadReverses(kind: SyncedKind, patches: readonly CheckedPa
     if (reverse === undefined) continue;
     const unpaired = !node.entries.has("expression");
     if (!unpaired && oneWay === undefined) continue;
-    const cause = unpaired ? "there is no expression that it undoes" : `patches[${oneWay!.index}] has no reverseExpression`;
-    const message = `reverseExpression never takes effect: ${kind.bodyInWords} come back as one value, and ${cause}`;
+    const cause = unpaired ? "the patch has no expression to undo" : `patches[${oneWay!.index}] has no reverseExpression`;
+    const message = `reverseExpression never takes effect: ${kind.bodyInWords} are synced back as one value, and ${cause}`;
     const hint = unpaired
-      ? "Add the expression that it undoes"
+      ? "Add the expression that reverseExpression undoes"
       : `Add a reverseExpression to patches[${oneWay!.index}], or remove this one`;
     report.warning({ code: "CONFIG_VALUE", at: keyStartOf(reverse), field: fieldPath(field, "reverseExpression"), message, hint });
   }
@@ -103,7 +103,7 @@ function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { ba
   const other = only === "endpoints" ? "endpointSlices" : "endpoints";
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
-  const message = `Only ${only} has patches for data that both kinds have, while ${other} is synced too: host clients of one get different data from clients of the other`;
+  const message = `Only ${only} has patches for data that both kinds have, while ${other} is synced too: host clients that read one of them get different data from clients that read the other`;
   report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: SAME_RULES[other] });
 }
 
@@ -121,7 +121,7 @@ export function warnOfForeignPatches(toHost: Node | undefined, report: Report): 
   for (const name of ["secrets", "configMaps", "namespaces"]) {
     const section = valueAt(toHost, name);
     if (section?.kind !== "map" || patchCount(section) === 0) continue;
-    const message = "These patches are left to the virtual cluster: this engine does not apply them";
+    const message = "This engine does not apply these patches: only the virtual cluster does";
     report.warning({
       code: "CONFIG_VALUE",
       at: keyStartOf(section.entries.get("patches")!),

@@ -6,7 +6,7 @@ const relative = (what: string, otherwise: string) =>
 /** `labels`: its presence says everything. */
 const LABELS = {
   type: "object",
-  description: "Present (as {}): the matched value is a label selector, whose keys are translated like the labels of host objects.",
+  description: "If present (as {}), the matched value is a label selector, whose keys are translated like the labels of host objects.",
   refuseNull: true,
   fields: {},
 } as const satisfies ObjectSchema;
@@ -34,7 +34,7 @@ const REFERENCE = {
     },
     kindPath: relative("the kind", "Not found: kind."),
     namePath: relative("the name", "If omitted, the matched value itself is the name."),
-    namespacePath: relative("the namespace", "If omitted or not found, the namespace of the object."),
+    namespacePath: relative("the namespace", "If omitted or not found, the namespace of the object is used."),
     labels: LABELS,
   },
 } as const satisfies ObjectSchema;

@@ -25,7 +25,7 @@ export function warnOfForeignReading(path: Path, { node, field, report }: { node
   const { pattern, message } = difference;
   const hint =
     pattern.test(path.canonical) || path.canonical === "$"
-      ? "Write it differently if the file is also used there"
+      ? "Write the path differently if vCluster's own syncer uses the file too"
       : `Write ${path.canonical}`;
   report.warning({ code: "CONFIG_VALUE", at: startOf(node), field, message, hint });
 }

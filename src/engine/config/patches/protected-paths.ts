@@ -11,7 +11,7 @@ const VALUES: readonly (readonly string[])[] = [
 const LISTS: readonly (readonly string[])[] = ["ownerReferences", "finalizers", "managedFields"].map(inMetadata);
 
 /**
- * Why a path may not be patched, as the rest of a sentence, or `undefined` when it may.
+ * Returns why a path may not be patched, as the rest of a sentence, or `undefined` if it may.
  *
  * Protected fields, their children, their parents, and wildcards that match them (`metadata[*]`) are refused. The one
  * exception is `[*]` on annotations or labels: it skips the markers, because users mean only their own keys.

@@ -59,8 +59,9 @@ function isConstant(text: string | undefined): boolean {
 }
 
 /**
- * Warns about patches without a way back among others that have one: host edits of the fields that they wrote are undone. If the reverse is
- * obvious, only the patch is named; a patch that is meant to be one-way (a constant, a deletion, a name) has no reverse.
+ * Warns about patches without a `reverseExpression` if other patches of the list have one: host edits of the fields that they write are
+ * undone. Only patches with an obvious reverse are reported, because a patch that is meant to be one-way (a constant, a deletion, a name)
+ * has none.
  */
 export function warnOfOneWayPatches(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
   if (!patches.some(({ node }) => node.entries.has("reverseExpression"))) return;

@@ -45,7 +45,7 @@ export function encodeBase64(units: Units): Uint8Array | undefined {
 
 /**
  * The Latin-1 text behind base64: blanks are ignored, one or two `=` may pad the last four digits or be omitted, and leftover bits are
- * dropped. Undefined when `units` is something else.
+ * dropped. Undefined if `units` is not base64.
  */
 export function decodeBase64(units: Units): Uint8Array | undefined {
   const digits = digitsOf(units);

@@ -37,7 +37,7 @@ const HINTS: Readonly<Partial<Record<Item["type"], string>>> = {
 
 const EMPTY: Advice = { message: "found nothing to evaluate", hint: "Write `value` to keep the value" };
 
-/** Advice for `text`, which is not one expression; undefined when it is not a program either, so that the parser's own message is better. */
+/** Returns advice for `text`, which is not one expression; undefined if it is not a program either, as the parser's own message is then better. */
 export function adviseOn(text: string): Advice | undefined {
   const items = text.trim() === "" ? [] : parseStatements(text)?.body;
   if (items === undefined) return undefined;
@@ -89,7 +89,7 @@ function sourceOf(text: string, node: { readonly start: number; readonly end: nu
 const REWRITTEN_MEMBERS_MAX = 10;
 
 /**
- * `value["k"] = "v"` as an expression that gives the changed value.
+ * Rewrites an assignment such as `value["k"] = "v"` as an expression whose result is the changed value.
  *
  * @example
  * // value.a.b = 1   →   ({...value, a: {...value.a, b: 1}})

@@ -10,7 +10,7 @@ import { rewriteAssignment } from "./hints.ts";
 import { memberName } from "../reads.ts";
 import { childrenOf } from "../syntax.ts";
 
-/** The first {@link FINDINGS_MAX} findings about the result of an expression. `text` is the parsed text. */
+/** Returns the first {@link FINDINGS_MAX} findings about the result of an expression. `text` is the parsed text. */
 export function warnOfResult(root: Expression, text: string): LintFinding[] {
   const whole = neverJson(root);
   if (whole !== undefined) return [{ message: `the result can only be ${whole}`, offset: endOf(root).start, hint: "Return the new value" }];
@@ -119,7 +119,7 @@ export function warnOfSilentCallback(node: AnyNode): LintFinding[] {
   return node.arguments.filter(isFunction).flatMap((callback) => {
     if (!returnsNothing(callback)) return [];
     const message = `the function that ${method.name}() calls returns nothing`;
-    return [{ message, offset: callback.start, hint: "Leave out the braces, put an object in parentheses: ({…}), or write return" }];
+    return [{ message, offset: callback.start, hint: "Leave out the braces (write an object as ({…})), or write return" }];
   });
 }
 

@@ -29,7 +29,7 @@ const HABITS: readonly (readonly [where: RegExp, hint: string])[] = [
 
 const CLOSERS: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** `problem` with the name of the token and a hint, if it is about an unexpected token and has neither. */
+/** Adds the name of the token and a hint to `problem`, if it is about an unexpected token and has neither. */
 export function adviseOnToken(text: string, problem: SyntaxProblem): SyntaxProblem {
   const { message, offset } = problem;
   if (!/^(unexpected (token|character)|unterminated (string|template))/.test(message)) return problem;

@@ -23,7 +23,7 @@ export interface Findable {
   readonly text: string;
 }
 
-/** The first {@link FINDINGS_MAX} findings, in source order. */
+/** Returns the first {@link FINDINGS_MAX} findings, in source order. */
 export function findWarnings(findable: Findable): LintFinding[] {
   const { root, steps, text } = findable;
   const found: LintFinding[] = [];

@@ -27,7 +27,7 @@ const OBJECTS_MAX = 1000;
 const DESCRIBED = `(()=>{const t=(v)=>{try{return String(v).slice(0,2000)}catch{return"?"}};
 try{return typeof e==="object"&&e!==null?{name:t(e.name),message:t(e.message)}:{name:"",message:t(e)}}catch{return{name:"",message:""}}})()`;
 
-/** `body`, one instrumented expression, in its surroundings: one expression whose value is the trace. */
+/** Wraps `body`, an instrumented expression, in an expression whose value is the trace. */
 export function surround(body: string, { prefix: p, places, differences, values }: TraceSurroundings): string {
   return `(()=>{const ${p}s=Array.from({length:${places}},()=>[0]),
 ${p}i=(v)=>v,

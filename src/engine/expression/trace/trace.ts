@@ -63,7 +63,7 @@ const SURROUNDING_DEPTH = 16;
 const CALL_DEPTH = 4;
 
 /**
- * `text` with calls that record the value of each part. A text that nests so deeply that the calls would exceed the limit has
+ * Returns `text` with calls that record the value of each part. If a text is nested so deeply that the calls would exceed the limit, it has
  * fewer points, or none.
  *
  * @throws EXPRESSION_SYNTAX when `text` is not one expression.

@@ -36,7 +36,7 @@ export function isWorthShowing(node: AnyNode): boolean {
   });
 }
 
-/** Whether a function or class gets its name from its position. */
+/** Reports whether a function or class gets its name from its position. */
 export function takesName(node: AnyNode): boolean {
   if (node.type === "ArrowFunctionExpression") return true;
   return (node.type === "FunctionExpression" || node.type === "ClassExpression") && !node.id;

@@ -130,5 +130,9 @@ function keySelector(scanner: Scanner, { at, key }: { at: number; key: string })
 function unusualKey(scanner: Scanner, at: number): EngineError {
   const hint =
     "JSONPath libraries read such keys in different ways: write a path without .., slices and unions, where every key can be quoted";
-  return unsupported(scanner, { at, problem: "found a key of digits or with characters other than letters, digits and _ . / : -", hint });
+  return unsupported(scanner, {
+    at,
+    problem: "found a key that consists of digits or contains characters other than letters, digits and _ . / : -",
+    hint,
+  });
 }

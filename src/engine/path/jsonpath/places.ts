@@ -15,7 +15,7 @@ export interface JsonPathNode {
   readonly below: Map<PathStep, JsonPathNode>;
 }
 
-/** Starts without places. */
+/** Creates an empty collection of places. */
 export function noPlaces(): JsonPathNode {
   return { found: false, below: new Map() };
 }
@@ -48,7 +48,7 @@ function stepsTo(root: unknown, keys: readonly PathStep[]): PathStep[] | undefin
   return steps;
 }
 
-/** The matches, once each, in document order. A node comes before what is below it. */
+/** Returns each match once, in document order: a node comes before the nodes below it. */
 export function matchesOf(places: JsonPathNode, root: unknown): Match[] {
   const matches: Match[] = [];
   const visit = (place: JsonPathNode, value: unknown, path: string): void => {
@@ -60,8 +60,8 @@ export function matchesOf(places: JsonPathNode, root: unknown): Match[] {
 }
 
 /**
- * The document with `values`, in the order of {@link matchesOf}, in the places found. Where a node and something below it were both
- * found, a changed node takes precedence as a whole; if it did not change, the nodes below it do.
+ * Returns the document with `values`, which are in the order of {@link matchesOf}, at the places found. If both a node and nodes below it
+ * were found, the node takes precedence as a whole if it changed; otherwise, the nodes below it do.
  */
 export function rebuildPlaces(places: JsonPathNode, root: unknown, values: readonly unknown[]): unknown {
   let taken = 0;

@@ -15,7 +15,7 @@ import type { Segment } from "./segment.ts";
 const DECIDE = 'and decide in the expression, as in: value.name === "x" ? "new" : value';
 const BY_PLACE = "and test context.path in the expression";
 
-/** `a..b` */
+/** The error for recursive descent, such as `a..b`. */
 export function descentError(scanner: Scanner, at: number): EngineError {
   const [head, tail] = [before(scanner, at), after(scanner, at + 2).replace(/^\.+/, "")];
   const hint =
@@ -23,19 +23,19 @@ export function descentError(scanner: Scanner, at: number): EngineError {
   return unsupported(scanner, { at, problem: 'found ".." (recursive descent)', hint: `${hint}${orJsonPath(scanner)}` });
 }
 
-/** `[0:2]`; `opened` is the offset of the bracket. */
+/** The error for a slice, such as `[0:2]`; `opened` is the offset of the bracket. */
 export function sliceError(scanner: Scanner, opened: number): EngineError {
   const hint = `Write ${cite(everyElement(scanner, opened))} ${BY_PLACE}${orJsonPath(scanner)}`;
   return unsupported(scanner, { at: opened, problem: "found a slice", hint });
 }
 
-/** `["a","b"]`; `opened` is the offset of the bracket. */
+/** The error for a union, such as `["a","b"]`; `opened` is the offset of the bracket. */
 export function unionError(scanner: Scanner, opened: number): EngineError {
   const hint = `Write one patch for each of them, or ${cite(everyElement(scanner, opened))} ${BY_PLACE}${orJsonPath(scanner)}`;
   return unsupported(scanner, { at: opened, problem: "found a union", hint });
 }
 
-/** `[?(…)]`, `[(…)]` and `[name=x]`; `opened` is the offset of the bracket. */
+/** The error for a filter or script, such as `[?(…)]`, `[(…)]` or `[name=x]`; `opened` is the offset of the bracket. */
 export function filterError(scanner: Scanner, opened: number): EngineError {
   const script = scanner.text.startsWith("(", opened + 1);
   const hint = `Write ${cite(`${before(scanner, opened)}[*]`)} ${DECIDE}`;
@@ -43,7 +43,7 @@ export function filterError(scanner: Scanner, opened: number): EngineError {
   return unsupported(scanner, { at: opened, problem: script ? "found a script" : "found a filter", hint: script ? last : hint });
 }
 
-/** `foo*`, `**`, `[*x]` */
+/** The error for a `*` next to other characters, such as `foo*`, `**` or `[*x]`. */
 export function globError(scanner: Scanner, at: number): EngineError {
   const parent = before(scanner, at)
     .replace(/[^.[\]]*$/, "")
@@ -51,7 +51,7 @@ export function globError(scanner: Scanner, at: number): EngineError {
   return unsupported(scanner, { at, problem: 'found "*" next to other characters', hint: `Write ${cite(`${parent}[*]`)} ${BY_PLACE}` });
 }
 
-/** `/spec/x` */
+/** The error for a JSON Pointer, such as `/spec/x`. */
 export function pointerError(scanner: Scanner): EngineError {
   const tokens = after(scanner, scanner.start + 1).split("/");
   const rewrite = formatSegments(tokens.map(pointerSegment));
@@ -64,7 +64,7 @@ function pointerSegment(token: string): Segment {
   return { kind: "key", key: token.replaceAll("~1", "/").replaceAll("~0", "~") };
 }
 
-/** `{.spec}`; `rewrite` is the path inside the braces, when it is one. */
+/** The error for a template, such as `{.spec}`; `rewrite` is the path inside the braces, if it is valid. */
 export function templateError(scanner: Scanner, rewrite: string | undefined): EngineError {
   const hint = rewrite === undefined ? "Write the path alone, without braces" : `Write ${cite(rewrite)}`;
   return unsupported(scanner, { at: scanner.start, problem: 'found a template ("{")', hint });

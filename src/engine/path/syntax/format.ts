@@ -29,7 +29,7 @@ export function appendKey(path: string, key: string): string {
 }
 
 /**
- * Prints segments; none of them is `$`.
+ * Formats segments as a path; an empty list becomes `$`.
  *
  * @example
  * formatSegments([{ kind: "key", key: "subsets" }, { kind: "wildcard" }]); // "subsets[*]"
@@ -44,7 +44,7 @@ function appendSegment(path: string, segment: Segment): string {
 }
 
 /**
- * Prints the steps of a concrete path as `find` does; none of them is `$`.
+ * Formats the steps of a concrete path as `find` does; an empty list becomes `$`.
  *
  * @example
  * formatSteps(["subsets", 0, "addresses", 3, "ip"]); // "subsets[0].addresses[3].ip"

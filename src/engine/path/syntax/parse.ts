@@ -27,7 +27,7 @@ const SLICE = /^[+-]?(?:\d*|\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?:/;
 const WILDCARD: Segment = { kind: "wildcard" };
 
 /**
- * Parses a path. No segments: the whole object.
+ * Parses a path. Without segments, the result selects the whole object.
  *
  * @throws PATH_SYNTAX when it does not parse; `details` are `{ column, hint, text }`, the column from 1.
  * @throws PATH_UNSUPPORTED when it uses an operator of another path language.
@@ -44,7 +44,7 @@ export interface ParsedSegment {
   readonly at: number;
 }
 
-/** As {@link parsePath}, for callers that refuse some segments and report their position. */
+/** Like {@link parsePath}, for callers that refuse some segments and report their position. */
 export function parseParts(text: string): ParsedSegment[] {
   const scanner = openScanner(text);
   refuseOtherDialects(scanner);

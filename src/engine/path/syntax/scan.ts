@@ -15,7 +15,7 @@ export interface Scanner {
   at: number;
 }
 
-/** Opens a scanner at the first unit of `text` that is not white space. */
+/** Creates a scanner at the first character of `text` that is not white space. */
 export function openScanner(text: string): Scanner {
   const end = text.trimEnd().length;
   const start = Math.min(end, text.length - text.trimStart().length);
@@ -27,7 +27,7 @@ export function peek(scanner: Scanner): string {
   return scanner.at < scanner.end ? String.fromCodePoint(scanner.text.codePointAt(scanner.at)!) : "";
 }
 
-/** Reads `expected` when it comes next. */
+/** Reads `expected` if it comes next, and reports whether it did. */
 export function accept(scanner: Scanner, expected: string): boolean {
   if (!scanner.text.startsWith(expected, scanner.at) || scanner.at + expected.length > scanner.end) return false;
   scanner.at += expected.length;
@@ -58,12 +58,12 @@ export interface PathRefusal {
   readonly hint: string;
 }
 
-/** PATH_SYNTAX, for a path that does not parse. */
+/** The error PATH_SYNTAX, for a path that does not parse. */
 export function syntaxError(scanner: Scanner, refusal: PathRefusal): EngineError {
   return pathError("PATH_SYNTAX", scanner, refusal);
 }
 
-/** PATH_UNSUPPORTED, for an operator of another path language. */
+/** The error PATH_UNSUPPORTED, for an operator of another path language. */
 export function unsupported(scanner: Scanner, refusal: PathRefusal): EngineError {
   return pathError("PATH_UNSUPPORTED", scanner, refusal);
 }
@@ -74,22 +74,22 @@ function pathError(code: "PATH_SYNTAX" | "PATH_UNSUPPORTED", { text, at }: Scann
   return new EngineError(code, message, { details: { column, hint: refusal.hint, text } });
 }
 
-/** A path for messages and hints: short and on one line, so that a hostile path cannot flood a log. */
+/** Formats a path for messages and hints: short and on one line, so that a hostile path cannot flood a log. */
 export function cite(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 
 /**
- * Refuses a string over {@link PATH_LENGTH_MAX}.
+ * Refuses a path that is longer than {@link PATH_LENGTH_MAX}.
  *
- * @throws PATH_SYNTAX when the text is longer.
+ * @throws PATH_SYNTAX when the path is longer.
  */
 export function checkLength(scanner: Scanner): void {
   if (scanner.text.length <= PATH_LENGTH_MAX) return;
   throw syntaxError(scanner, {
     at: PATH_LENGTH_MAX,
-    problem: `it has ${scanner.text.length} characters, at most ${PATH_LENGTH_MAX} are allowed`,
+    problem: `it has ${scanner.text.length} characters, but at most ${PATH_LENGTH_MAX} are allowed`,
     hint: "Patch a shorter path, and access deeper parts in the expression",
   });
 }

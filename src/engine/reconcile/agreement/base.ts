@@ -36,13 +36,13 @@ export function readBase(prefix: string, host: KubeObject): Base | undefined {
   return parseDigests(parseNote(text));
 }
 
-/** The digests per part; `undefined` where `value` is something else. The annotation may have been edited. */
+/** Reads the digests per part; `undefined` if `value` has another form, because the annotation may have been edited. */
 export function parseDigests(value: unknown): Base | undefined {
   if (!isRecord(value) || !Object.values(value).every((item) => typeof item === "string")) return undefined;
   return new Map(Object.entries(value) as [UnitId, string][]);
 }
 
-/** The data in one of the engine's own annotations; `undefined` if there is none or it is unreadable. */
+/** Parses the data in one of the engine's own annotations; `undefined` if it is unreadable. */
 export function parseNote(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -58,7 +58,7 @@ export function writeBase(prefix: string, base: Base): Record<string, string> {
   return { [`${prefix}base`]: `{${members.join(",")}}` };
 }
 
-/** Characters that one part has in the text of a base; fewer where both sides are the same. */
+/** The number of characters that one part takes in the text of a base; fewer if both sides are equal. */
 export function entryLength(id: UnitId, isSame: boolean): number {
   return JSON.stringify(id).length + (isSame ? DIGEST_LENGTH : 2 * DIGEST_LENGTH + 1) + ENTRY_MARKS;
 }
@@ -66,18 +66,18 @@ export function entryLength(id: UnitId, isSame: boolean): number {
 /** Quotes, colon and comma. */
 const ENTRY_MARKS = 4;
 
-/** The digests of a part's two sides, either of which may be absent. */
+/** Returns the digests of a part's two sides as text. Either side may be absent. */
 export function digestPair(id: UnitId, tenant: string | undefined, host: string | undefined): string {
   const left = digest(id, tenant);
   return pairOf(left, tenant === host ? left : digest(id, host));
 }
 
-/** The text of two digests. */
+/** Formats two digests as text: one digest if they are equal. */
 export function pairOf(tenant: string, host: string): string {
   return tenant === host ? tenant : `${tenant}.${host}`;
 }
 
-/** The two digests in a string. */
+/** Parses the text of two digests. */
 export function sidesOf(pair: string): { readonly tenant: string; readonly host: string } {
   const [tenant = ABSENT, host = tenant] = pair.split(".");
   return { tenant, host };
@@ -103,7 +103,7 @@ function digest(id: UnitId, text: string | undefined): string {
   return (id === "body" ? text : sha256Hex(text)).slice(0, DIGEST_LENGTH);
 }
 
-/** The base of units that are in their desired state on both sides. Of one that the host has not, there is nothing to remember. */
+/** Returns the base of units that are in their desired state on both sides. Units that are absent from the host have no entry. */
 export function agreedBase(units: readonly Unit[]): Base {
   const base = new Map<UnitId, string>();
   for (const { id, tenant, desired } of units) if (desired !== undefined) base.set(id, digestPair(id, tenant, desired));
@@ -113,8 +113,8 @@ export function agreedBase(units: readonly Unit[]): Base {
 const NOTHING_WRITTEN: Base = new Map();
 
 /**
- * Every part that at least one of the three objects has. A value on the host that is as `base` recorded it counts
- * even under a key that is not, or no longer, synced: a patch that no longer exists, or a host Service, put it there.
+ * Returns every part that at least one of the three objects has. A host value that `base` has recorded counts even if its key is not
+ * synced, or is no longer synced: a former patch, or a host Service, has set it.
  */
 export function comparedFields(
   rules: Rules,

@@ -52,9 +52,9 @@ function stampKey({ translator }: Rules): string {
 }
 
 /**
- * Content of the stamp for this copy. Empty once a syncer has written the copy from the edited tenant object, or
- * from a later version, because the base then records the edits. Also empty if the copy is certainly older than the edits, because its
- * cluster was restored or lost acknowledged writes. `units` are all parts of both objects, `written` is the copy's base.
+ * Returns the content of the stamp for this copy. Empty once a syncer has written the copy from the edited tenant object, or from a later
+ * version, because the base then records the edits. Also empty if the copy is certainly older than the edits, because its cluster was
+ * restored or lost acknowledged writes. `units` are all parts of both objects, `written` is the copy's base.
  */
 export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides, units: readonly Unit[], written: Base): Flowed {
   const stamp = parseStamp(tenant.metadata.annotations?.[stampKey(rules)]);
@@ -81,8 +81,8 @@ function fromEarlierCopy(flowed: Base, written: Base): Base {
 }
 
 /**
- * `object`, which is `tenant` with some host edits, with a stamp that records them. Earlier edits stay in the stamp until the copy's base
- * records them. `units` are the parts of `object` and the copy.
+ * Adds a stamp that records the host edits to `object`, which is `tenant` with these edits. Earlier edits stay in the stamp until the
+ * copy's base records them. `units` are the parts of `object` and the copy.
  */
 export function stamped(rules: Rules, { tenant, host }: Sides, object: KubeObject, flowing: Iterable<Unit>, before: Base): KubeObject {
   const units = new Map(before);

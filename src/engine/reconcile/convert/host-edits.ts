@@ -29,9 +29,9 @@ export interface HostEdits {
 }
 
 /**
- * Decides which host edits reach the tenant. An edit `h` flows only if `toHost(toTenant(h))` is `h` again: expressions that do not
- * cancel each other out do not determine what `h` means. A patch with only a `reverseExpression` has nothing to cancel and is left
- * out of that check: its result goes to the tenant, and then to the host. Either way, an edit causes one response.
+ * Decides which host edits reach the tenant. An edit `h` is synced back only if `toHost(toTenant(h))` is `h` again: expressions that do not
+ * cancel each other out do not determine what `h` means. A patch with only a `reverseExpression` has nothing to cancel and is left out of
+ * that check: its result goes to the tenant, and then to the host. Either way, the syncer reacts to an edit only once.
  */
 export function planHostEdits(rules: Rules, input: ToHostInput & { readonly host: KubeObject }, edits: readonly Unit[]): HostEdits {
   return finish(planHostEditsInPieces(rules, input, edits));

@@ -130,7 +130,7 @@ function translate(rules: Rules, tenant: KubeObject, hostKey: ObjectKey): KubeOb
   return { apiVersion, kind, metadata, ...rules.kind.translateBody(tenant, rules.translator) };
 }
 
-/** Keys that stay where they are: excluded ones and markers. */
+/** Returns a test for the keys that are never copied to the other side: excluded keys and markers. */
 export function neverCrosses(rules: Rules): (key: string) => boolean {
   return (key) => rules.settings.excluded(key) || isMarkerKey(rules.translator.markerPrefix, key);
 }

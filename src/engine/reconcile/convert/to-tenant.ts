@@ -15,7 +15,7 @@ export interface Reversed {
 }
 
 /**
- * Applies the patches of the way back (default: all of the rules), last one first, to the parts of a host object that are synced. Pauses
+ * Applies the patches of the way back (by default, all patches of the rules) in reverse order to the synced parts of a host object. Pauses
  * after each value.
  */
 export function* toTenantInPieces(
@@ -41,8 +41,8 @@ export function* toTenantInPieces(
 }
 
 /**
- * Tenant form of a host object: patched back, then untranslated. Without a tenant object the name comes
- * from the markers, and without these it remains the host's, since no host name can be parsed back.
+ * Returns the tenant form of a host object: reverses the patches, then translates back. If there is no tenant object, the name comes from
+ * the markers; without markers, the host name remains, because a host name cannot be parsed.
  */
 export function toTenant(rules: Rules, host: KubeObject, tenant?: KubeObject): Reversed {
   const { object, outcomes } = finish(toTenantInPieces(rules, host, tenant));

@@ -34,8 +34,8 @@ export function copyOf({ rules, desired, source, base, owner }: CopyParts): Kube
 }
 
 /**
- * `copy` written over `host`: identity, owners and excluded keys stay, and every other label and annotation comes from the
- * copy, as do the labels that the engine sets. The marks of the host's own controller are dropped, because they would no longer be true.
+ * Writes `copy` over `host`: identity, owners and excluded keys stay; every other label and annotation comes from the copy, as do the
+ * labels that the engine sets. The marks of the host's own controller are dropped, because they would no longer be true.
  */
 export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
   const own = [MANAGED_BY_CONTROLLER, ...rules.kind.ownLabelKeys];
@@ -120,8 +120,8 @@ export function copySourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput):
 }
 
 /**
- * The owners of a copy, with `owner` in place of an earlier owner of the same kind and name: a copy whose owners are gone is
- * garbage-collected. Undefined if `owner` is among them already, or if there is none.
+ * Returns the owners of a copy with `owner` in place of an earlier owner of the same kind and name, because a copy whose owners are gone is
+ * garbage-collected. Undefined if the copy already has `owner`, or if `owner` is undefined.
  *
  * @example
  * missingOwner(copy, { apiVersion: "v1", kind: "Service", name: "blue", uid: "new" });
@@ -143,7 +143,7 @@ export function ownedBy<T extends KubeObject>(copy: T, owner: OwnerReference | u
 /** Why a field or annotation does not cross. */
 export const WHY_LEFT_OUT = "the API server refuses it on a Service of the copy's type";
 
-/** Report of `forward`, as parts of a plan. */
+/** Returns what the conversion to the host reports, as parts of a plan. */
 export function reported(wanted: HostBody): Pick<Plan, "outcomes" | "references" | "notes"> {
   const refused = wanted.refusedAddresses.map(({ ip, reason }): Note => ({
     code: "ADDRESS_REFUSED",
@@ -159,7 +159,7 @@ export function reported(wanted: HostBody): Pick<Plan, "outcomes" | "references"
   return { outcomes: wanted.outcomes, references: wanted.references, notes: [...refused, ...leftOut, ...failed] };
 }
 
-/** Why `forward` has no object to write. */
+/** Explains why the conversion to the host produced no object to write. */
 export function rejection(wanted: HostBody): Note[] {
   const notes = reported(wanted).notes;
   return notes.length > 0

@@ -23,7 +23,7 @@ export function isCopyOf(rules: Rules, host: KubeObject, key: ObjectKey): boolea
   return source !== undefined && sameKey(source, key);
 }
 
-/** The endpoints controller replaces all labels, marker labels included, and keeps the annotations. */
+/** Restores the marker labels: the endpoints controller replaces all labels, but keeps the annotations. */
 export function withMarkerLabels({ translator }: Rules, host: KubeObject, { namespace }: ObjectKey): KubeObject {
   const { markerPrefix, vcluster } = translator;
   const markers = { [markerPrefix + MANAGED_BY]: managedByValue(vcluster.name), [markerPrefix + NAMESPACE]: namespace };
@@ -42,7 +42,7 @@ export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObje
   return base !== undefined && !changedSides(body, base).host;
 }
 
-/** Reports whether `host` is Endpoints that the host's controller left behind for the host Service, now without a selector, of a tenant Service. */
+/** Reports whether the host's controller left `host` behind: Endpoints of a tenant Service whose host Service no longer has a selector. */
 export function mayTakeOver(rules: Rules, { key, tenantService, hostService }: PlanInput, host: KubeObject): boolean {
   if (rules.kind.resource !== ENDPOINTS || tenantService === undefined || hostService === undefined) return false;
   if (readMarkers(rules.translator.markerPrefix, host) !== undefined) return false;
@@ -55,8 +55,8 @@ function isControllers({ metadata: { labels = {}, annotations = {} } }: KubeObje
 }
 
 /**
- * Reports whether the host's controller has put its own labels and subsets into our copy, while the host Service had a selector, if
- * only for a moment. These are not edits: synced back, they would empty the tenant's object.
+ * Reports whether the host's controller has written its own labels and subsets into our copy because the host Service had a selector, even
+ * briefly. These are not edits: synced back, they would empty the tenant's object.
  */
 export function isRewritten({ kind, settings }: Rules, host: KubeObject): boolean {
   const labelled = Object.hasOwn(host.metadata.labels ?? {}, MANAGED_BY_CONTROLLER) && settings.excluded(MANAGED_BY_CONTROLLER);

@@ -87,7 +87,7 @@ function* planFlow(
     if (noRoom.length === 0) return { ...back, noRoom: back.flowing };
     return { ...(yield* planFlow(rules, input, { edits: body, wanted, written, before })), noRoom };
   }
-  const reason = `Host edits of ${back.flowing.join(", ")} flow back`;
+  const reason = `Host edits of ${back.flowing.join(", ")} are synced back`;
   return { ...back, operation: { action: "update", side: "tenant", object, reason }, noRoom: [] };
 }
 
@@ -187,8 +187,8 @@ export interface CopyMetadata {
 const NONE: ReadonlySet<UnitId> = new Set();
 
 /**
- * The labels and annotations without room: they are not written, and stay as they are on the host. Keys that only the
- * engine sets come first, then labels, then annotations, each by their keys; and edits under keys that only the host has come last.
+ * Returns the labels and annotations that do not fit: they are not written, and remain unchanged on the host. Keys that only the engine
+ * sets get room first, then labels, then annotations, each sorted by key. Edits under keys that only the host has come last.
  */
 export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySet<UnitId> {
   if (fitsAtOnce(wanted)) return NONE;
@@ -260,7 +260,7 @@ function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** Notes on parts without room; empty if there are none. */
+/** Notes on the parts that do not fit; empty if all fit. */
 export function roomNotes(left: Iterable<UnitId>): Note[] {
   const ids = [...left].sort();
   if (ids.length === 0) return [];
@@ -273,7 +273,7 @@ export function roomNotes(left: Iterable<UnitId>): Note[] {
   ];
 }
 
-/** A new copy without the parts that have no room. */
+/** A new copy without the parts that do not fit. */
 export function withoutUnits(object: KubeObject, left: ReadonlySet<UnitId>): KubeObject {
   if (left.size === 0) return object;
   const { labels = {}, annotations = {} } = object.metadata;

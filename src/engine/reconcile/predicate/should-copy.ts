@@ -109,7 +109,7 @@ function besideService(
 /** Slices that a controller of the tenant has made from copied objects. Their copies stay until readers see these. */
 function besideSource({ backends }: Surroundings): CopyDecision | undefined {
   if (backends === undefined || backends.isSource) return undefined;
-  const message = "A controller of the tenant's cluster made the slice, and its source is copied";
+  const message = "A controller of the tenant cluster made the slice from an object that is itself copied";
   return { action: backends.mayGo ? "remove" : "leave", code: "EXCLUDED", message };
 }
 
@@ -149,7 +149,7 @@ function missingService({ markerPrefix }: Translator, tenantService: Service): s
     : "The host Service does not exist yet";
 }
 
-/** The tenant's users want the object to be left as it is. */
+/** Reports whether the tenant's users have paused the object, so that it is left as it is. */
 export function isPaused(markerPrefix: string, object: KubeObject): boolean {
   return object.metadata.annotations?.[`${markerPrefix}pause`] === "true";
 }

@@ -112,7 +112,7 @@ function baseOf({ labels, annotations }: DesiredCopy): Base {
   return new Map([...entries("labels", labels), ...entries("annotations", annotations)]);
 }
 
-/** Difference between a copy and its desired content; `recreate` if it cannot be changed into that. */
+/** Returns how to bring a copy to its desired content; `recreate` if an update cannot do it. */
 export function differsFrom(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): "none" | "update" | "recreate" {
   const body = bodyOf(target);
   const bodyDiffers = !jsonEqual(body, desired.body);

@@ -37,7 +37,7 @@ const CREDENTIAL_TYPES: readonly unknown[] = ["kubernetes.io/service-account-tok
 const FOREIGN_AGAIN_MS = 60_000;
 
 /**
- * Decides what to do about one referenced object. Applying the operations and planning again yields none.
+ * Decides what to do about one referenced object. After the operations are applied, planning again yields no operations.
  *
  * @example
  * planReferenceCopy(rules, { kind, key, hostKey, source: secret, target: undefined, unusedMs: undefined }).operations[0].action; // "create"

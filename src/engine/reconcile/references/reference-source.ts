@@ -14,8 +14,8 @@ import type { ReferenceRules, SourcedInput } from "./reference-rules.ts";
 const JOINT = "-x-";
 
 /**
- * Other tenant namespaces whose imports can have the same host name, whether they exist or not. None if the host operator has
- * stated which one is meant.
+ * Returns the other tenant namespaces whose imports can have the same host name, whether or not these namespaces exist. Empty if the host
+ * operator has stated which one is meant.
  *
  * @example
  * namesakes(rules, { kind, key: { namespace: "a", name: "db-x-shop" }, hostKey, source }); // ["shop-x-a"]
@@ -43,7 +43,7 @@ function wordOf(
   return said === undefined ? undefined : said === formatKey(key) ? "this" : "another";
 }
 
-/** Why a source on the host must not be brought into the tenant, in words that reveal nothing about the host; undefined if it may. */
+/** Returns why a source on the host must not be copied to the tenant, in words that reveal nothing about the host; undefined if it may. */
 export function whyNotImported(rules: ReferenceRules, input: SourcedInput): string | undefined {
   const { kind, key, source, namesakeExists } = input;
   if (kind.direction === "toHost") return undefined;

@@ -105,7 +105,7 @@ function refusal({ kind, key }: ReferenceInput, { side }: Operation, note: Note)
 }
 
 /**
- * The same failure without the API server's message.
+ * Returns the same failure without the API server's message, which may quote the object.
  *
  * @example
  * withoutWords(new EngineError("API_FORBIDDEN", "… data: aHVudGVyMg==")).message; // "Cannot copy a referenced object: API_FORBIDDEN"

@@ -5,8 +5,8 @@ import type { Plan, PlanInput } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
 
 /**
- * References of a tenant object's copy after a plan; undefined while unknown. A copy that is left as it is, for example
- * of a paused object, still needs its references.
+ * Returns the references of a tenant object's copy after a plan; undefined while unknown. A copy that is left as it is, for example of a
+ * paused object, still needs its references.
  *
  * @example
  * referencesInUse(rules, input, plan(rules, input)); // [{ kind: "Secret", tenant: { namespace: "shop", name: "db" }, … }]

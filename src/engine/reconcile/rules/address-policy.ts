@@ -114,7 +114,7 @@ function readCidr(text: string): Cidr {
 }
 
 /**
- * Leaves refused addresses out, ready and not-ready alike, and then subsets without addresses. Returns the same reference when
+ * Removes refused addresses, whether ready or not, and then the subsets that have no addresses left. Returns the same reference when
  * nothing was refused. The list must not change.
  */
 export function admitAddresses(
@@ -150,8 +150,8 @@ const passes = remembered((check: AddressCheck) =>
 );
 
 /**
- * The same for the endpoints of a slice, each of which may have several addresses: an endpoint without any is left
- * out. Returns the same reference when nothing was left out.
+ * Removes refused addresses from the endpoints of a slice, and then the endpoints that have no addresses left. Returns the same reference
+ * when nothing was refused.
  */
 export function admitEndpoints(
   endpoints: readonly SliceEndpoint[],

@@ -1,6 +1,6 @@
 /**
- * `compute`, called once for each argument. Arguments are distinguished by identity and must not change (cached objects never
- * do); a result is released with its argument.
+ * Returns a version of `compute` that is called once for each argument and remembers the result. Arguments are distinguished by identity
+ * and must not change (cached objects never do); a result is released with its argument.
  *
  * @example
  * const lengthOf = remembered((list: readonly string[]) => list.join().length);

@@ -72,7 +72,7 @@ const TAG_MAX = Math.max(...KINDS.keys());
 /** As a list, since every evaluation looks up a tag, and members with negative names are slow. */
 const KIND_LIST = Array.from({ length: TAG_MAX - TAG_MIN + 1 }, (_, at): Kind => KINDS.get(TAG_MIN + at) ?? "number");
 
-/** The kind of the values with a tag. */
+/** The kind of value that a tag marks. */
 export function kindOfTag(tag: number): Kind {
   return tag >= TAG_MIN && tag <= TAG_MAX ? KIND_LIST[tag - TAG_MIN]! : "number";
 }

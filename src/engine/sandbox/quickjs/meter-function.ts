@@ -43,7 +43,7 @@ export interface FunctionPlan {
   readonly overheadLoops: readonly number[];
 }
 
-/** Code for two counters that are the globals `first` and `first + 1`. */
+/** Generates the code for two counters, which are the globals `first` and `first + 1`. */
 export function createCounters(first: number): Counters {
   const fuel = access(first);
   const overhead = access(first + 1);
@@ -94,7 +94,7 @@ function createCharges(counter: CounterAccess): Charges {
   };
 }
 
-/** The body with its charges. */
+/** Returns the body of a function with the instructions that count its steps. */
 export function meterFunction(body: Reader, plan: FunctionPlan): Uint8Array {
   const out = new ByteWriter();
   const groups = body.unsigned();

@@ -57,7 +57,7 @@ interface Rewritten {
 }
 
 /**
- * The module with its counters. The same input gives the same output.
+ * Adds the counters to a module. The same input gives the same output.
  *
  * @throws INTERNAL when the module uses a part of the format that the meter does not know.
  */

@@ -19,8 +19,8 @@ export function needsEscape(text: string): boolean {
 }
 
 /**
- * Writes `text` and a closing zero. Needs room for three bytes per code unit and one more.
- * Returns false, with unusable output, if `text` {@link needsEscape}.
+ * Writes `text` and a closing zero. Needs room for three bytes per code unit and one more. Returns false and leaves unusable output if
+ * `text` needs to be escaped (see {@link needsEscape}).
  */
 export function writeText(bytes: Uint8Array, at: number, text: string): boolean {
   let end = text.length <= ASCII_LOOP_MAX ? writeAscii(bytes, at, text) : -1;

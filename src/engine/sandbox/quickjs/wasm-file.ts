@@ -18,7 +18,7 @@ export const ENGINE_DIGEST = "105c3bed22d457e43e3d1c3c1c6959fda62a8fe06f0fc8a985
 /**
  * The bytes of QuickJS from the package.
  *
- * @throws INTERNAL when the installed file is a different one.
+ * @throws INTERNAL when the installed file is not the expected one.
  */
 export async function readEngineFile(): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readBytes(new URL(import.meta.resolve(ENGINE)));

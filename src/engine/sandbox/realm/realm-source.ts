@@ -17,8 +17,9 @@
 import type { HostFunction } from "../../expression/functions/host-functions.ts";
 
 /**
- * JavaScript source of a function `(global) => (wayOut) => tools`, which is called with the way out of each function in order, and
- * finally with undefined. Then it returns `tools`: `parse`, `stringify`, `freezeParsed`, `withPath` and `describe`, for the host only.
+ * Returns the JavaScript source of a function `(global) => (wayOut) => tools`. The inner function is called with the way out of each host
+ * function in order, and finally with undefined; then it returns `tools`: `parse`, `stringify`, `freezeParsed`, `withPath` and `describe`,
+ * for the host only.
  */
 export function realmSource(functions: readonly HostFunction[]): string {
   const ways = functions.map(({ name }) => `${name}Way`);
@@ -45,7 +46,7 @@ hide(global, "Function", noCode);
 
 // Time and chance.
 const RealDate = Date;
-const noClock = "the current time is not available: an expression must always give the same answer";
+const noClock = "the current time is not available: an expression must always give the same result";
 const PureDate = function Date(...args) {
   if (new.target === undefined) throw new TypeError(noClock);
   if (args.length === 0) throw new TypeError(noClock);
@@ -59,7 +60,7 @@ hide(PureDate, "UTC", RealDate.UTC);
 hide(PureDate, "now", refuse("now", noClock));
 hide(RealDate.prototype, "constructor", PureDate);
 hide(global, "Date", PureDate);
-hide(Math, "random", refuse("random", "randomness is not available: an expression must always give the same answer"));
+hide(Math, "random", refuse("random", "randomness is not available: an expression must always give the same result"));
 
 // Methods are called directly: nobody can have replaced them at run time.
 const badText = (message) => {

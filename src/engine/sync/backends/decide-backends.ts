@@ -88,7 +88,7 @@ export interface BackendsDecision {
 }
 
 /**
- * The decision for one Service.
+ * Decides from which objects readers get the backends of one Service.
  *
  * @example
  * decideBackends(seen).teller; // "mirror"
@@ -109,7 +109,7 @@ function keepsMirrored(seen: BackendsSeen): boolean {
   return seen.endpoints?.paused === true && seen.mirroredStands && tellerOfLeft(seen) === undefined;
 }
 
-/** Who shows readers all that a copy of Endpoints says which is left as it is. */
+/** Returns which slices show readers everything in a copy of Endpoints that is left as it is: the mirror's or those that were made. */
 export function tellerOfLeft({
   copy,
   mirror,

@@ -78,7 +78,7 @@ interface FoundSlices {
   readonly beside: ReadonlyMap<string, readonly EndpointSlice[]>;
 }
 
-/** Starts with nothing handed back. */
+/** Creates the work that undoes `backends: auto`; it has undone nothing at first. */
 export function createHandBack(options: HandBackOptions): HandBack {
   return new RunningHandBack(options);
 }
@@ -186,7 +186,7 @@ class RunningHandBack implements HandBack {
           code: "SLICES_LEFT",
           copies: left.length,
           first: left[0],
-          hint: `Set backends: auto again, or let the host's kube-controller-manager mirror the Endpoints in namespace ${rules.translator.vcluster.namespace}; a mirror leaves out the addresses of a subset beyond 1,000`,
+          hint: `Set backends: auto again, or let the host's kube-controller-manager mirror the Endpoints in namespace ${rules.translator.vcluster.namespace}; a mirror leaves out the addresses of a subset after the first 1,000`,
         },
       );
     return { requeueAfterMs: Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS) };

@@ -10,8 +10,8 @@ import type { Translator } from "../../translate/translator.ts";
 import { SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../kinds/slice-labels.ts";
 
 /**
- * The commands with which a host administrator removes slices that were made from copies of Endpoints, and the label that marks these
- * copies, if the syncer lacks the permission.
+ * Returns the commands for a host administrator to use if the syncer lacks the permission: they remove slices that were made from copies of
+ * Endpoints, and the label that marks these copies.
  *
  * @example
  * removalOfSlices(translator, ["vc-blue"]); // "kubectl delete endpointslices -n vc-blue -l … && kubectl label endpoints -n vc-blue -l … …-"
@@ -33,7 +33,7 @@ export interface LeftSlice {
 }
 
 /**
- * Slices that were made from copies of Endpoints and are no longer kept up to date, because their source is no longer decided per Service.
+ * Returns the slices that were made from copies of Endpoints and are no longer kept up to date, because backends: auto is no longer set.
  *
  * @example
  * slicesLeft(rules, slices).map(({ host }) => host.name); // ["db-x-shop-x-blue-0c1d9b2e-0"]
@@ -52,15 +52,15 @@ export function slicesLeft(rules: readonly Rules[], slices: readonly KubeObject[
 }
 
 /**
- * The message to the tenant about slices that are left from one Service, without their names on the host.
+ * Returns the note to the tenant about the slices that are left of one Service, without their names on the host.
  *
  * @example
  * leftNote(11).code; // "SLICES_LEFT"
  */
 export function leftNote(slices: number): Note {
-  const what = slices === 1 ? "1 slice on the host that was" : `${slices} slices on the host that were`;
+  const what = slices === 1 ? "1 slice" : `${slices} slices`;
   return {
     code: "SLICES_LEFT",
-    message: `Readers on the host get backends from ${what} made from these Endpoints but not kept up to date, because backends: auto is no longer set. Set backends: auto again, or remove the slices that endpoint-sync audit lists`,
+    message: `Readers on the host get backends from ${what} made from these Endpoints and no longer kept up to date, because backends: auto is no longer set. Set backends: auto again, or remove the slices that endpoint-sync audit lists`,
   };
 }

@@ -15,8 +15,9 @@ export interface CopiedSlice {
 }
 
 /**
- * Reports whether the copy of a slice would lose endpoints that other slices of the Service show in the tenant, while their copies do not show them
- * yet. `others` is called only if endpoints would be lost. Endpoints are compared by what readers use: address, port and readiness.
+ * Reports whether the copy of a slice would lose endpoints that have moved to other slices of the Service in the tenant, but are not in the
+ * copies of those slices yet. `others` is called only if endpoints would be lost. Endpoints are compared by what readers use: address, port
+ * and readiness.
  *
  * @example
  * awaitsOthers({ tenant: emptied, host: full }, function* () { yield { tenant: grown, host: undefined }; }); // true

@@ -51,8 +51,8 @@ export interface MadeSlicesContext {
 
 /**
  * The strategy for the slices that are made from a copy of Endpoints. New slices are written immediately. Before a slice is changed,
- * deleted or created again, the copy is read from the API server: until then its content or absence is known only from a cache, and a
- * different cache has the slices. Before a slice is deleted, its replacement is read as well.
+ * deleted or recreated, the copy is read from the API server: until then its content or absence is known only from a cache, which is not
+ * the cache of the slices. Before a slice is deleted, its replacement is read as well.
  */
 export function madeSlicesStrategy({ reader, isStill }: MadeSlicesContext): ReconcileStrategy<MadeWrites, MadeWrites> {
   return {
@@ -79,8 +79,8 @@ function needsCopy({ madeBefore }: MadeWrites, operation: Operation): boolean {
 }
 
 /**
- * The writes that bring the slices to their desired state: first the new and changed slices and, once the host shows these, the removal of
- * the slices that they replace, so that readers never see fewer backends.
+ * Plans the writes that bring the slices to their desired state. New and changed slices come first. Once the host shows these, the slices
+ * that they replace are removed, so that readers never see fewer backends.
  */
 export function planMadeSlices({ rules, made, desired, shown, left, confirms, standIns, madeBefore }: MadeSlicesInput): MadeWrites {
   // What stands stays: most times there is nothing at all.

@@ -70,8 +70,8 @@ export function newService(version: string, decision: BackendsDecision): Remembe
 }
 
 /**
- * Reports whether a replacement has had `ms` to appear. Only time up to the last look counts, because a process that was suspended or busy
- * in the meantime could not have made the replacement.
+ * Reports whether a replacement has had `ms` milliseconds to appear. Only the time up to the last look counts, because a process that was
+ * suspended or busy in the meantime could not have made the replacement.
  */
 export function wasOver({ lookedAt }: RememberedService, since: number | undefined, ms: number): boolean {
   return since !== undefined && lookedAt - since >= ms;
@@ -94,7 +94,7 @@ export function followsCopy(known: RememberedService, { seen, copy }: CollectedB
   return !dropsMade && !dropsMirrored && isAtRest(known) && known.held.size === 0;
 }
 
-/** Milliseconds until the first of the waiting times ends that had not ended at the last look; undefined when nothing waits. */
+/** Returns the milliseconds until the next waiting time ends, without those that had ended at the last look; undefined if nothing waits. */
 export function nextWaitMs(
   known: RememberedService,
   now: number,
@@ -136,8 +136,8 @@ export function withUnseen(shown: readonly ObjectKey[], made: ReadonlyMap<string
 }
 
 /**
- * The writes that undo changes by others to slices that were made. Only for the version of the copy that the slices matched: a
- * replica that led in the meantime may have written slices for another version.
+ * Returns the keys of the made slices whose changes by other writers these operations undo. Empty unless the copy still has the version
+ * that the slices matched, because a replica that led in the meantime may have written slices for another version.
  */
 export function undoneEdits(
   rules: Rules,
@@ -184,7 +184,10 @@ export function lacksOthers({ copy, seen: { others, made } }: CollectedBackends)
   return others === "behind" && made === "none" && copy?.metadata.labels?.[SKIP_MIRROR] === "true";
 }
 
-/** A new copy is created with the label; an existing one gets it only once its slices exist, and no copy loses it. */
+/**
+ * Reports whether a copy has the label that disables the host's mirror. A new copy is created with the label; an existing copy gets it only
+ * once its slices exist, and no copy loses it.
+ */
 export function skipsMirror({ decision, hasCopy }: RememberedService, host: KubeObject | undefined): boolean {
   if (host === undefined) return decision.skipsMirror;
   return host.metadata.labels?.[SKIP_MIRROR] === "true" || (hasCopy && decision.skipsMirror);

@@ -86,7 +86,7 @@ export interface ServiceBackendsOptions {
   enqueue(id: string): void;
 }
 
-/** Starts without a decision. */
+/** Creates the decisions about Services; there are none at first. */
 export function createServiceBackends(options: ServiceBackendsOptions): ServiceBackends {
   return new DecidedBackends(options);
 }

@@ -15,7 +15,7 @@ export interface UnpatchedSlices {
   look(service: ObjectKey, slices: readonly ObjectKey[], logger: Logger, around: () => Surroundings): void;
 }
 
-/** Starts with nothing reported. Nothing is ever reported if slices have their own patches, or Endpoints have none. */
+/** Creates a reporter of slices without patches. It reports nothing if slices have their own patches, or if Endpoints have none. */
 export function createUnpatchedSlices(endpoints: Tracked, slices: Tracked): UnpatchedSlices {
   const told = new Set<string>();
   const isUnequal = endpoints.rules.patches.length > 0 && slices.rules.patches.length === 0;

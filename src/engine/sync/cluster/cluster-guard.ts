@@ -47,12 +47,12 @@ const JUST_NOW_MS = 1_000;
 const EARLY_MS = 1_000;
 
 /**
- * Guards a cluster. The first answer determines the right cluster for the lifetime of the guard. Without permission to
- * read `kube-system`, nothing is checked again and everything passes.
+ * Guards a cluster. The first response determines the right cluster for the lifetime of the guard. Without permission to read
+ * `kube-system`, nothing is checked again and everything passes.
  *
  * @example
  * const guard = createClusterGuard({ client, clock, logger, metrics, cluster: "tenant" });
- * await guard.client.list(ENDPOINTS); // throws CLUSTER_IDENTITY when another cluster answered
+ * await guard.client.list(ENDPOINTS); // throws CLUSTER_IDENTITY when another cluster responded
  */
 export function createClusterGuard(options: ClusterGuardOptions): ClusterGuard {
   return new GuardedCluster(options);
@@ -154,7 +154,7 @@ class GuardedCluster implements ClusterGuard {
 
   #notice(uid: string | undefined): EngineError {
     const { logger, cluster } = this.#options;
-    const message = `A different cluster answers at the address of the ${cluster} cluster: expected the uid ${this.#uid}, found ${uid ?? "none"}`;
+    const message = `A different cluster responds at the address of the ${cluster} cluster: expected the uid ${this.#uid}, found ${uid ?? "none"}`;
     const error = new EngineError("CLUSTER_IDENTITY", message, {
       details: { hint: "Point the address back to the right cluster, or restart if it was rebuilt on purpose" },
     });
@@ -168,7 +168,7 @@ class GuardedCluster implements ClusterGuard {
     const { logger, cluster } = this.#options;
     this.wrong = undefined;
     this.#tell(0);
-    logger.info("The right cluster answers again", { cluster });
+    logger.info("The right cluster responds again", { cluster });
   }
 
   #tell(another: 0 | 1): void {
@@ -298,10 +298,7 @@ export interface SameClusterOptions {
   readonly clock: Clock;
 }
 
-/**
- * Wraps a writer so that `get` throws CLUSTER_IDENTITY for an absent object while another cluster answers in place of the right
- * one.
- */
+/** Wraps a writer so that `get` throws CLUSTER_IDENTITY for an absent object while another cluster responds in place of the right one. */
 export function sameClusterOnly(writer: Writer, { clusterUid, clock }: SameClusterOptions): Writer {
   let sameUntilMs = 0;
 
@@ -310,7 +307,7 @@ export function sameClusterOnly(writer: Writer, { clusterUid, clock }: SameClust
     const uid = await readClusterUid(writer);
     if (uid !== clusterUid) {
       const found = uid ?? "one that does not identify itself";
-      throw new EngineError("CLUSTER_IDENTITY", `Nothing is deleted: the tenant cluster was ${clusterUid}, and now ${found} answers`);
+      throw new EngineError("CLUSTER_IDENTITY", `Nothing is deleted: the tenant cluster was ${clusterUid}, and now ${found} responds`);
     }
     sameUntilMs = clock.monotonic() + SAME_CLUSTER_MS;
   }
@@ -334,8 +331,8 @@ export interface IdentityOptions {
 }
 
 /**
- * Wraps a writer so that no write starts while another cluster answers in place of the target or the source.
- * A source that cannot be reached does not block the write: its cached state is that of the right cluster.
+ * Wraps a writer so that no write starts while another cluster responds in place of the target or the source. A source that cannot be
+ * reached does not block the write: its cached state is that of the right cluster.
  */
 export function verifiedOnly(writer: Writer, { to, from }: IdentityOptions): Writer {
   async function verify(): Promise<void> {

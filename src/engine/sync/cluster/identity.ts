@@ -8,7 +8,7 @@ import type { ClusterCaches, Writer } from "./access.ts";
 /** The object whose uid identifies a cluster: every cluster has it, and it is never recreated. */
 export const CLUSTER_NAMESPACE = { namespace: "", name: "kube-system" } as const;
 
-/** The uid that identifies a cluster; `undefined` if it cannot be read. */
+/** Reads the uid that identifies a cluster; `undefined` if it cannot be read. */
 export async function readClusterUid(cluster: Pick<Writer, "get">): Promise<string | undefined> {
   try {
     return (await cluster.get(NAMESPACES, CLUSTER_NAMESPACE))?.metadata.uid;

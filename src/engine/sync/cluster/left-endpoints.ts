@@ -13,10 +13,11 @@ import type { ClusterCaches } from "./access.ts";
 const EXAMPLES_MAX = 3;
 
 /**
- * With slices alone, refuses to continue while the host still has slices made or mirrored from copies of Endpoints: nothing would update those, and
- * their backends would appear in addition to the copied slices. Endpoints themselves are not read, because such slices carry their marks.
+ * With `backends: slices`, refuses to continue while the host still has slices made or mirrored from copies of Endpoints: nothing would
+ * update these slices, and readers would see their backends in addition to those of the copied slices. Endpoints themselves are not read,
+ * because such slices carry their marks.
  *
- * @throws CONFIG_VALUE when there are some; the hint explains how to remove them without a gap.
+ * @throws CONFIG_VALUE when there are such slices; the hint explains how to remove them without a gap.
  */
 export function checkLeftEndpoints(host: ClusterCaches, rules: readonly Rules[]): void {
   if (rules.some(({ kind }) => kind.resource === ENDPOINTS)) return;

@@ -10,10 +10,10 @@ const EXAMPLES_MAX = 3;
 
 /**
  * Refuses to continue alongside another syncer of the same virtual cluster: both would write the same names. An object does not show
- * whether its writer still runs, so every object whose markers claim that it is a copy of ours counts. Other markers on a copy with markers of
- * our own prefix are ignored: a tenant may have written them.
+ * whether its writer still runs, so every object counts whose markers say that it is a copy from this virtual cluster. Other markers on a
+ * copy with markers of our own prefix are ignored: a tenant may have written them.
  *
- * @throws OTHER_SYNCER if there is one whose prefix is not the one to adopt.
+ * @throws OTHER_SYNCER if there is such an object, unless its prefix is the one to adopt.
  */
 export function checkOtherSyncers(host: ClusterCaches, rules: readonly Rules[]): void {
   const found = rules.filter(({ enabled }) => enabled).flatMap((rule) => claimsOf(host, rule));

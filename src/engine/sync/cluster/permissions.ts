@@ -38,7 +38,7 @@ export interface PermissionOptions {
 type Verb = Permission["verb"];
 
 /**
- * The permissions that a syncer needs with these rules, in the order in which it needs them.
+ * Returns the permissions that a syncer needs with these rules, in the order in which it needs them.
  *
  * @example
  * const engine = await createEngine({ config, vcluster });
@@ -78,7 +78,7 @@ export function requiredPermissions({ rules, references, translator }: Permissio
 }
 
 /**
- * Further permissions for taking part in an election.
+ * Returns the additional permissions that a syncer needs to take part in an election.
  *
  * @example
  * electionPermissions({ namespace: "vc-blue", name: "endpoint-sync-blue" }).map(({ verb }) => verb); // ["create", "get", "update"]
@@ -148,7 +148,7 @@ const ACCESS_REVIEWS: ResourceType = {
 /**
  * Checks whether a cluster allows something, with a SelfSubjectAccessReview, which every user may create.
  *
- * @throws API_… when the cluster does not answer.
+ * @throws API_… when the cluster does not respond.
  */
 export async function isAllowed(client: Pick<ClusterClient, "create">, permission: Permission): Promise<boolean> {
   const { verb, resource, namespace, name } = permission;
@@ -161,7 +161,7 @@ export async function isAllowed(client: Pick<ClusterClient, "create">, permissio
 const ACCESS_REVIEWS_TYPE = { apiVersion: ACCESS_REVIEWS.apiVersion, kind: ACCESS_REVIEWS.kind };
 
 /**
- * A permission as text, with the remedy if it is missing.
+ * Describes a permission in words, with the remedy if it is missing.
  *
  * @example
  * describePermission(electionPermissions({ namespace: "vc-blue", name: "x" })[0]);

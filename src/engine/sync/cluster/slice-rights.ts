@@ -28,11 +28,11 @@ export interface ReachingEngine extends PermissionOptions {
 }
 
 /**
- * The engine, limited to the capabilities of these clusters. `backends: auto` decides nothing if permissions on EndpointSlices are missing, if there
- * are no caches of them (an embedder may not have any), or if an API server does not have the kind. Then only Endpoints are copied, and what is
- * missing is reported once.
+ * Returns the engine, limited to the capabilities of these clusters. `backends: auto` copies only Endpoints if permissions on
+ * EndpointSlices are missing, if there are no caches of them (an embedder may not have any), or if an API server does not have the kind.
+ * The cause is logged once.
  *
- * @throws API_… when a cluster does not answer.
+ * @throws API_… when a cluster does not respond.
  */
 export async function withinReach<Given extends ReachingEngine>(
   engine: Given,
@@ -50,7 +50,7 @@ export function decidesSources({ rules }: Pick<ReachingEngine, "rules">): boolea
   return rules.some((rule) => rule.decidesBackends === true);
 }
 
-/** The engine, restricted to copies of Endpoints. */
+/** Returns the engine, restricted to copies of Endpoints. */
 export function withoutSlices<Given extends ReachingEngine>(engine: Given): Given {
   const others = engine.rules.filter(({ kind }) => kind.resource !== ENDPOINT_SLICES);
   return { ...engine, backends: "endpoints", rules: others.map(({ decidesBackends: _decides, ...rest }) => rest) };

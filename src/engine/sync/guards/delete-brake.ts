@@ -54,7 +54,7 @@ const DELETED_MAX = 4_096;
 
 const METRIC = "endpoint_sync_delete_brake_engaged";
 
-/** A new brake, which counts before the first result. */
+/** Creates a brake. It first counts the copies when `holds` is called for the first time. */
 export function createDeleteBrake(options: DeleteBrakeOptions): DeleteBrake {
   return new WatchingBrake(options);
 }
@@ -231,7 +231,7 @@ export interface DeleteConfirmation {
 }
 
 /**
- * A confirmation of at most `count` deletions, once. Default none.
+ * Confirms at most `count` deletions in total; none by default.
  *
  * @example
  * const confirmation = createDeleteConfirmation(25);

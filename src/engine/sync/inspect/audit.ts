@@ -64,7 +64,7 @@ export interface AuditOptions {
 }
 
 /**
- * All findings, in the order of kinds and names.
+ * Returns all findings, ordered by kind and name.
  *
  * @example
  * auditCopies({ preview: await preview(options), tenant, host, translator, kinds, copies }).map(({ finding }) => finding); // ["stale"]
@@ -140,7 +140,7 @@ function standingFinding(
   const place = translator.toHost(source, resource);
   if (place === undefined || !sameKey(place, keyOf(object))) {
     const belongs = place === undefined ? "has no place on the host" : `has its copy at ${formatKey(place)}`;
-    return { ...shared, finding: "leftover", message: `The tenant object ${belongs} now; a cleanup removes this one` };
+    return { ...shared, finding: "leftover", message: `The tenant object ${belongs} now; a cleanup removes this copy` };
   }
   if (isReferenced(preview, resource, source)) return undefined;
   const look = preview.looks.get(syncId(resource.plural, source));

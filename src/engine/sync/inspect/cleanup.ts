@@ -24,7 +24,7 @@ const ATTEMPTS_MAX = 5;
 /**
  * Removes copies one after the other, each only in the state in which it was read, so that only our copies are removed.
  *
- * @throws API_… when the cluster refuses a delete or cannot answer; deletions yielded before are done.
+ * @throws API_… when the cluster refuses a delete or cannot respond; the deletions yielded before are complete.
  * @example
  * for await (const { result } of removeCopies(copies, { client, translator })) count(result);
  */

@@ -41,7 +41,7 @@ export interface ClusterViewOptions {
 }
 
 /**
- * A view without writes yet.
+ * Creates a view of the cluster that contains no writes yet.
  *
  * @example
  * const view = createClusterView({ lists: [{ resource: ENDPOINTS, items }], reads, namespaceExists });

@@ -60,8 +60,8 @@ export interface InvisibleBackends {
 }
 
 /**
- * Checks Services whose host Service was created by this syncer or by the one that it works alongside. Objects that are paused, not mapped, not selected
- * or refused by the address policy are not missing, and addresses that are not ready need not be visible.
+ * Checks Services whose host Service was created by this syncer or by the one that it works alongside. Objects that are paused, not mapped,
+ * not selected or refused by the address policy do not count as missing, and addresses that are not ready need not be visible.
  *
  * @example
  * invisibleBackends({ rules, services, tenant, host }).map(({ note }) => note.code); // ["BACKENDS_INVISIBLE"]
@@ -205,7 +205,7 @@ function messageOf(
   auto: AutoHolds | undefined,
 ): string {
   const what = auto === undefined || isTaken === true ? remedy : WITH_AUTO[auto];
-  return `The tenant has ${numbered(ready, "ready backend")} in ${source}, readers on the host see ${seen}: ${what}`;
+  return `The tenant has ${numbered(ready, "ready backend")} in ${source}, but readers on the host see ${seen}: ${what}`;
 }
 
 function numbered(count: number, thing: string): string {

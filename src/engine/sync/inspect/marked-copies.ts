@@ -39,10 +39,11 @@ export interface MarkedCopiesOptions {
 }
 
 /**
- * Every copy on the host whose markers name a virtual cluster with our name, even in another host namespace; objects that merely inherited
- * markers are left out. Reads all namespaces if that is allowed, because an earlier configuration may have put copies anywhere; otherwise those of the configuration.
+ * Returns every copy on the host whose markers name a virtual cluster with our name, even in another host namespace; objects that merely
+ * inherited markers are left out. Reads all namespaces if that is allowed, because an earlier configuration may have put copies anywhere;
+ * otherwise those of the configuration.
  *
- * @throws API_… when the cluster cannot answer; a kind that may not be listed, or that it does not have, is `hidden`.
+ * @throws API_… when the cluster cannot respond. A kind that must not be listed, or that the cluster does not have, is `hidden`.
  * @example
  * const { copies } = await findMarkedCopies({ reads, translator, kinds: [SERVICES, ENDPOINTS] });
  * const ours = copies.filter(({ source }) => whose(identity, source) === "ours");

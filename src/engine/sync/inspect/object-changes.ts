@@ -27,7 +27,7 @@ export interface WrittenViews {
 }
 
 /**
- * The objects that a preview has written to, in the order of their first writes.
+ * Returns the objects that a preview has written to, in the order of their first writes.
  *
  * @example
  * objectChanges((await preview(options)).writes, { tenant, host })[0]?.reasons; // ["The tenant object has no copy"]

@@ -14,8 +14,9 @@ export interface CopyOwner {
 }
 
 /**
- * Copies grouped by their virtual cluster, without contacting any tenant cluster. Copies of earlier versions do not name the
- * namespace of their virtual cluster: those of one tenant cluster belong together, and one of them names it or is in it.
+ * Groups copies by their virtual cluster, without contacting any tenant cluster. Copies of earlier versions do not name the namespace of
+ * their virtual cluster. All copies of one tenant cluster belong together, so the namespace is the one that another copy names, or the one
+ * that the copies are in.
  *
  * @example
  * groupByOwner(translator, copies).map(({ namespace, clusterUid }) => [namespace, clusterUid]); // [["vc-blue", "4f0c"]]

@@ -29,7 +29,8 @@ export interface ToldService {
 }
 
 /**
- * Where readers on the host get slices from, Service by Service; `services` are tenant keys. Those without a host namespace are left out.
+ * Returns for each Service where readers on the host get slices from. `services` are tenant keys; Services without a host namespace are
+ * left out.
  *
  * @example
  * toldServices(rules, slices, [{ namespace: "shop", name: "db" }])[0]?.tellers; // [{ who: "the host's mirror", slices: 1, ready: 3 }]

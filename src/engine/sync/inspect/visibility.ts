@@ -53,7 +53,7 @@ const SETTLING_MS = 2_000;
 /**
  * Compares what the tenant's readers see with what readers on the host see. Reads lists of EndpointSlices, and nothing else.
  *
- * @throws API_… when a cluster cannot answer; one that refuses is `hidden`.
+ * @throws API_… when a cluster cannot respond. A cluster that refuses is `hidden`.
  */
 export async function readInvisible({
   rules,

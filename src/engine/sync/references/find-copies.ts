@@ -22,10 +22,10 @@ export interface FindCopiesOptions {
 }
 
 /**
- * Lists the copies of referenced objects that earlier processes have made, so that those no longer referenced are deleted in
- * time. Without permission for that, they stay; everything else works.
+ * Lists the copies of referenced objects that earlier processes have made, so that those no longer referenced are deleted in time. Without
+ * permission to list them, these copies stay; everything else works.
  *
- * @throws API_… when a cluster cannot answer.
+ * @throws API_… when a cluster cannot respond.
  */
 export async function findCopies({ rules, logger, found, ...clusters }: FindCopiesOptions): Promise<void> {
   for (const kind of rules.kinds) {

@@ -53,8 +53,10 @@ export function responseTo(request: ClusterRequest, error: unknown): Response {
   return { type: "failed", error };
 }
 
-const NAMESPACE_MISSING = "The host namespace does not exist, and the syncer does not create it; the copy follows once it exists";
-const NAMESPACE_GOES = "The host namespace is being deleted, and the syncer does not recreate it; the copy follows once it exists";
+const NAMESPACE_MISSING =
+  "The host namespace does not exist, and the syncer does not create it; the object is copied once the namespace exists";
+const NAMESPACE_GOES =
+  "The host namespace is being deleted, and the syncer does not recreate it; the object is copied once the namespace exists again";
 
 /** The namespace is on its way out; a missing permission is 403 as well. */
 function isTerminating({ details }: EngineError): boolean {

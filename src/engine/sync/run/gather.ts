@@ -84,7 +84,7 @@ export function createGather(options: GatherOptions): Gather {
   };
 }
 
-/** The owner reference to `service`; undefined if there is no Service with a uid. */
+/** Returns the owner reference to `service`; undefined if there is no Service with a uid. */
 export function ownerReference(service: KubeObject | undefined): OwnerReference | undefined {
   if (!service?.metadata.uid) return undefined;
   return { apiVersion: "v1", kind: "Service", name: service.metadata.name!, uid: service.metadata.uid };

@@ -21,7 +21,7 @@ export interface LanesOptions {
 }
 
 /**
- * Lanes, all of them free.
+ * Creates the lanes, all of them free.
  *
  * @example
  * const lanes = createLanes({ enqueue: (id) => queue.add(id), laneOf: (id) => id.split("|")[1] });

@@ -175,7 +175,10 @@ export const PROBE_MS = 3_000;
 /** With many that are missing, each is tried less often, so that all of them together cost one request in this time, in milliseconds. */
 const BETWEEN_PROBES_MS = 500;
 
-/** Starts with no namespace missing. Objects that no longer need to wait go to `enqueue`, with those of `others`. */
+/**
+ * Creates a record of missing namespaces, empty at first. Passes the objects that no longer need to wait to `enqueue`, along with those of
+ * `others`.
+ */
 export function createMissingNamespaces(
   enqueue: (id: string) => void,
   others: (namespace: string) => readonly string[] = () => [],

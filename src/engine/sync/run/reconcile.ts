@@ -78,8 +78,8 @@ export interface ReconcileOptions<Input, Planned extends PlannedSteps> {
 }
 
 /**
- * Begins a reconcile: the step machine, with a record of its requests and answers. Every write is passed to the embedder, recorded in
- * the state of its object, counted and logged. Stops when the machine stops.
+ * Begins a reconcile: the step machine, with a record of its requests and responses. Every write is passed to the embedder, recorded in the
+ * state of its object, counted and logged. Stops when the machine stops.
  */
 export function* beginReconcile<Input, Planned extends PlannedSteps>(
   options: ReconcileOptions<Input, Planned>,
@@ -235,7 +235,7 @@ export function countNotes(metrics: Metrics, type: ResourceType, notes: readonly
 const ALERTED: readonly Note["code"][] = ["API_INVALID", "LOOP_STOPPED"];
 
 /**
- * Begins the series that alerts ask for at 0: Prometheus sees no increase in a series whose first value is 1.
+ * Starts the series that alerts query at 0, because Prometheus sees no increase in a series whose first value is 1.
  *
  * @example
  * beginSeries(metrics, ENDPOINTS, 1);

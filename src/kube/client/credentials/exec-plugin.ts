@@ -43,8 +43,8 @@ export interface ExecCredential {
 const OUTPUT_BYTES_MAX = 1 << 20;
 
 /**
- * Runs a credential plugin once, using the protocol of client.authentication.k8s.io: request in KUBERNETES_EXEC_INFO, answer on
- * standard output.
+ * Runs a credential plugin once, using the protocol of client.authentication.k8s.io: the plugin reads the request from KUBERNETES_EXEC_INFO
+ * and writes its response to standard output.
  *
  * @throws API_UNAUTHORIZED when the plugin cannot be run, fails, takes too long or returns no credential.
  * @example

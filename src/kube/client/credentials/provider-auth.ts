@@ -9,9 +9,10 @@ export interface ProviderOptions {
 }
 
 /**
- * The kubeconfig as client-node's authenticators expect it: itself, if it is client-node's, or one with the same entries.
+ * Returns the kubeconfig in the form that client-node's authenticators expect: the kubeconfig itself if it already has that form, or a new
+ * one with the same entries.
  *
- * client-node is imported here and not at the top, because that takes a quarter of a second and 45 MB, and few kubeconfigs need it.
+ * client-node is imported here and not at the top, because the import takes a quarter of a second and 45 MB, and few kubeconfigs need it.
  *
  * @example
  * const kubeConfig = await asClientNode(await loadKubeConfig({ path: "tenant.yaml" }));
@@ -30,7 +31,7 @@ export async function asClientNode(view: KubeConfigView): Promise<KubeConfig> {
 }
 
 /**
- * The headers from client-node's own authenticators: OIDC refresh, the older cloud providers, and any added by
+ * Returns the headers from client-node's own authenticators: OIDC refresh, the older cloud providers, and any added by
  * `KubeConfig.addAuthenticator`.
  *
  * @throws API_UNAUTHORIZED when the authenticator fails.

@@ -9,8 +9,8 @@ export interface RateLimit {
 }
 
 /**
- * A token bucket. Each call of the returned function takes one token and returns how many milliseconds the caller must wait
- * before using it; owners are served in the order of their calls.
+ * Creates a token bucket. Each call of the returned function takes one token and returns how many milliseconds the caller must wait before
+ * using it. Callers are served in the order of their calls.
  *
  * @example
  * const take = createRateLimit({ perSecond: 10, burst: 1 }, clock);

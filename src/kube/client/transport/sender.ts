@@ -60,7 +60,7 @@ interface Exchange<Result> extends Omit<Attempt, "credentials"> {
 /** Failures of a connection that the server closed or lost. A request that was refused or timed out is none of these. */
 const BROKEN = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED"]);
 
-/** Sends requests with credentials, measures them, and turns every missing answer into an error with a code. */
+/** Sends requests with credentials, measures them, and turns every missing response into an error with a code. */
 export class Sender {
   readonly #options: SenderOptions;
   /** Labels that were used, by method and code. The registry turns labels that are kept into text only once. */
@@ -242,7 +242,7 @@ function kept(labels: Map<string, MetricLabels>, id: string, make: () => MetricL
   return known;
 }
 
-/** Reports whether an answer is complete or an open stream. */
+/** Reports whether a result is a complete response, and not an open stream. */
 export function isAnswer(result: Stream | Answer): result is Answer {
   return "text" in result && typeof result.text === "string";
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 
 /**
- * Aborts a request before its answer is complete, at its timeout or when its caller asks for it. An AbortController per call would cost
+ * Aborts a request before its response is complete: at its timeout, or when its caller cancels it. An AbortController per call would cost
  * several times as much.
  */
 export class RequestEnd {
@@ -36,8 +36,8 @@ export interface Received {
 }
 
 /**
- * Collects one answer to its end. undici's own `request` opens a stream for each answer, but this client never reads answers in
- * pieces. A setting of the dispatcher limits the length of an answer.
+ * Collects one whole response. undici's own `request` opens a stream for each response, but this client never reads responses in pieces. A
+ * setting of the dispatcher limits the length of a response.
  */
 export class WholeAnswer implements Dispatcher.DispatchHandler {
   /** Rejects with what undici says, or with the reason given to {@link end}. */

@@ -28,7 +28,7 @@ export interface WatchStreamOptions {
 const TYPES = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
 
 /**
- * The events of a watch until the server or `signal` ends it.
+ * Yields the events of a watch until the server or `signal` ends it.
  *
  * @throws API_UNAVAILABLE when the stream breaks, becomes silent or contains something that is not an event; API_EXPIRED or another code
  *   when the server ends it with an ERROR event; API_ERROR when an event is too large.

@@ -46,7 +46,7 @@ export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return cidr.address.family === address.family && cidr.address.bits <= address.bits && address.bits <= cidr.last;
 }
 
-/** Bits of an address of this family. */
+/** The number of bits in an address of this family. */
 export function width(address: IpAddress): number {
   return address.family === 4 ? 32 : 128;
 }
@@ -91,7 +91,7 @@ function expandIpv6(text: string): number[] | undefined {
 }
 
 /**
- * The canonical text of an address, as {@link parseIp} reads it.
+ * Formats an address as canonical text, which {@link parseIp} can read.
  *
  * @example
  * formatIp({ family: 6, bits: 1n }); // "::1"
@@ -148,7 +148,7 @@ const EMBEDDINGS: readonly Embedding[] = [
 ];
 
 /**
- * The IPv4 addresses that traffic to an IPv6 address may reach, because a translator or a tunnel unwraps it; none for others. If an
+ * Returns the IPv4 addresses that traffic to an IPv6 address may reach, because a translator or a tunnel unwraps it; none for others. If an
  * address can be read in several ways, all of them are returned.
  *
  * @example

@@ -13,7 +13,7 @@ export interface SliceRules {
   readonly conditions: (ready: boolean) => Readonly<Record<string, boolean>>;
 }
 
-/** The slices that are equivalent to the subsets of Endpoints: one for each subset and address family, or as many as needed. */
+/** Returns the slices that are equivalent to the subsets of Endpoints: at least one for each subset and address family. */
 export function slicesOf({ subsets = [] }: Endpoints, rules: SliceRules): SliceContent[] {
   return subsets.flatMap((subset) => {
     const placed = placedOf(subset).slice(0, rules.addressesMax);

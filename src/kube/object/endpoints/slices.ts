@@ -12,7 +12,7 @@ import { canonicalJson, isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../types.ts";
 
 /**
- * A sorted text form, which is equal for equivalent slices.
+ * Returns a sorted text form that is equal for equivalent slices.
  *
  * @example
  * const slice = { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata: {}, addressType: "IPv4" };

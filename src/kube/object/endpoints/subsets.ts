@@ -49,7 +49,7 @@ interface Registry {
 }
 
 /**
- * A sorted text form, which is equal for equivalent subsets.
+ * Returns a sorted text form that is equal for equivalent subsets.
  *
  * The time grows with the size of the object; if several subsets have the same port, it grows with ports × addresses.
  *
@@ -72,10 +72,11 @@ export function subsetsFingerprint(subsets: readonly EndpointSubset[] | null | u
 }
 
 /**
- * Subsets as an API server before Kubernetes 1.36 stores them, except for its order: one subset per distinct set of addresses, addresses by IP.
+ * Returns the subsets as an API server before Kubernetes 1.36 stores them, but in a different order: one subset for each distinct set of
+ * addresses, with the addresses sorted by IP.
  *
- * Source of the rule: `RepackSubsets`, applied to every create and update of Endpoints before Kubernetes 1.36, and still by the
- * endpoints controller.
+ * Source: `RepackSubsets` in Kubernetes. API servers before 1.36 apply it to every create and update of Endpoints; the endpoints controller
+ * still applies it.
  *
  * @example
  * repackSubsets([

@@ -24,6 +24,6 @@ export const ENDPOINTS_FIELDS = {
   subsets: [
     2,
     listOf(SUBSET),
-    "All addresses, grouped by their ports. The server stores them as they are written; before Kubernetes 1.36 it regroups them on every write.",
+    "All addresses, grouped by their ports. From Kubernetes 1.36 on, the server stores them as written; earlier versions regroup them on every write.",
   ],
 } as const;

@@ -136,7 +136,7 @@ function recordOf({ identity, wallMs, times }: ElectionState, { transitions, acq
 }
 
 /**
- * The record of a Lease that its holder releases: free immediately, for client-go's candidates too.
+ * Returns the record of a Lease that its holder releases. The Lease is free immediately, even for candidates that use client-go.
  *
  * @example
  * releaseRecord(readLease(lease), clock.now()).holderIdentity; // ""
@@ -147,8 +147,8 @@ export function releaseRecord({ leaseTransitions }: LeaseRecord, wallMs: number)
 }
 
 /**
- * The record of a Lease that its holder hands to the candidate that requested it. The candidate leads as soon as it has renewed the Lease. If it
- * never does, the Lease expires like any other.
+ * Returns the record of a Lease that its holder hands to the candidate that requested it. The candidate leads as soon as it has renewed the
+ * Lease. If it never does, the Lease expires like any other.
  *
  * @example
  * handedRecord(readLease(lease), "syncer-1_77ab…", clock.now()).leaseTransitions; // one more
@@ -167,7 +167,7 @@ export function handoverMs({ leaseDurationSeconds, renewDeadlineSeconds }: Elect
 }
 
 /**
- * Why these times are invalid by client-go's checks; undefined if they are valid.
+ * Returns why client-go's checks reject these times; undefined if they are valid.
  *
  * @example
  * electionTimesProblem({ leaseDurationSeconds: 10, renewDeadlineSeconds: 10, retryPeriodSeconds: 2 });

@@ -85,7 +85,7 @@ export interface LeaderElection {
 }
 
 /**
- * An election that has not begun.
+ * Creates an election that has not begun.
  *
  * @throws CONFIG_VALUE when the times contradict each other.
  * @example
@@ -251,7 +251,10 @@ class Candidate implements LeaderElection {
     this.#leadUntilMs = undefined;
     this.#tellStatus();
     if (drained || given) return;
-    throw new EngineError("LEADERSHIP_LOST", `Lost the lease ${formatKey(lease)}, and its work did not end within ${drainMs} ms`);
+    throw new EngineError(
+      "LEADERSHIP_LOST",
+      `Lost the lease ${formatKey(lease)}, and the work in progress did not end within ${drainMs} ms`,
+    );
   }
 
   /** One look and, where the rules say so, one write. Never throws; undefined if it failed or another candidate was faster. */

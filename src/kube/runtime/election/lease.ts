@@ -69,8 +69,8 @@ export interface LeaseChange {
 }
 
 /**
- * The Lease with this record and these notes. All five fields are written, including zeros and empty strings, as client-go's lease lock writes
- * them; labels and annotations that others gave the Lease stay.
+ * Returns the Lease with this record and these notes. All five fields are written, including zeros and empty strings, as client-go's lease
+ * lock writes them; labels and annotations that others gave the Lease stay.
  *
  * @example
  * client.create(LEASES, writeLease(record, { key: { namespace: "vc-blue", name: "endpoint-sync-blue" } }));
@@ -92,7 +92,7 @@ function noted(metadata: KubeObject["metadata"], { blindSince, askedBy }: LeaseN
 }
 
 /**
- * Wall time in the format of a Lease, with microseconds.
+ * Formats wall time as Leases contain it, with microseconds.
  *
  * @example
  * leaseTime(0); // "1970-01-01T00:00:00.000000Z"

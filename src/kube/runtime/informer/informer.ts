@@ -51,7 +51,7 @@ export interface Informer extends ObjectSource {
 }
 
 /**
- * An informer that has not started. Several informers over one client share its connections.
+ * Creates an informer that has not started. Several informers of one client share its connections.
  *
  * @example
  * const informer = createInformer({ client, resource: ENDPOINTS, clock: systemClock, chance: systemChance });

@@ -22,7 +22,7 @@ export interface ListAllOptions {
 export type CompleteList = Pick<ObjectList, "items" | "resourceVersion">;
 
 /**
- * Every object in scope. If the list expires between two pages, it is read again in one piece, as client-go does.
+ * Lists every object in scope. If the list expires between two pages, it is read again in one piece, as client-go does.
  *
  * @throws API_LIST_TOO_LARGE when the pages do not end, or contain too much text; errors of the client.
  * @example

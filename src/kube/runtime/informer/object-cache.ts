@@ -79,8 +79,8 @@ export interface Replacement {
 /**
  * The last observed objects of one kind. Changes are reported as keys; readers look up the new state.
  *
- * Guarantee: within one history of the cluster no object goes back to an older resourceVersion, and a life (uid) that
- * ended does not return, regardless of the order and repetition of events.
+ * Guarantee: within one history of the cluster, no object goes back to an older resourceVersion, and a deleted object (uid) does not
+ * return, regardless of the order and repetition of events.
  */
 export class ObjectCache {
   #objects = new KeyMap<KubeObject>();

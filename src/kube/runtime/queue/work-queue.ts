@@ -85,7 +85,7 @@ export interface WorkQueue {
 }
 
 /**
- * An empty queue.
+ * Creates an empty queue.
  *
  * @example
  * const queue = createWorkQueue({ name: "endpoints", clock: systemClock });
