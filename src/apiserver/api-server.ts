@@ -144,7 +144,7 @@ class Serving {
 
   constructor(options: ApiServerOptions) {
     const { registry, clock, version, limits = {}, basePath = "", visible, onWatch, metrics = noMetrics } = options;
-    assert(basePath === "" || /^(\/[^/]+)+$/.test(basePath), "a base path begins with a slash and does not end with one");
+    assert(basePath === "" || /^(\/[^/]+)+$/.test(basePath), "a base path begins with a slash and does not end with a slash");
     this.#options = options;
     this.#answering = new Answering(createAnswerWriter({ clock, readMs: limits.readMs ?? READ_MS }));
     this.#documents = createDocumentRoutes({

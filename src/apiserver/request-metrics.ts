@@ -72,7 +72,7 @@ export function createRequestMetrics({ metrics, clock, definitions }: RequestMet
   return { metrics, clock, placeOf, watches };
 }
 
-/** One request, from its arrival to its answer. */
+/** One request, from its arrival to its response. */
 export class CountedRequest {
   /** Attributes of the request; undefined until its path is parsed. */
   attributes: Attributes | undefined;

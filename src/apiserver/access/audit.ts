@@ -70,7 +70,7 @@ export function createAuditRecord(trail: AuditTrail): AuditRecord {
 const HIDDEN = "********";
 
 /**
- * An address without the values of its query, which may include sign-in codes.
+ * Replaces every value in the query of an address with asterisks, because a value may be a sign-in code.
  *
  * @example
  * withoutValues("/auth/oidc/callback?code=abc&state=x"); // "/auth/oidc/callback?code=********&state=********"
@@ -84,7 +84,7 @@ export function withoutValues(uri: string): string {
 }
 
 /**
- * The addresses that a request came through. Source: `SourceIPs` of the API machinery.
+ * Returns the addresses that a request passed through, beginning with the client. Source: `SourceIPs` of the API machinery.
  *
  * @example
  * sourceIPsOf(request); // ["203.0.113.7", "127.0.0.1"]

@@ -13,10 +13,10 @@ const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 const GROUPS_MAX = 100;
 
 /**
- * The user on whose behalf a request is answered: the user that the headers `Impersonate-User` and `Impersonate-Group` name, if `user` may
- * impersonate that user, or `user` without such headers. Source: the API server's impersonation filter.
+ * Returns the user whose permissions apply to a request: the user that the headers `Impersonate-User` and `Impersonate-Group` name, or `user`
+ * if there are no such headers. Source: the API server's impersonation filter.
  *
- * @throws API_FORBIDDEN when `user` may not, API_BAD_REQUEST when the headers name no user.
+ * @throws API_FORBIDDEN when `user` may not impersonate the named user or groups; API_BAD_REQUEST when the headers name no user.
  */
 export function impersonated(
   request: Pick<IncomingMessage, "headers" | "headersDistinct">,
@@ -57,7 +57,7 @@ function withUsual(name: string, groups: readonly string[]): readonly string[] {
   return own.includes(standing) ? own : [...own, standing];
 }
 
-/** The groups of every ServiceAccount in a namespace. */
+/** The groups to which every ServiceAccount in a namespace belongs. */
 export function serviceAccountGroups(namespace: string): readonly string[] {
   return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
 }

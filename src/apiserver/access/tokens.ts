@@ -62,7 +62,7 @@ const EXPIRING_MAX = 100_000;
 const SWEEP_MIN = 1_000;
 
 /**
- * Starts without tokens.
+ * Creates an empty set of tokens.
  *
  * @example
  * const tokens = createTokens({ chance: systemChance, clock: systemClock });

@@ -12,9 +12,9 @@ export interface PatchParameters {
 }
 
 /**
- * Requires a manager from appliers, and refuses force from all others.
+ * Checks the parameters of a patch: an apply must name its manager, and only an apply may use `force`.
  *
- * @throws API_INVALID when a parameter is missing, out of place or not a valid manager name.
+ * @throws API_INVALID when the manager is missing or has an invalid name, or when another patch uses `force`.
  */
 export function checkPatchParameters({ apply, fieldManager = "", force }: PatchParameters): void {
   const errors: FieldError[] = [];
@@ -38,7 +38,7 @@ export interface ManagerSource {
 }
 
 /**
- * The manager on whose behalf a request writes: the parameter, else the client's name, else "unknown".
+ * The name of the manager that a request writes as: the parameter, the client's name if there is no parameter, or "unknown".
  *
  * @example
  * managerName({ userAgent: "kubectl/v1.33.1 (linux/amd64)" }); // "kubectl"

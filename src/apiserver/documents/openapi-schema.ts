@@ -37,7 +37,7 @@ export function reference(name: string): JsonObject {
 }
 
 /**
- * The schemas of kinds of one group version, of their lists, and of every named type in them.
+ * The schemas of the kinds of one group version, of their lists, and of every named type that they use.
  *
  * @example
  * Object.keys(schemasOf([endpoints])).includes("io.k8s.api.core.v1.EndpointSubset"); // true

@@ -29,7 +29,7 @@ const OFFERS: readonly Offer<ResponseFormat>[] = [
   { type: "application/yaml", value: "yaml" },
 ];
 
-/** Writes answers. */
+/** Writes responses. */
 export class Answering {
   readonly #writer: AnswerWriter;
 
@@ -52,7 +52,7 @@ export class Answering {
     write(response, code, `application/${format}`, [...partsOf(object, format, pretty(request, query))].join(""));
   }
 
-  /** An answer in its final form, of any size; undefined once it is written. */
+  /** Sends a response in its final form, of any size. Returns undefined if it is already written. */
   send(
     { request, response, query, audit, caller }: Exchange,
     { code, format, object, each, audited }: ApiResponse,

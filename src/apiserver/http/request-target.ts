@@ -20,9 +20,9 @@ export interface ResourceTarget {
 const NAMESPACE_PARTS = new Set(["status", "finalize"]);
 
 /**
- * Parses a path; undefined if it names no resource. `/namespaces/x` is the object, `/namespaces/x/services` a collection in it.
+ * Parses a path; undefined if it names no resource. `/namespaces/x` is the Namespace itself, `/namespaces/x/services` a collection in it.
  *
- * @throws API_BAD_REQUEST when a segment is not decodable.
+ * @throws API_BAD_REQUEST when a segment cannot be decoded.
  * @example
  * parseTarget("/api/v1/namespaces/shop/endpoints/db"); // { apiVersion: "v1", plural: "endpoints", namespace: "shop", name: "db", watch: false }
  */

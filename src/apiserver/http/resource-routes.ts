@@ -76,7 +76,7 @@ interface Route {
 /** By method. A watch is a GET on the wire, and a method of its own here. */
 type Routes = ReadonlyMap<string, Route>;
 
-/** The verbs over HTTP: maps method and path to a call of the registry, and the result to an answer. */
+/** Serves the verbs over HTTP: maps method and path to a call of the registry, and the result to a response. */
 export class ResourceRoutes {
   readonly #options: ResourceRoutesOptions;
   readonly #ofObject: Routes = new Map<string, Route>([

@@ -81,9 +81,9 @@ function parsePointer(text: unknown, where: string): Pointer {
 }
 
 /**
- * The document after all operations.
+ * Applies all operations to a document and returns the result.
  *
- * @throws PatchApplyError when one of them does not apply, PatchGrowthError when copies add up to more than {@link COPIED_BYTES_MAX}.
+ * @throws PatchApplyError when an operation does not apply, PatchGrowthError when copies add up to more than {@link COPIED_BYTES_MAX}.
  * @example
  * applyJsonPatch({ a: [1] }, parseJsonPatch([{ op: "add", path: "/a/-", value: 2 }])); // { a: [1, 2] }
  */

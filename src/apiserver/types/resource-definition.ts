@@ -104,7 +104,7 @@ export interface Strategy {
 }
 
 /**
- * The `status` subresource of most kinds. Its writer may also change labels and annotations, but not owner references or
+ * Implements the `status` subresource of most kinds. Its writer may also change labels and annotations, but not owner references or
  * finalizers.
  */
 export function replaceStatus(desired: KubeObject, old: KubeObject): KubeObject {

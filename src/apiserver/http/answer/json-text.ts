@@ -76,7 +76,7 @@ export function listingOf(object: object): Listing | undefined {
   return { head, name, elements: elements as readonly object[] };
 }
 
-/** Maps an element of a list to what is written. */
+/** Maps an element of a list to the value to write. */
 export type Each = (element: object) => object;
 
 const asItIs: Each = (element) => element;
@@ -105,8 +105,8 @@ const elementsKept = new Kept<Elements>(8 * 1024 * 1024);
 const ELEMENTS_BYTES_MAX = 64 * 1024;
 
 /**
- * The JSON text of a short list of stored objects, in two parts: the elements are encoded once while they stay the same. Undefined for
- * everything else.
+ * The JSON text of a short list of stored objects, in two parts. The encoded elements are reused until one of them changes. Returns undefined
+ * for everything else.
  */
 export function listBytes(object: object, each = asItIs): readonly [head: string, elements: Buffer] | undefined {
   const listing = listingOf(object);

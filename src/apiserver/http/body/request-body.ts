@@ -12,15 +12,16 @@ import { badRequest, tooLarge, unsupportedMediaType } from "../../types/status.t
 /** Bodies that were read before the parser has told their end. */
 const read = new WeakSet<IncomingMessage>();
 
-/** Reports whether some of a request's body may still come. */
+/** Reports whether part of a request's body may still arrive. */
 export function isUnread(request: IncomingMessage): boolean {
   return !request.complete && !read.has(request);
 }
 
 /**
- * The bytes of a body; at once if it came together with the head, as most do. `claim` is called for each piece, and may refuse it.
+ * Reads the bytes of a body. Returns them without a promise if they arrived together with the headers, as is usual. `claim` is called for each
+ * piece, and may refuse it by throwing.
  *
- * @throws API_INVALID (413) when there are more than `bytesMax`, and what `claim` throws; the rest is not read.
+ * @throws API_INVALID (413) when there are more than `bytesMax` bytes, and any error of `claim`. The rest of the body is then not read.
  */
 export function readBytes(request: IncomingMessage, bytesMax: number, claim: (bytes: number) => void = () => {}): Buffer | Promise<Buffer> {
   if (request.destroyed) throw closed();
@@ -77,9 +78,9 @@ function closed(): Error {
 const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,:\n{[');
 
 /**
- * Refuses a body with more than `valuesMax` values before it is parsed. Members and items count, and in YAML every possible separator.
+ * Refuses a body with more than `valuesMax` values before it is parsed. In JSON, members and items count; in YAML, every line, comma and colon.
  *
- * @throws API_INVALID (413).
+ * @throws API_INVALID (413) when there are more.
  */
 export function checkValues(bytes: Buffer, mediaType: string | undefined, valuesMax: number): void {
   const isYaml = mediaType?.endsWith("yaml") === true && bytes[0] !== BRACE;
@@ -119,10 +120,10 @@ export function mediaTypeOf(request: IncomingMessage): string | undefined {
 }
 
 /**
- * The data of an object's body; JSON unless the type is YAML, or protobuf if the shape has numbers. Undefined when the
- * body is empty.
+ * Parses the body of a request as YAML or protobuf if its media type says so, and otherwise as JSON. Protobuf requires a shape whose fields
+ * have numbers. Returns undefined for an empty body.
  *
- * @throws API_BAD_REQUEST when it does not parse, API_ERROR (415) when its type is unknown.
+ * @throws API_BAD_REQUEST when the body does not parse, API_ERROR (415) when its media type is not supported.
  */
 export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape, valuesMax }: BodyForm): unknown {
   if (mediaType === PROTOBUF_TYPE && isReadable(shape) && bytes.length > 0) return parseProtobuf(bytes, shape);
@@ -171,10 +172,10 @@ function parseProtobuf(bytes: Buffer, shape: ObjectSchema): unknown {
 }
 
 /**
- * Data of a YAML text, or of a JSON text, which is also YAML but parses faster as JSON. A mapping of YAML can begin as JSON does.
+ * Parses a YAML text. A text that begins with a brace is parsed as JSON first, which is faster, and as YAML if that fails.
  *
  * @param valuesMax Maximum number of values after expanding aliases.
- * @throws API_BAD_REQUEST when the text is neither, is nested too deeply, or its aliases expand to more than `valuesMax`.
+ * @throws API_BAD_REQUEST when the text is not YAML, is nested too deeply, or has aliases that expand to more than `valuesMax` values.
  */
 export function parseYaml(text: string, valuesMax: number): unknown {
   let fault: Error | undefined;

@@ -22,8 +22,8 @@ export interface KnownCallers {
 }
 
 /**
- * Creates an empty record of callers. Credentials are kept as digests, except the latest ones of each open connection, which are kept as
- * received.
+ * Creates an empty record of callers. It keeps credentials as digests, except for the latest credentials of each open connection, which it keeps
+ * as received.
  */
 export function createKnownCallers(max = KNOWN_MAX): KnownCallers {
   const users = new Map<string, string>();

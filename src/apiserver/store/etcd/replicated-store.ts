@@ -57,7 +57,7 @@ export interface ReplicatedStoreOptions {
 /** Text that comes back from etcd as it went in. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
-/** The store of one of several processes. Closing it closes the connection. */
+/** A store that several processes share through etcd. Closing the store closes the connection. */
 export class ReplicatedStore implements EtcdStore {
   readonly #options: ReplicatedStoreOptions;
   readonly #replica: Replica;
@@ -240,7 +240,7 @@ export class ReplicatedStore implements EtcdStore {
   }
 
   async #write(write: EtcdWrite): Promise<StoredObject | undefined> {
-    assert(STORABLE.test(write.key), "a key has no unpaired surrogate");
+    assert(STORABLE.test(write.key), "a key contains no unpaired surrogate");
     this.#demandOpen();
     if (write.object !== undefined) demandRoom(this.#replica.view, this.#options.memory, write.key, write.object);
     const answered = { late: false };
@@ -254,13 +254,13 @@ export class ReplicatedStore implements EtcdStore {
     writing.then(forget, forget);
     return this.#inTime(writing, () => {
       answered.late = true;
-      return unknownOutcome("etcd does not answer");
+      return unknownOutcome("etcd does not respond");
     });
   }
 
   /** Brings this process as far as every write that was acknowledged, to whomever, before the call. */
   #catchUp(): Promise<void> {
-    return this.#inTime(this.#follow(), () => unavailable("etcd does not answer"));
+    return this.#inTime(this.#follow(), () => unavailable("etcd does not respond"));
   }
 
   /** Every caller is answered in time, counted from the call, whatever others wait for. */

@@ -52,8 +52,8 @@ interface Watcher {
 }
 
 /**
- * The reading half of a store, in memory: the current objects, a window of history, and watches. It shows exactly the events that it is
- * given, assigns no revisions itself, and never goes back.
+ * The in-memory part of a store that serves reads: the current objects, a window of history, and watches. It contains exactly the events that
+ * it receives, assigns no revisions itself, and never returns to an earlier state.
  *
  * An event costs a binary search and one call per watcher of its key's prefixes, regardless of the number of other watchers.
  */
@@ -246,7 +246,7 @@ export class StoreView implements HeldObjects {
   }
 }
 
-/** The object at a revision, frozen. */
+/** The object with this resourceVersion, frozen. */
 export function withRevision(object: KubeObject, revision: number): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
 }

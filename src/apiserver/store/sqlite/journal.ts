@@ -89,7 +89,7 @@ const FILLER = "CREATE TABLE IF NOT EXISTS probe(filler BLOB)";
 /**
  * Opens the journal in a file.
  *
- * @throws CONFIG_FILE as {@link openDatabase}.
+ * @throws CONFIG_FILE as {@link openDatabase} does.
  */
 export function openJournal(options: JournalOptions): Journal {
   const { path, progress, readOnly = false } = options;
@@ -109,7 +109,7 @@ export function openJournal(options: JournalOptions): Journal {
 }
 
 /**
- * The journal in a database that is open.
+ * Creates the journal of an open database.
  *
  * @throws CONFIG_FILE when the database is damaged.
  */

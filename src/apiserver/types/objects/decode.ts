@@ -33,8 +33,8 @@ const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00Z");
 const AFTER_LAST_INSTANT = Date.parse("9999-12-31T23:59:59Z") + 1_000;
 
 /**
- * Reports whether an instant, in milliseconds since 1970, has a year of four digits in UTC. Instants in other years could not be read back
- * after they are written. A text with an offset may be in a different year than its instant.
+ * Reports whether an instant, in milliseconds since 1970, has a year of four digits in UTC. The texts of other instants cannot be read back.
+ * A text with an offset may name a different year than UTC does.
  *
  * @example
  * hasFourDigits(Date.parse("9999-12-31T23:59:59-01:00")); // false

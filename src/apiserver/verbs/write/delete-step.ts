@@ -32,7 +32,7 @@ export interface DeletionTerms {
 /** Longest grace period in seconds, 68 years: beyond it there are no timestamps. */
 const GRACE_SECONDS_MAX = 2 ** 31 - 1;
 
-/** The state to store, or undefined when nothing prevents the object's removal. */
+/** Returns the state of the object to store, or undefined when nothing prevents its removal. */
 export function deletionStep(
   definition: ResourceDefinition,
   object: KubeObject,
@@ -85,7 +85,7 @@ function policyOf(finalizers: readonly string[], { orphanDependents, propagation
   return propagationPolicy ?? policyOfFinalizers(finalizers);
 }
 
-/** The policy that the finalizers of an object express. */
+/** The propagation policy that the finalizers of an object imply. */
 export function policyOfFinalizers(finalizers: readonly string[]): PropagationPolicy {
   const found = finalizers.find((finalizer) => finalizer === ORPHAN_FINALIZER || finalizer === FOREGROUND_FINALIZER);
   if (found === undefined) return "Background";

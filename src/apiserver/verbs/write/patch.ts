@@ -46,11 +46,11 @@ export interface PatchRequestOptions extends UpdateOptions {
 }
 
 /**
- * Applies a patch to an object. A patch that sets `metadata.resourceVersion` requires that state. An applied configuration
- * creates a missing object.
+ * Applies a patch to an object. If the patch sets `metadata.resourceVersion`, the object must be at that version. A server-side apply creates
+ * the object if it does not exist.
  *
- * @throws API_BAD_REQUEST when the patch cannot be read, API_INVALID when it does not apply or breaks the object,
- *   API_NOT_FOUND, API_CONFLICT.
+ * @throws API_BAD_REQUEST when the patch cannot be read; API_INVALID when it does not apply or its result is not valid; API_NOT_FOUND;
+ *   API_CONFLICT.
  */
 export async function patch(
   context: ResourceContext,
@@ -78,7 +78,7 @@ export async function patch(
 }
 
 /**
- * A prepared patch, which can be tried on several states.
+ * Compiles a patch, so that it can be tried on several states of an object.
  *
  * @throws API_BAD_REQUEST when it cannot be read; the returned function throws API_INVALID if it does not apply.
  */
@@ -94,7 +94,7 @@ function compile(kind: Exclude<PatchKind, "apply">, { shape }: Pick<ResourceDefi
   return kind === "merge" ? (document) => mergePatch(document, body) : (document) => strategicMerge(shape, document, body);
 }
 
-/** @throws API_BAD_REQUEST when a patch is nested deeper than the limit for any document. */
+/** Checks the depth of a patch. @throws API_BAD_REQUEST when it is nested deeper than any document may be. */
 export function demandShallow(body: unknown): void {
   if (isDeeperThan(body, JSON_DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${JSON_DEPTH_MAX}`);
 }

@@ -24,7 +24,7 @@ export interface EtcdClientOptions {
 
 const BACKOFF = { initialMs: 10, maximumMs: 1_000, jitter: 0.5 };
 
-/** Sends requests to etcd as a user, and retries them if that can help. Tokens are fetched when needed and when expired. */
+/** Sends requests to etcd as a user, and retries them if a retry can succeed. Fetches a token when it needs one and when the token expires. */
 export class EtcdClient {
   readonly #options: EtcdClientOptions;
   #token: Promise<string> | undefined;

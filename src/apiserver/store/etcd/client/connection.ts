@@ -61,7 +61,7 @@ interface Endpoint {
 /** Enough that all writes that arrive together reach etcd together, which shares a wait for the disk between them. */
 const AT_ONCE = 128;
 
-/** A connection to any member that answers. */
+/** A connection to any etcd member that responds. */
 export class EtcdConnection {
   readonly #options: ConnectionOptions;
   readonly #endpoints: readonly Endpoint[];

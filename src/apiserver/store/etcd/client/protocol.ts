@@ -67,7 +67,7 @@ export function decodeWireText(value = ""): string {
 }
 
 /**
- * The end of the range of all keys that begin with `prefix`: the prefix with its last byte raised. The prefix ends in a slash.
+ * The end of the range of all keys that begin with `prefix`: the prefix with its last byte incremented. The prefix must end in a slash.
  *
  * @example
  * decodeWireText(prefixEnd("/a/")); // "/a0"
