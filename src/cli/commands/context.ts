@@ -10,7 +10,7 @@ import type { CommandContext } from "../process/command.ts";
 import { formatValue, visible } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 
-/** `context` and its subcommands: saved flags of a virtual cluster. */
+/** `context` and its subcommands: manage the saved flags of virtual clusters. */
 export function defineContext(command: Command, context: CommandContext): void {
   const define = (name: string, summary: string, example: string) =>
     command.command(name).description(summary).helpOption("-h, --help", "this help").addHelpText("after", examples(example));
@@ -18,7 +18,7 @@ export function defineContext(command: Command, context: CommandContext): void {
     .helpCommand(false)
     .addHelpText(
       "after",
-      "\nCommands use the current context for flags and ENDPOINT_SYNC_* variables that are left out. ENDPOINT_SYNC_CONTEXT selects a different context, or none if the variable is empty.",
+      "\nCommands take flags from the current context if neither the command line nor an ENDPOINT_SYNC_* variable sets them. ENDPOINT_SYNC_CONTEXT selects a different context, or none if the variable is empty.",
     )
     .addHelpText(
       "after",

@@ -29,7 +29,7 @@ interface RenderOptions extends ConfigurationOptions {
   readonly output: OutputFormat;
 }
 
-/** `render`: objects in, patched objects out, no cluster. */
+/** `render`: patches objects from a file, without any cluster. */
 export function defineRender(command: Command, context: CommandContext): void {
   const withFiles = command
     .addOption(configOption().makeOptionMandatory())

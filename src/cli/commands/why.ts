@@ -33,7 +33,7 @@ export function defineWhy(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
     .argument("<kind>", formatChoice(kinds.map(({ resource }) => resource.plural)))
     .argument("<object>", "namespace/name in the tenant cluster, or of the copy on the host")
-    .option("--wait <seconds>", "wait up to this long until nothing is left to write for the object", parsePositive)
+    .option("--wait <seconds>", "wait up to this long until no write for the object is pending", parsePositive)
     .addHelpText(
       "after",
       examples(
@@ -121,7 +121,7 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
 }
 
 const TAKEN_FOR_GRANTED =
-  "backends: auto is evaluated with the permissions of these kubeconfigs: a syncer without permissions on EndpointSlices copies only Endpoints, and its log names the missing ones";
+  "backends: auto is evaluated with the permissions of these kubeconfigs: a syncer without permissions on EndpointSlices copies only Endpoints, and its log names the missing permissions";
 
 /** Slices are to come for the Service that a syncer without the permissions on them never writes. */
 function takesRights({ engine }: Inspection, { writes }: Preview, service: ObjectKey): boolean {

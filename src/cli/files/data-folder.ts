@@ -31,7 +31,7 @@ export interface DataFolder {
 }
 
 /**
- * Opens a folder, which is created if it does not exist: `cluster.db` contains the objects, `credentials.json` the credentials that
+ * Opens a folder, and creates it if it does not exist. `cluster.db` contains the objects. `credentials.json` contains the credentials that
  * clients trust and present. No other process can open the folder until it is closed.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used.

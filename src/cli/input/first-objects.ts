@@ -7,10 +7,10 @@ import { displayName } from "./objects.ts";
 const DEFAULT_NAMESPACE = "default";
 
 /**
- * Creates the initial objects of a cluster, in order. Existing ones stay as they are, so that a cluster that
- * keeps its data can be restarted with the same file.
+ * Creates the initial objects of a cluster, in order. Existing objects do not change, so that a cluster that keeps its data can be restarted
+ * with the same file.
  *
- * @throws USAGE when the cluster does not serve a kind, or refuses an object; names the object.
+ * @throws USAGE when the cluster does not serve a kind, or refuses an object. The message names the object.
  * @example
  * await createMissing(cluster, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }]);
  */

@@ -46,11 +46,10 @@ export function addInspectionFlags(command: Command): Command {
 }
 
 /**
- * Inspects both clusters and passes the result to `use`. Problems of the configuration are reported, and `use` is not called.
+ * Inspects both clusters and passes the result to `use`. If the configuration has errors, they are reported, and `use` is not called.
  *
- * @param use - returns `again` to have both clusters read once more, after a moment
- *
- * @throws as `run` does: errors of a cluster, each naming its cluster; CLUSTER_IDENTITY; CONFIG_VALUE.
+ * @param use Returns `again` if both clusters must be read once more, after a moment.
+ * @throws as `run` does: errors that name their cluster; CLUSTER_IDENTITY; CONFIG_VALUE.
  */
 export async function withInspection(
   context: CommandContext,
@@ -111,7 +110,7 @@ interface ReachOptions {
   readonly teardown: Teardown;
 }
 
-/** Opens a cluster for reading, and for deleting on request. */
+/** Opens a cluster for reading and deleting. */
 export function reachCluster({
   side,
   kubeConfig,
@@ -140,7 +139,7 @@ export function reachCluster({
   };
 }
 
-/** Runs a command whose exit code 1 means findings, so that failures need a different one. */
+/** Runs a command whose exit code 1 stands for findings. Failures get an exit code of at least `code`. */
 export async function failingWith({ terminal, exit }: CommandContext, code: number, work: () => Promise<void>): Promise<void> {
   try {
     await work();

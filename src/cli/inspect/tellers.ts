@@ -24,7 +24,7 @@ export interface HostReaders {
   readonly services: readonly ToldService[];
 }
 
-/** Reads the slices of the host as they are, without the changes of a run; undefined if they may not be read. */
+/** Reads the current slices of the host, without the changes that a run would make; undefined if reading them is not allowed. */
 export async function inspectReaders(
   { rules, tenant, host, hostReads, engine }: Inspection,
   services: readonly ObjectKey[] = tenant.source(SERVICES).list().map(keyOf),
@@ -40,7 +40,7 @@ export async function inspectReaders(
   }
 }
 
-/** A table of the sources of slices on the host; empty without Services. */
+/** The table of the sources of slices on the host; empty if there are no Services. */
 export function describeReaders(services: readonly ToldService[]): string {
   const rows = [...groupsOf(services)].map(([who, group]) => rowOf(who, group));
   return rows.length === 0 ? "" : section([["SOURCE", "SERVICES", "READY", "NAMES"], ...rows]);

@@ -30,9 +30,9 @@ export const DATABASE_FILE = "management.db";
 const KEY_FILE = "encryption.key";
 
 /**
- * The cipher for the given keys, or for the one stored with the data.
+ * Creates the cipher from the keys that the options name, or from the key that is stored with the data.
  *
- * @throws CONFIG_FILE when there is none; CONFIG_VALUE for a value that is not a key.
+ * @throws CONFIG_FILE when there is no key; CONFIG_VALUE for a value that is not a key.
  */
 export async function readCipher({ file, folder, terminal }: EncryptionKeyOptions): Promise<PlatformCipher> {
   const given = file === undefined ? terminal.env[ENCRYPTION_KEY_VARIABLE] : await terminal.read(file);
@@ -45,7 +45,7 @@ export async function readCipher({ file, folder, terminal }: EncryptionKeyOption
 /**
  * Like {@link readCipher}, but creates a key next to new data.
  *
- * @throws as {@link readCipher}.
+ * @throws as {@link readCipher} does.
  */
 export async function readOrMakeCipher(options: EncryptionKeyOptions & { readonly folder: string }): Promise<PlatformCipher> {
   const { file, folder, terminal } = options;

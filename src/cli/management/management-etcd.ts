@@ -37,7 +37,7 @@ const PLAIN =
 /** Longer than any useful wait, and shorter than the longest timer. */
 const COMPACTION_MAX = 10_000;
 
-/** Reads `--etcd-compaction-interval`. @throws InvalidArgumentError when it is not a number of minutes. */
+/** Parses `--etcd-compaction-interval`. @throws InvalidArgumentError when it is not a number of minutes. */
 export function parseCompaction(text: string): number {
   const minutes = Number(text);
   if (/^[0-9.]+$/.test(text) && minutes <= COMPACTION_MAX) return minutes;
@@ -48,8 +48,7 @@ export function parseCompaction(text: string): number {
  * Opens the etcd that the options name, as a store that several servers share. The encryption keys must be given, because they cannot be
  * stored next to the data.
  *
- * @throws CONFIG_FILE when there is no key; errors of etcd and the files; STORE_FAILED for an incomplete copy, or
- *   missing data.
+ * @throws CONFIG_FILE when there is no key; STORE_FAILED for an incomplete copy, or missing data; errors of etcd and the files.
  */
 export async function openSharedStore(
   terminal: Pick<Terminal, "read" | "env">,
@@ -81,7 +80,7 @@ export async function openSharedStore(
     ...(recoverMs !== undefined && { recoverMs }),
   });
   if (publicUrl === undefined)
-    logger.warn("Without --public-url, every server names itself in tokens and sign-ins; give all servers the same URL");
+    logger.warn("Without --public-url, every server puts its own address into tokens and sign-ins; set the same URL for all servers");
   const compaction = minutes > 0 && isEtcdStore(store) && { compact: store.compactEtcd.bind(store), compactAfterMs: minutes * MINUTE_MS };
   const sharing = { ...compaction, ...(isEtcdStore(store) && { resealable: store }) };
   const keep = async () => (isEtcdStore(store) ? keepEtcdSign(kubeconfig, { flags, store, clock: systemClock, logger }) : undefined);

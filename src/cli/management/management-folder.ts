@@ -54,11 +54,11 @@ export interface ManagementFolderOptions {
 const DAYS_LEFT_MIN = 30;
 
 /**
- * Opens a folder, which is created if it does not exist: `management.db` with everything that is stored, `server.json` with
- * certificate and port, and `encryption.key` when no key is given. No other process can open the folder until it is closed.
+ * Opens a folder, and creates it if it does not exist. `management.db` contains all objects, `server.json` the certificate and the port, and
+ * `encryption.key` the key if the options name none. No other process can open the folder until it is closed.
  *
- * @throws CONFIG_FILE when the folder or a file in it cannot be used, such as data that was written with another key, or with no
- *   key next to it; CONFIG_VALUE for a value that is not a key; STORE_FAILED for a backup, an incomplete copy, or missing data.
+ * @throws CONFIG_FILE when the folder or a file in it cannot be used, for example because the key is missing or is not the one that encrypted
+ *   the data; CONFIG_VALUE for a value that is not a key; STORE_FAILED for a backup, an incomplete copy, or missing data.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
   const { path, name, acceptDataLoss = false } = options;

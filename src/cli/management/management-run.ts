@@ -93,7 +93,7 @@ function quotaOf({ maxObjectsPerOwner, maxBytesPerOwner }: ManagementFlags): Man
 
 const LOOPBACK = /^(localhost|127\.[0-9.]+|::1)$/;
 
-/** Serves until the process is asked to stop. @throws errors of the files and the port. */
+/** Serves the management API until a stop signal. @throws errors of the files and the port. */
 export async function runManagement(context: CommandContext, flags: ManagementFlags): Promise<void> {
   const { terminal } = context;
   const { name, kubeconfig = `${name}.kubeconfig` } = flags;
@@ -176,7 +176,8 @@ function checkFlags({ http, host, tlsCert, tlsKey, memory, data, etcd }: Managem
   if (http === true && !LOOPBACK.test(host)) throw new EngineError("USAGE", `--http serves loopback addresses only, not ${host}`);
   if (http === true && (tlsCert ?? tlsKey) !== undefined)
     throw new EngineError("USAGE", "--http has no certificate; omit --tls-cert and --tls-key");
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new EngineError("USAGE", "--tls-cert and --tls-key must be given together");
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new EngineError("USAGE", "--tls-cert and --tls-key must be specified together");
 }
 
 interface ReadConfig {

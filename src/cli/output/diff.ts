@@ -10,8 +10,8 @@ const CONTEXT = 3;
 const DIFFERENCES_MAX = 2_000;
 
 /**
- * The changes from one text to another, as a unified diff with three lines of context; "" when they are equal. A missing text is "",
- * and has no lines.
+ * Formats the changes from one text to another as a unified diff with three lines of context; "" when the texts are equal. The text "" stands for
+ * a missing object, and has no lines.
  *
  * @example
  * unifiedDiff({ name: "host Endpoints vc-blue/db", before: "a\nb\n", after: "a\nc\n" });

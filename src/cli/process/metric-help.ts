@@ -7,7 +7,7 @@
 /** Metric → its meaning, in one line. */
 export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_writes_total: "Creates, updates and deletes by the syncer; constant while nothing changes",
-  endpoint_sync_lag_seconds: "Time from the arrival of a tenant's change to the response to the host write that it caused",
+  endpoint_sync_lag_seconds: "Time from the arrival of a change in the tenant to the response to the resulting write on the host",
   endpoint_sync_plans_total: "Reconciles of an object, by outcome: copied, absent, waiting, left, refused, stale",
   endpoint_sync_notes_total: "Reasons why objects are left alone, waiting, or changed during the sync, by code",
   endpoint_sync_refused_addresses_total: "Addresses left out by the address policy, counted at each reconcile of an object",
@@ -15,14 +15,14 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_patch_outcomes_total: "Outcomes of patches, counted once per patch and plan",
   endpoint_sync_contradictions_total:
     "Reconciles in which a cache contradicted its cluster for a third of a second; the lists are then read again, at most once a minute",
-  endpoint_sync_braked_objects: "Objects whose writes are slowed because no change of their source causes them",
+  endpoint_sync_braked_objects: "Objects whose writes are slowed, because they do not result from changes of the source",
   endpoint_sync_braked_writes_total: "Delayed writes of objects that are written too often",
   endpoint_sync_events_dropped_total: "Events that were not written, because their namespace had used up its share",
   endpoint_sync_long_pieces_total: "Tasks that took more than 50 ms and blocked all others; the log names the objects",
   endpoint_sync_delete_brake_engaged: "1 while the delete brake holds deletes",
   endpoint_sync_invisible_services:
-    "Services whose readers on the host do not see all backends; see BACKENDS_INVISIBLE. Checked 30 s after a copy is written",
-  endpoint_sync_cluster_is_another: "1 while another cluster answers in place of the right one",
+    "Services whose backends are not all visible to readers on the host; see BACKENDS_INVISIBLE. Checked 30 s after a copy is written",
+  endpoint_sync_cluster_is_another: "1 while a different cluster responds instead of the expected one",
   endpoint_sync_config_reload_failures_total: "Configurations that could not be loaded; the previous one stays in effect",
   endpoint_sync_missing_permissions: "Permissions that are needed and missing; /readyz names them",
   informer_objects: "Objects in the local copy",
@@ -48,7 +48,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   rest_client_requests_total: "Requests to API servers; code is <error> if there was no response",
   rest_client_request_duration_seconds: "Time from a request to its complete response; for a watch, to the start of the response",
   apiserver_request_total:
-    "Answered requests, by HTTP status; watches are counted when they end. Code 499: the client disconnected before the response",
+    "Completed requests, by HTTP status; watches are counted when they end. Code 499: the client disconnected before the response",
   apiserver_request_duration_seconds: "Time from the headers of a request to its response, excluding watches",
   apiserver_current_inflight_requests:
     "Requests in progress, readOnly or mutating; the limits are --max-requests-inflight and --max-mutating-requests-inflight",
@@ -57,23 +57,23 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
     "Requests refused because a limit was reached: reads, writes, watches, bytes (of bodies), connections, or quota (objects of one owner)",
   apiserver_resource_objects: "Stored objects",
   apiserver_storage_request_duration_seconds:
-    "Duration of writes to the store (create, update, delete) and of revision, the first step of requests where servers share an etcd; all other reads are answered from memory",
+    "Duration of writes to the store (create, update, delete) and of revision, the first step of requests where servers share an etcd; all other reads are served from memory",
   apiserver_storage_request_errors_total: "Failed operations of the store, excluding conflicts",
   apiserver_storage_size_bytes: "Size of the store's files, with --data; etcd reports its own size as etcd_mvcc_db_total_size_in_bytes",
   apiserver_audit_event_total: "Lines written for the audit log",
-  apiserver_audit_error_total: "Lost audit lines; plugin is log, or database for lines that are in the file but not in the database",
-  management_audit_pending_lines: "Lines waiting for the audit database",
+  apiserver_audit_error_total: "Lost audit lines; plugin is log, or database for lines that are only in the file",
+  management_audit_pending_lines: "Lines waiting to be written to the audit database",
   management_sign_ins_total:
     "Sign-ins, by outcome: success; refused (wrong password, not admitted); limited (too many attempts); failed (error of the provider or the server); invalid (not a step of a sign-in)",
   management_login_refreshes_total:
-    "Checks of existing logins: current (the user may still sign in), ended, failed (the provider could not be asked), unasked (the provider cannot be asked without the user)",
+    "Checks of existing logins: current (the user may still sign in), ended, failed (the provider could not be queried), unasked (the provider cannot be queried without the user)",
   management_access_keys:
     "Stored keys, by type (unknown for types without a meaning) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or points elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
-  management_access_key_refusals_total: "Requests answered with 401: missing (no key), unknown, or a state of management_access_keys",
+  management_access_key_refusals_total: "Requests with response 401: missing (no key), unknown, or a state of management_access_keys",
   management_administrator_key_end_timestamp_seconds:
     "Expiry time of the first administrator's key, in seconds since 1970; +Inf if the key does not expire",
   management_etcd_reloads_total:
-    "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would show whether a backup was restored), missed (an event was missed, or data was written without the servers)",
+    "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would show whether a backup was restored), missed (an event was missed, or a program other than the servers wrote data)",
   management_config_reload_failures_total: "Configurations that could not be loaded; the previous one stays in effect",
   process_cpu_seconds_total: "Processor time used",
   process_resident_memory_bytes: "Resident memory",

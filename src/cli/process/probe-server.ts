@@ -30,9 +30,9 @@ interface Answer {
 }
 
 /**
- * Starts listening.
+ * Starts the server for probes and metrics.
  *
- * @throws USAGE when the address does not parse, or cannot be listened on.
+ * @throws USAGE when the address is not valid, or the server cannot listen on it.
  */
 export async function startProbeServer({ address, probes = {}, metrics }: ProbeServerOptions): Promise<ProbeServer> {
   const { host, port } = parseAddress(address);

@@ -28,7 +28,7 @@ export function createTeardown(): Teardown {
   };
 }
 
-/** Waits for `ending`, but no longer than `limitMs`: later steps, such as closing a connection, may be what makes it end. */
+/** Waits for `ending`, but no longer than `limitMs`, because it may end only after a later step, such as closing a connection. */
 export async function atMost(clock: Clock, limitMs: number, ending: Promise<void>): Promise<void> {
   const ended = new AbortController();
   try {

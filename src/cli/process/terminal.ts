@@ -43,7 +43,7 @@ export interface Terminal {
 /** A stop that takes longer is cut off, in milliseconds. A kubelet kills after 30 s. */
 const GRACE_MS = 25_000;
 
-/** The terminal of this process. Call it once. */
+/** Creates the terminal of this process. Call it only once. */
 export function processTerminal(): Terminal {
   const stop = new AbortController();
   const { stdout, stderr, stdin, env } = process;
@@ -78,7 +78,7 @@ export function processTerminal(): Terminal {
 }
 
 /**
- * Whether a stream shows colours. NO_COLOR counts when it is not empty (no-color.org).
+ * Reports whether a stream shows colours. NO_COLOR disables them if it is not empty (no-color.org).
  *
  * @example
  * showsColours({ isTTY: true }, { NO_COLOR: "1" }); // false

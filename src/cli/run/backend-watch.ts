@@ -62,7 +62,7 @@ export interface BackendWatch {
   stop(): Promise<void>;
 }
 
-/** Warns about Services whose backends are invisible on the host, once per occurrence, in the log, as a gauge and as Events. Never fails. */
+/** Reports Services whose backends are not visible on the host: in the log and as Events, once per occurrence, and as a gauge. Never fails. */
 export function watchBackends(loaded: WatchedConfiguration, options: BackendWatchOptions): BackendWatch {
   const watch = new RunningWatch(loaded, options);
   const work = watch.run();

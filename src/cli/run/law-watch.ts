@@ -40,8 +40,8 @@ export interface LawWatch {
 }
 
 /**
- * Warns about every pair that oscillates, some time after the sidecar is ready and after each new configuration, and not again
- * while the pair is unchanged. Never fails.
+ * Checks the patches some time after the sidecar is ready, and after each new configuration. Warns once about every pair of expressions that
+ * oscillates, and again only after the pair has changed. Never fails.
  */
 export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions): LawWatch {
   const told = new Set<string>();

@@ -46,7 +46,7 @@ export interface Readiness {
   stop(): void;
 }
 
-/** Checks nothing before {@link Readiness.start}. */
+/** Creates the readiness of a syncer. Permissions are not checked before {@link Readiness.start}. */
 export function createSyncerReadiness(options: SyncerReadinessOptions): Readiness {
   return new WatchedReadiness(options);
 }
@@ -84,7 +84,7 @@ class WatchedReadiness implements Readiness {
     const ids = this.#options.contradicted?.() ?? [];
     if (ids.length === 0) return [];
     return [
-      `CACHE_CONTRADICTED: ${ids.length} objects are not up to date, for example ${ids[0]}: lists lack objects that the API server has`,
+      `CACHE_CONTRADICTED: ${ids.length} objects are not up to date, for example ${ids[0]}: the lists do not contain all objects of the API server`,
     ];
   }
 

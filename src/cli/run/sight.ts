@@ -31,7 +31,7 @@ export type SeenCluster = Pick<FollowedCluster, "side"> & {
   readonly access: Pick<FollowedCluster["access"], "lost" | "retryNow" | "identity">;
 };
 
-/** Starts with an unknown state of the cluster: neither reachable nor lost. */
+/** Tracks whether a cluster is reachable. At first this is unknown: the cluster is neither reachable nor lost. */
 export function createClusterSight(cluster: SeenCluster, times: SightTimes, runtime: Pick<Runtime, "clock">): ClusterSight {
   return new WatchedCluster(cluster, times, runtime);
 }
@@ -81,7 +81,7 @@ class WatchedCluster implements ClusterSight {
     const lost = access.lost();
     if (this.#unansweredMs !== undefined && this.#isLost(this.#unansweredMs)) {
       const sinceMs = Math.min(this.#unansweredMs, ...lost.map((kind) => kind.sinceMs));
-      const why = this.#failure === undefined ? "it does not answer" : loggableMessage(this.#failure);
+      const why = this.#failure === undefined ? "it does not respond" : loggableMessage(this.#failure);
       return [`unable to reach the ${side} cluster since ${this.#wall(sinceMs)}: ${why}`];
     }
     return lost
@@ -104,7 +104,7 @@ class WatchedCluster implements ClusterSight {
 
 const RANK: Readonly<Record<Sight, number>> = { clear: 0, unsteady: 1, blind: 2 };
 
-/** The reachability of all clusters, which is that of the least reachable one. */
+/** Returns the reachability of the least reachable cluster. */
 export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight {
   return clusters.map(({ sight }) => sight).reduce((least, sight) => (RANK[sight] > RANK[least] ? sight : least), "clear");
 }
@@ -119,7 +119,7 @@ export interface ClusterProbe {
   readonly runtime: Pick<Runtime, "clock">;
 }
 
-/** Probes repeatedly, until the returned function is called. A refusal counts as an answer. */
+/** Probes a cluster repeatedly, until the returned function is called. A refusal counts as a response. */
 export function keepAsking({ reach, ask, everyMs, runtime: { clock } }: ClusterProbe): () => Promise<void> {
   const stop = new AbortController();
   const asking = (async () => {

@@ -43,8 +43,8 @@ export interface StartupOptions {
 }
 
 /**
- * Waits until both clusters answer and can be read, and checks that they are different clusters; a host namespace that is missing
- * is only reported, since it can be created later. Resolves early when `stop` aborts.
+ * Waits until both clusters respond and can be read, and checks that they are different clusters. Only warns about a missing host namespace,
+ * which can be created later. Resolves early when `stop` aborts.
  *
  * @throws API_UNAUTHORIZED, API_FORBIDDEN and others when a cluster refuses; API_UNAVAILABLE when its certificate cannot be trusted.
  * @throws CONFIG_VALUE when both sides are the same cluster.
@@ -62,7 +62,7 @@ export async function awaitClusters(options: StartupOptions): Promise<void> {
   }
 }
 
-/** Waits until `attempt` succeeds; resolves early when `stop` aborts. @throws errors that a repetition would not change. */
+/** Waits until `attempt` succeeds; resolves early when `stop` aborts. @throws errors that another attempt would not change. */
 export async function whileUnreachable(
   cluster: FollowedCluster,
   attempt: () => Promise<void>,
@@ -129,7 +129,7 @@ export interface AnsweringCluster extends Pick<FollowedCluster, "side" | "server
 }
 
 /**
- * Refuses equal clusters: every copy would look like a tenant object and be copied again.
+ * Refuses to sync a cluster with itself, because every copy would look like a tenant object and be copied again.
  *
  * @throws CONFIG_VALUE when both sides are the same cluster.
  */
@@ -181,7 +181,7 @@ function isCertificateFault({ cause }: EngineError): boolean {
   return cause instanceof Error && CERTIFICATE_FAULTS.has(String((cause as { code?: unknown }).code));
 }
 
-/** An API server's failure with the name of its cluster added; other failures are unchanged. */
+/** Adds the name of the cluster to the error of an API server. Other errors are unchanged. */
 export function withCluster({ side, server }: Pick<FollowedCluster, "side" | "server">, error: unknown): unknown {
   if (!isEngineError(error) || !error.code.startsWith("API_")) return error;
   const fault = isCertificateFault(error) && { hint: certificateHint(side, error) };

@@ -52,7 +52,7 @@ subsets:
 
 const FIRST_README = `# Patches of the virtual cluster blue
 
-| file | what it is |
+| file | content |
 |---|---|
 | \`vcluster.yaml\` | the configuration of the virtual cluster: the patches are under \`sync.toHost\` |
 | \`settings.yaml\` | settings of endpoint-sync: which addresses may appear on the host |
@@ -96,7 +96,7 @@ async function writeTests(context: CommandContext, folder: string): Promise<void
   const files = await skeletonOf({ loaded, file, names, read });
   const schema = { file: join(folder, TESTS, SCHEMA_FILE), text: formatValue(PATCH_TEST_JSON_SCHEMA(), "json") };
   for (const one of [...files, schema]) await make(terminal, one);
-  terminal.out(visible(`Run them with: endpoint-sync test${folder === "." ? "" : ` ${asWord(folder)}`}\n`));
+  terminal.out(visible(`Run the tests with: endpoint-sync test${folder === "." ? "" : ` ${asWord(folder)}`}\n`));
 }
 
 /** As a shell takes it for one word. */

@@ -6,7 +6,7 @@ export type NameFilter = (name: string) => boolean;
 /**
  * Reads `--filter`: a substring of test names, or a regular expression between slashes.
  *
- * @throws InvalidArgumentError for something between slashes that is not a regular expression.
+ * @throws InvalidArgumentError if the text between the slashes is not a regular expression.
  * @example
  * parseFilter("/^moves .* IPs$/i")("Moves pod IPs"); // true
  */

@@ -31,7 +31,7 @@ export interface RunTools {
 }
 
 /**
- * Runs test files one after the other and reports each once it has run; files without a test that matches the filter are left out.
+ * Runs test files one after the other, and reports each file when it has run. Skips files without a test that matches the filter.
  *
  * @throws CONFIG_FILE when a golden file cannot be written.
  */

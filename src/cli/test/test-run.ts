@@ -73,7 +73,7 @@ function isEmpty({ totals: { passed, failed, error, skipped, unusable } }: TestR
 }
 
 function noneRan({ filter }: TestFlags): EngineError {
-  const next = filter === undefined ? "Add tests, laws or sequences to them" : "Leave out --filter to see the names of all tests";
+  const next = filter === undefined ? "Add tests, laws or sequences to the files" : "Omit --filter to see the names of all tests";
   const message = filter === undefined ? "The test files contain no tests" : "No test name matches --filter";
   return new EngineError("USAGE", message, { details: { hint: `${next}. Use --pass-with-no-tests to accept this` } });
 }

@@ -64,7 +64,8 @@ const LATE = "Sign-in timed out; --timeout sets how long to wait";
 const AGAIN = { details: { hint: "Run the command again to sign in" } };
 
 /**
- * The address of a platform without the path of its API. A key must not be readable in transit.
+ * Returns the address of a platform without the path of its API. It requires TLS, except on this machine, so that keys are not readable in
+ * transit.
  *
  * @throws USAGE for a server over plain HTTP on another machine.
  * @example
@@ -78,7 +79,7 @@ export function platformAddress(text: string): string {
 }
 
 /**
- * Refuses a misspelled connector, which the user would otherwise notice only in the browser.
+ * Checks that the platform has a connector. Otherwise, the user would notice a misspelled name only in the browser.
  *
  * @throws USAGE when the platform has no such connector; API_UNAVAILABLE when it cannot be reached.
  */
@@ -118,7 +119,7 @@ async function ask(fetch: ProviderFetch, url: string, request: Parameters<Provid
 }
 
 /**
- * Whether the platform accepts a key. A platform that cannot be reached counts as accepting it: the next user of the key reports why.
+ * Reports whether the platform accepts a key. If the platform cannot be reached, the result is true; the next request with the key reports why.
  */
 export async function takesKey(fetch: ProviderFetch, server: string, accessKey: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${accessKey}`, accept: "application/json" };
@@ -133,7 +134,7 @@ const LOOK_MS = 10_000;
 const ANSWER_MS = 30_000;
 
 function strange(url: string): EngineError {
-  return new EngineError("API_UNAVAILABLE", `The server at ${url} is not a platform`, { details: { hint: "Look at --server" } });
+  return new EngineError("API_UNAVAILABLE", `The server at ${url} is not a platform`, { details: { hint: "Check --server" } });
 }
 
 /** The command by which each system opens an address. */

@@ -34,9 +34,9 @@ export interface ExecInfo {
 }
 
 /**
- * Reads what kubectl passes; undefined without the variable, for example when a user runs the command.
+ * Reads the ExecCredential that kubectl passes in a variable; undefined without the variable, for example when a user runs the command.
  *
- * @throws CONFIG_VALUE when it is not what kubectl writes, or is of another version.
+ * @throws CONFIG_VALUE when the value is not an ExecCredential, or has another version.
  */
 export function readExecInfo(text: string | undefined): ExecInfo | undefined {
   if (text === undefined || text === "") return undefined;
@@ -44,7 +44,7 @@ export function readExecInfo(text: string | undefined): ExecInfo | undefined {
   if (!isRecord(document) || document["kind"] !== "ExecCredential" || !isRecord(document["spec"]))
     throw wrong("is not an ExecCredential", "Only kubectl and similar programs set this variable; unset it");
   if (document["apiVersion"] !== EXEC_API_VERSION)
-    throw wrong(`has a version other than ${EXEC_API_VERSION}`, "Create the context again with endpoint-sync login --exec");
+    throw wrong(`does not have version ${EXEC_API_VERSION}`, "Create the context again with endpoint-sync login --exec");
   const { interactive, cluster } = document["spec"];
   const { server, "certificate-authority-data": ca } = isRecord(cluster) ? cluster : {};
   return {
@@ -66,13 +66,13 @@ function wrong(why: string, hint: string): EngineError {
   return new EngineError("CONFIG_VALUE", `${EXEC_INFO_VARIABLE} ${why}`, { details: { hint } });
 }
 
-/** The answer to kubectl, with the key. */
+/** The ExecCredential with the key, for kubectl. */
 export function formatExecCredential({ accessKey, expiresAt }: LoginKey): string {
   const status = { token: accessKey, ...(expiresAt !== undefined && { expirationTimestamp: expiresAt }) };
   return `${JSON.stringify({ apiVersion: EXEC_API_VERSION, kind: "ExecCredential", status })}\n`;
 }
 
-/** The arguments of `login-token` with these options. No key is among them: other users of the machine can read arguments. */
+/** The arguments of `login-token` for these options. They contain no key, because other users of the machine can read them. */
 export function loginTokenArguments({ server, ca, connector, timeout, browser }: LoginTokenFlags): readonly string[] {
   return [
     ...["login-token", "--server", server],
@@ -83,7 +83,7 @@ export function loginTokenArguments({ server, ca, connector, timeout, browser }:
   ];
 }
 
-/** The `exec` of a kubeconfig's user. */
+/** The `exec` entry of a user in a kubeconfig. */
 export function execEntry(flags: LoginTokenFlags): object {
   return {
     apiVersion: EXEC_API_VERSION,

@@ -45,9 +45,9 @@ const LATE = "Another process did not complete its sign-in in time";
 const STOPPED = "Stopped while another process was signing in";
 
 /**
- * The folder: `ENDPOINT_SYNC_KEYS`, or one of the user's cache.
+ * Opens the storage of keys: the folder that `ENDPOINT_SYNC_KEYS` names, or a folder in the user's cache.
  *
- * @throws USAGE where there is no home folder.
+ * @throws USAGE when there is no home folder.
  */
 export function openKeptKeys(env: Terminal["env"], { server, connector }: KeptKeyOf): KeptKeys {
   const folder = folderOf(env);
@@ -90,7 +90,7 @@ function folderOf({ ENDPOINT_SYNC_KEYS: named, XDG_CACHE_HOME: cache, LOCALAPPDA
   if (named) return named;
   const above = cache || local || (home ? join(home, ".cache") : undefined);
   if (above) return join(above, "endpoint-sync", "keys");
-  throw new EngineError("USAGE", "There is no home folder for keys: set ENDPOINT_SYNC_KEYS to a folder");
+  throw new EngineError("USAGE", "Cannot store keys, because there is no home folder: set ENDPOINT_SYNC_KEYS to a folder");
 }
 
 /** A file that others could have written may hold the key of another person, in whose name everything would happen. */

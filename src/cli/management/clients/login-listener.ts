@@ -17,7 +17,7 @@ export interface LoginListener {
 const ERROR_LENGTH_MAX = 500;
 
 /**
- * Listens on a free port of 127.0.0.1. Requests for another host, path or method are refused, because another site might find the port.
+ * Listens on a free port of 127.0.0.1. Requests for another host, path or method are refused, because other websites might find the port.
  *
  * @example
  * const listener = await listenForLogin(secret);

@@ -23,9 +23,9 @@ const LEFT_MIN_MS = 60_000;
 /**
  * Prints the key as an ExecCredential to a pipe, from which kubectl reads it. On a terminal, prints only the key's expiry.
  *
- * @throws USAGE for a server over plain HTTP on another machine, a connector that the platform does not have, or a server
- * other than that of the kubeconfig's cluster; API_UNAUTHORIZED when no key works and no user is present to sign in, or the sign-in fails;
- * API_UNAVAILABLE when the platform cannot be reached; CONFIG_FILE when the key cannot be kept.
+ * @throws USAGE for a server over plain HTTP on another machine, an unknown connector, or a server that is not that of the kubeconfig's cluster;
+ *   API_UNAUTHORIZED when the sign-in fails, or is needed but no user is present; API_UNAVAILABLE when the platform cannot be reached;
+ *   CONFIG_FILE when the key cannot be stored.
  */
 export async function runLoginToken({ terminal }: CommandContext, flags: LoginTokenFlags): Promise<void> {
   const { connector, timeout } = flags;
@@ -68,7 +68,7 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
         warn(`The new ${ended}: kubectl asks you to sign in for each command. Check this machine's clock, ${nowText()}`);
       return made;
     },
-    { signal, waits: () => terminal.err("Another process is signing in: waiting for it") },
+    { signal, waits: () => terminal.err("Another process is signing in; waiting for it") },
   );
   print(await signIn.finally(() => timer.cancel()));
 }
@@ -97,7 +97,7 @@ async function readOrWarn(keys: KeptKeys, warn: (text: string) => void): Promise
 function demandSameServer(server: string, text: string): void {
   const clusters = URL.canParse(text) ? platformAddress(text) : text;
   if (clusters === server) return;
-  throw new EngineError("USAGE", `The key is for ${server}, and the kubeconfig's cluster is at ${visible(clusters)}`, {
+  throw new EngineError("USAGE", `The key is for ${server}, but the kubeconfig's cluster is at ${visible(clusters)}`, {
     details: { hint: "Create the context again with endpoint-sync login --exec --server URL" },
   });
 }

@@ -47,9 +47,10 @@ export interface SecretSyncFlags extends SecretFlags {
 const ACCESS_KEY_VARIABLE = "ENDPOINT_SYNC_ACCESS_KEY";
 
 /**
- * `secret get`: one value unchanged, or all as lines `key: value`; a value that is not a single line of text is `key (base64): value`.
+ * `secret get`: prints one value unchanged, or all values as lines `key: value`. A value that is not a single line of text is printed as
+ * `key (base64): value`.
  *
- * @throws API_NOT_FOUND when there is no such SharedSecret, or it has no value under the key; `API_…` errors of the platform.
+ * @throws API_NOT_FOUND when the SharedSecret does not exist or does not contain the key; `API_…` errors of the platform.
  */
 export async function getSecret({ terminal }: CommandContext, name: string, flags: SecretGetFlags): Promise<void> {
   const client = await platformClient(terminal, flags);
@@ -74,7 +75,7 @@ export async function getSecret({ terminal }: CommandContext, name: string, flag
   }
 }
 
-/** `secret sync`, until the process is stopped. */
+/** `secret sync`: syncs until the process is stopped. */
 export async function syncSecret({ terminal }: CommandContext, name: string, flags: SecretSyncFlags): Promise<void> {
   const stop = terminal.stopSignal();
   const source: ObjectKey = { namespace: flags.namespace, name };
@@ -102,7 +103,7 @@ function readable(base64: string): string {
 function parseTarget(text: string): ObjectKey {
   const [namespace = "", name = "", ...more] = text.split("/");
   if (namespace !== "" && name !== "" && more.length === 0) return { namespace, name };
-  throw new EngineError("USAGE", `--to wants NAMESPACE/NAME, found "${text}"`);
+  throw new EngineError("USAGE", `--to expects NAMESPACE/NAME, found "${text}"`);
 }
 
 async function platformClient(terminal: Terminal, flags: SecretFlags): Promise<ClusterClient> {

@@ -3,7 +3,10 @@ import type { FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { EngineError, messageOf } from "../../../base/errors.ts";
 
-/** Reports changes in folders, without their subfolders. It watches folders rather than files, because a save by rename would end the watch of a file. */
+/**
+ * Reports changes in folders, without their subfolders. It watches folders rather than files, because an editor that saves by renaming would
+ * end the watch of a file.
+ */
 export class FolderWatch {
   readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>();
   readonly #tell: (path: string) => void;

@@ -36,9 +36,9 @@ interface ConfigFile {
 }
 
 /**
- * Tries every patch on sample objects, and all patches on `objects`. Reports an error if an API server would refuse one of `objects` after
- * patching, one of its labels, or the type of a patched sample. Reports a warning if an API server would refuse only a sample's value, which the
- * tenant may never have, or if the address policy leaves out addresses only because a patch changed them.
+ * Tries every patch on sample objects, and all patches on `objects`. It reports an error if an API server would refuse one of the patched
+ * `objects`, one of their labels, or the type of a patched sample. It reports a warning if an API server would refuse only the value of a sample,
+ * which the tenant may never have, or if the address policy leaves out addresses only because a patch changed them.
  */
 export async function sampleProblems(
   loaded: LoadedConfiguration,
