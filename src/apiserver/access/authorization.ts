@@ -32,7 +32,7 @@ export type Attributes = ResourceAttributes | PathAttributes;
 /** The decision of an authorizer. */
 export interface AccessDecision {
   readonly allowed: boolean;
-  /** Why it is allowed, for people; may be "". */
+  /** The reason for the decision, for human readers; may be "". */
   readonly reason: string;
 }
 
@@ -45,7 +45,7 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-/** Decides what users may do. Answers hold for this moment: they follow every write that was acknowledged before. */
+/** Decides what users may do. Decisions are current: they reflect every write that was acknowledged before. */
 export interface Authorizer {
   decide(user: UserInfo, attributes: Attributes): AccessDecision;
   /** Everything that a user may do in a namespace, and outside of any. Rules may repeat each other. */

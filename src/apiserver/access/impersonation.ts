@@ -49,7 +49,7 @@ function asking(resource: string, name: string) {
   return { verb: "impersonate", group: "", version: "v1", resource, subresource: "", namespace: "", name };
 }
 
-/** Adds the implicit groups: a ServiceAccount's own if none are named, and whether the user is authenticated. */
+/** Adds the implicit groups: those of a ServiceAccount if none are named, and the group for authenticated or unauthenticated users. */
 function withUsual(name: string, groups: readonly string[]): readonly string[] {
   const account = groups.length === 0 ? SERVICE_ACCOUNT.exec(name) : null;
   const own = account === null ? groups : serviceAccountGroups(account[1]!);

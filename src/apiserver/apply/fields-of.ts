@@ -48,7 +48,7 @@ function appliedMembers(shape: Schema, members: JsonObject): Members {
   });
 }
 
-/** Undefined if nothing of it becomes owned. */
+/** Undefined if no field of the value becomes owned. */
 function appliedPart(shape: Schema, value: unknown, { declared }: { readonly declared: boolean }): FieldSet | undefined {
   const division = divide(shape, value);
   if (division === undefined || value === null) return NO_FIELDS;

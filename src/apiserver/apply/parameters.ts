@@ -5,7 +5,7 @@ import { isPrintable, MANAGER_LENGTH_MAX } from "./managers.ts";
 
 /** The parameters of a patch that have to do with managers. */
 export interface PatchParameters {
-  /** Whether the patch is an applied configuration. */
+  /** True if the patch is an applied configuration. */
   readonly apply: boolean;
   readonly fieldManager?: string | undefined;
   readonly force?: boolean | undefined;
@@ -31,7 +31,7 @@ export function checkPatchParameters({ apply, fieldManager = "", force }: PatchP
   if (errors.length > 0) throw invalidObject({ apiVersion: "meta.k8s.io/v1", kind: "PatchOptions" }, "", errors);
 }
 
-/** Where the name of a manager can come from. */
+/** The possible sources of a manager's name. */
 export interface ManagerSource {
   readonly fieldManager?: string | undefined;
   readonly userAgent?: string | undefined;

@@ -155,7 +155,7 @@ class SchemaWriter {
     return { allOf: [reference(name)] };
   }
 
-  /** Clients look for the reference inside `allOf`, where a description can stand beside it. */
+  /** Clients look for the reference inside `allOf`, where a description can be next to it. */
   #object(shape: ObjectSchema): JsonObject {
     if (shape.name === undefined) return this.properties(shape);
     const name = META_TYPES.includes(shape.name) ? `${META_PREFIX}.${shape.name}` : schemaName(this.#apiVersion, shape.name);

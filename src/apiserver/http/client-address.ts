@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Where a request comes from: an IP address; "" when its connection is over. */
+/** Returns the IP address of a request's client; "" when the connection has ended. */
 export type AddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) => string;
 
 /**

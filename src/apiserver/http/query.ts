@@ -149,7 +149,7 @@ function policyErrors({ propagationPolicy: policy, orphanDependents }: Record<st
   ];
 }
 
-/** Null says as much as nothing. */
+/** Null is equivalent to an absent field. */
 function readTerms({ propagationPolicy, orphanDependents, gracePeriodSeconds }: Record<string, unknown>): DeletionTerms {
   const orphan = orphanDependents ?? undefined;
   const seconds = gracePeriodSeconds ?? undefined;

@@ -170,7 +170,7 @@ class Patching {
     this.#add(path, this.#remove(from));
   }
 
-  /** A member that an object does not have is null to a test for null. Source: evanphx/json-patch, which the API server uses. */
+  /** In a test for null, a missing member counts as null. Source: evanphx/json-patch, which the API server uses. */
   #testedAt(path: Pointer, wanted: unknown): unknown {
     const container = wanted === null && path.length > 0 ? this.#valueAt(path.slice(0, -1)) : undefined;
     return isRecord(container) && !Object.hasOwn(container, path.at(-1)!) ? null : this.#valueAt(path);

@@ -87,7 +87,7 @@ function readList(patch: JsonObject, name: string): readonly unknown[] | undefin
   throw new PatchSyntaxError(`the value of ${JSON.stringify(name)} is not a list`);
 }
 
-/** The members of the original that a patch lets stay. */
+/** The members of the original that a patch keeps. */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
   const keys = readList(patch, RETAIN_KEYS);
   if (keys === undefined) return original;
@@ -97,7 +97,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(original).filter(([name]) => kept.has(name)));
 }
 
-/** Undefined when the member goes. */
+/** Undefined when the member is removed. */
 function mergeMember(shape: Schema, original: unknown, { value, order, gone }: MemberChange): unknown {
   if (value === null) return undefined;
   const merged = value === undefined ? original : mergeValue(shape, original, value);
@@ -116,7 +116,7 @@ function mergeValue(shape: Schema, original: unknown, patch: unknown): unknown {
   return clean(patch);
 }
 
-/** Reports whether what a patch says takes the place of all that was there. */
+/** Reports whether a patch replaces the whole value. */
 function isWhole(shape: Schema): boolean {
   return shape.type === "list" && shape.merge === undefined;
 }
@@ -186,7 +186,7 @@ function demandKey({ merge }: ListSchema, item: JsonObject): void {
   throw new PatchApplyError(`map: ${JSON.stringify(item).slice(0, 200)} does not contain declared merge key: ${key}`);
 }
 
-/** A deletion that gives every key means the one item that has them all. */
+/** A deletion that names every key applies only to the item with these keys. */
 function withoutDeleted(list: ListSchema, original: readonly unknown[], deletions: readonly JsonObject[]): readonly unknown[] {
   if (deletions.length === 0 || list.merge?.as !== "map") return original;
   const { keys } = list.merge;
@@ -198,7 +198,7 @@ function withoutDeleted(list: ListSchema, original: readonly unknown[], deletion
 }
 
 /**
- * Items meet by the first key. Of several original items with the same one, as Services have for two protocols on one port,
+ * Items are matched by the first key. Of several original items with the same one, as Services have for two protocols on one port,
  * the one that agrees in every key comes first. Each is matched once: a second mention is another item.
  */
 function mergeItems(list: ListSchema, original: readonly unknown[], patch: readonly JsonObject[]): unknown[] {

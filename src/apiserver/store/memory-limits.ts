@@ -22,7 +22,7 @@ const MIB = 1024 * 1024;
 
 /** Memory that the objects of a store take. */
 export interface HeldObjects {
-  /** All of them. */
+  /** The size of all objects. */
   heldBytes(): number;
   /** The object at a key; 0 if there is none. */
   heldBytesOf(key: string): number;

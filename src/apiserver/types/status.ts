@@ -1,5 +1,5 @@
 /**
- * Creates every answer of the API server that is not an object. The texts are those of Kubernetes, because clients and users compare them.
+ * Creates every response of the API server that is not an object. The texts are those of Kubernetes, because clients and users compare them.
  *
  * @module
  */

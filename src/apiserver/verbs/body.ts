@@ -6,7 +6,7 @@ import type { ResourceDefinition } from "../types/resource-definition.ts";
 import type { WriteOptions } from "./resource-context.ts";
 import { badRequest } from "../types/status.ts";
 
-/** How a body that does not fit is answered. */
+/** How unknown fields of a body are reported. */
 export interface BodyOptions extends WriteOptions {
   /** The error for unknown fields under `fieldValidation=Strict`. Default: 400. */
   readonly strictError?: (why: string) => Error;

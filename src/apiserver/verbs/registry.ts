@@ -43,7 +43,7 @@ export interface RegistryOptions {
 
 /**
  * The verbs of an API server on all its resources, without any transport. Failures are EngineErrors whose
- * `details.status` is the Status to answer. Bodies are JSON data and are not modified; answers are frozen.
+ * `details.status` is the Status for the response. Bodies are JSON data and are not modified; answers are frozen.
  */
 export interface Registry {
   readonly definitions: readonly ResourceDefinition[];

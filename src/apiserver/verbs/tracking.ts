@@ -5,7 +5,7 @@ import { deepFreeze } from "../types/objects/json-data.ts";
 import { withMetadata } from "../types/objects/metadata.ts";
 import type { ResourceContext, WriteOptions } from "./resource-context.ts";
 
-/** From where the managers of a written object come. */
+/** The source of the managers of a written object. */
 export type ManagersFrom =
   /** Derived from the changes. `requested` is what the author wrote as `metadata.managedFields`, before decoding. */
   | { readonly requested?: unknown }

@@ -76,7 +76,7 @@ async function save({ terminal }: CommandContext, name: string, flags: ClusterFl
   await writeContexts(terminal.env, { current: name, contexts: { ...contexts, [name]: saved } });
   terminal.out(`Context ${name} is ${old === undefined ? "written" : "replaced"} and is now the current one.\n`);
   const lost = CONTEXT_OPTIONS.filter((option) => old?.[option] !== undefined && saved[option] === undefined);
-  // What it said of these flags before is gone: a context is written as a whole.
+  // The previous values of these flags are lost, because a context is replaced as a whole.
   if (lost.length > 0) terminal.out(`It no longer sets ${lost.map(flagOf).join(", ")}.\n`);
 }
 

@@ -49,14 +49,14 @@ interface PlanReport {
   readonly notes: readonly Remark[];
   /** Obstacles to a run, one sentence each. */
   readonly blocked: readonly string[];
-  /** Who tells readers of slices on the host of each Service now; empty where the host's slices may not be seen. */
+  /** The current sources of slices on the host, by Service; empty if reading the slices is not allowed. */
   readonly readers: readonly { readonly service: string; readonly hostService: string; readonly told: readonly TellingSlices[] }[];
 }
 
 /** As wanted, and so nothing to warn of. */
 const AS_WANTED: readonly Code[] = ["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_SELECTOR", "NAME_NOT_MAPPED"];
 
-/** Of an object whose host namespace is missing; Endpoints come after their Service. */
+/** Codes of objects whose host namespace is missing. Endpoints wait for their Service. */
 const WAITING_FOR_NAMESPACE: readonly Code[] = ["HOST_NAMESPACE_MISSING", "HOST_SERVICE_MISSING"];
 
 /** `plan`: shows what `run` would write. */

@@ -16,7 +16,7 @@ export interface PlaygroundOptions {
   readonly port?: number;
   /** The port to try first where none is given. Default 7411. */
   readonly usualPort?: number;
-  /** The page. Default the one that the package is built with. */
+  /** The page. Default: the page in the package. */
   readonly page?: URL;
 }
 

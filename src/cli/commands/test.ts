@@ -12,7 +12,7 @@ export function defineTest(command: Command, context: CommandContext): void {
     .addArgument(
       new Argument("[files...]", "test files, folders or quoted globs (default: all *.patch-test.yaml below the working directory)"),
     )
-    .option("-t, --filter <text>", "only tests whose name contains this text or matches this /regular expression/", parseFilter)
+    .option("-t, --filter <text>", "run only tests whose name contains this text or matches this /regular expression/", parseFilter)
     .addOption(new Option("--fail-fast", "stop after the first file with a failure").conflicts("watch"))
     .option("-u, --update", "update golden files")
     .option("--coverage", "report patches and branches of expressions that no test reaches")

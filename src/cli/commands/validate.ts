@@ -45,7 +45,7 @@ export function defineValidate(command: Command, context: CommandContext): void 
       ),
     )
     .action((files: string[], { config = [], ...options }: ValidateOptions) => {
-      // Files on the command line are meant alone: not beside those of a variable or a context.
+      // Files on the command line replace those of a variable or a context.
       const others = files.length > 0 && command.getOptionValueSource("config") !== "cli" ? [] : config;
       return validate(context, { ...options, config: [...files, ...others] });
     });

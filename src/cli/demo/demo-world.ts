@@ -72,7 +72,7 @@ async function shownObjects({ side, client, scope }: FollowedCluster): Promise<D
 interface SideInput {
   readonly side: "tenant" | "host";
   readonly scope: ListScope;
-  /** Where the kubeconfig is written. */
+  /** The path of the kubeconfig. */
   readonly path: string;
   readonly runtime: Runtime;
   readonly teardown: Teardown;

@@ -13,7 +13,7 @@ import { readKeptFile, writeKeptFile } from "./kept-file.ts";
 /** Certificates with less time left are replaced at the start. */
 const DAYS_LEFT_MIN = 30;
 
-/** State that a cluster keeps for its next start, beside its objects. */
+/** State that a cluster keeps for its next start, in addition to its objects. */
 interface Kept extends ClusterCredentials {
   readonly port: number;
 }

@@ -5,9 +5,9 @@ import { EngineError, messageOf } from "../../base/errors.ts";
 export interface KeptFile<Kept> {
   readonly path: string;
   readonly isKept: (value: unknown) => value is Kept;
-  /** Content of an intact file, for people. */
+  /** Description of the expected content, for messages. */
   readonly what: string;
-  /** Effect of removing the file, for people. */
+  /** Hint for messages that describes the effect of removing the file. */
   readonly hint: string;
 }
 

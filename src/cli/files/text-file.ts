@@ -46,7 +46,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    // The decoder's own error says nothing more.
+    // The decoder's own error contains no further information.
     throw fileError("CONFIG_SYNTAX", name, { reason: "it is not UTF-8 text", hint: "Specify a YAML or JSON file that is saved as UTF-8" });
   }
 }

@@ -7,7 +7,7 @@ import type { ConfigurationOptions } from "./configuration.ts";
 import type { KubeConfig } from "./followed-cluster.ts";
 import { configOption, settingsOption, vclusterOptions } from "./options.ts";
 
-/** The options of commands that work on two clusters, as commander hands them over. */
+/** The options of commands that work on two clusters, as commander parses them. */
 export interface ClusterFlags extends ConfigurationOptions {
   readonly tenantKubeconfig?: string;
   readonly tenantContext?: string;

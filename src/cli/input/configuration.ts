@@ -16,13 +16,13 @@ import { tellProblem } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import { emptyFile } from "../files/text-file.ts";
 
-/** The options that name the configuration, as commander hands them over. */
+/** The options that name the configuration, as commander parses them. */
 export interface ConfigurationOptions {
   readonly config?: readonly string[];
   readonly settings?: string;
   /** An empty file is an error: a program that writes in place empties it first. Default false. */
   readonly refuseEmpty?: boolean;
-  /** Both names or none are checked against the mappings: a default name says nothing about the real one. */
+  /** The names are checked against the mappings only if both are known, because placeholders differ from the real names. */
   readonly name?: string;
   readonly namespace?: string;
   /** The kinds that can be synced. Default {@link SYNCED_KINDS}. */

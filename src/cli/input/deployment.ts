@@ -88,7 +88,7 @@ interface PodTemplate {
   readonly volumes: readonly Record<string, unknown>[];
 }
 
-/** The container that runs `endpoint-sync run`, and the volumes beside it. */
+/** The container that runs `endpoint-sync run`, and the volumes of its Pod. */
 function podOf(deployment: object | undefined, reference: string): PodTemplate {
   if (deployment === undefined) throw new EngineError("USAGE", `There is no Deployment "${reference}" on the host`);
   const pod = at(deployment, "spec", "template", "spec");

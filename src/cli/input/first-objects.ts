@@ -3,7 +3,7 @@ import type { EmbeddedCluster } from "../../cluster/cluster.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { displayName } from "./objects.ts";
 
-/** Where objects without a namespace go, as with kubectl. */
+/** The namespace of objects that name none, as with kubectl. */
 const DEFAULT_NAMESPACE = "default";
 
 /**

@@ -4,7 +4,7 @@ import { isRecord } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** Values in one file, counted as often as aliases repeat them: ten lines can ask for a billion. */
+/** Maximum number of values in one file, including those that aliases repeat: ten lines can expand to a billion. */
 const VALUES_MAX = 1_000_000;
 
 /**

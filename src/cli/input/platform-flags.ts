@@ -7,7 +7,7 @@ import type { PlatformTrust } from "../../cluster/tokens/platform-tokens.ts";
 import type { Target } from "../../cluster/scope/types.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** The options of a cluster that accepts a platform's tokens, as commander hands them over. */
+/** The options of a cluster that accepts a platform's tokens, as commander parses them. */
 export interface PlatformFlags {
   readonly platformIssuer?: string;
   readonly platformKeys?: string;

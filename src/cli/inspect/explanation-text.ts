@@ -30,7 +30,7 @@ export function describeExplanation(explanation: ObjectExplanation): string {
   return `${resource.kind} ${formatKey(key)}\n${indented(formatTable(facts(explanation)))}${sections.join("")}`;
 }
 
-/** A copy that is not there yet, as right after the start of a syncer, is told apart from one that is in sync. */
+/** Distinguishes a copy that does not exist yet, as right after the start of a syncer, from one that is in sync. */
 function stateText({ state, writes }: Pick<ObjectExplanation, "state" | "writes">): string {
   const isPending = state === "copied" && writes.length > 0;
   return `${state}: ${isPending ? "a write is pending; a syncer that has just started writes once it has read both clusters" : STATES[state]}`;

@@ -50,7 +50,7 @@ interface Looked {
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string | undefined;
-  /** A write for it is to come. */
+  /** A write for the object is pending. */
   readonly isPending: boolean;
 }
 

@@ -2,7 +2,7 @@ import { EngineError } from "../../base/errors.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 
-/** Short names as kubectl has them, of kinds that are no synced ones. */
+/** Short names, as in kubectl, of kinds that are not synced kinds. */
 const SHORT_NAMES: Readonly<Record<string, string>> = { configmaps: "cm" };
 
 /**

@@ -25,13 +25,13 @@ import type { StartedFlags } from "../input/deployment.ts";
 import { createTeardown } from "../process/teardown.ts";
 import type { Teardown } from "../process/teardown.ts";
 
-/** The options of commands that look, as commander hands them over. */
+/** The options of commands that inspect clusters, as commander parses them. */
 export interface InspectionFlags extends ClusterFlags, StartedFlags {
   readonly confirmDeletes?: number;
   readonly output?: OutputFormat;
 }
 
-/** Time between two looks of a command that waits, in milliseconds. */
+/** Time between two reads of a command that waits, in milliseconds. */
 const AGAIN_AFTER_MS = 500;
 
 /** Adds the options for the clusters and the configuration, and those of `run` that affect the result. */
@@ -93,12 +93,12 @@ function ambience(): { signal: AbortSignal; clock: typeof systemClock } {
   return { signal: new AbortController().signal, clock: systemClock };
 }
 
-/** One cluster that answers or fails, once. */
+/** One cluster, with a client whose requests are not repeated. */
 export interface ReachedCluster<Client = ReadClient> {
   readonly side: "tenant" | "host";
   /** Address of the API server, for messages. */
   readonly server: string;
-  /** Its failures say which cluster failed. */
+  /** Its errors name the cluster that failed. */
   readonly client: Client;
 }
 

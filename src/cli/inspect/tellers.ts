@@ -14,10 +14,10 @@ import { hostScope } from "../input/followed-cluster.ts";
 import { formatTable } from "../output/table.ts";
 import type { Inspection } from "./inspection.ts";
 
-/** Services named for each of those who tell. */
+/** Maximum number of Services that are named for each source. */
 const NAMED_MAX = 3;
 
-/** What readers on the host read. */
+/** The slices on the host, and their sources by Service. */
 export interface HostReaders {
   readonly slices: readonly KubeObject[];
   /** Services that the host has, in the order of their names. */

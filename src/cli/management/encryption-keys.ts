@@ -7,11 +7,11 @@ import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
 import { writeKeptFile } from "../files/kept-file.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** Where keys may be. */
+/** The places to look for keys. */
 export interface EncryptionKeyOptions {
   /** File with the encryption keys; the variable counts when it is left out. */
   readonly file?: string | undefined;
-  /** Folder that may have a key beside its data. */
+  /** Folder that may contain a key next to its data. */
   readonly folder?: string | undefined;
   readonly terminal: Pick<Terminal, "read" | "env">;
 }
@@ -19,7 +19,7 @@ export interface EncryptionKeyOptions {
 /** Cipher for the data of the management API. */
 export interface PlatformCipher {
   readonly cipher: Cipher & { readonly keys: SealingKeys };
-  /** The key lies beside what it encrypts. */
+  /** True if the key is stored next to the data that it encrypts. */
   readonly isBeside: boolean;
 }
 
@@ -51,7 +51,7 @@ export async function readOrMakeCipher(options: EncryptionKeyOptions & { readonl
   const { file, folder, terminal } = options;
   const path = join(folder, KEY_FILE);
   const isGiven = file !== undefined || terminal.env[ENCRYPTION_KEY_VARIABLE] !== undefined;
-  // A new key would not open the present data, but appear to.
+  // A new key could not decrypt existing data, but would appear to be its key.
   if (!isGiven && !(await exists(path)) && !(await exists(join(folder, DATABASE_FILE)))) {
     await writeKeptFile(path, `${Buffer.from(systemChance.bytes(ENCRYPTION_KEY_BYTES)).toString("base64")}\n`);
   }

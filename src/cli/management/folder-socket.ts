@@ -2,7 +2,7 @@
  * Lets a command reach the server that has a folder open, through a socket in the folder that only its owner can use. Data on the socket is encrypted
  * as it is on the disk.
  *
- * A request is one line, `contents` or `keys`. The answer to `contents` is a line with revision, digest and number of objects, and then a
+ * A request is one line, `contents` or `keys`. The response to `contents` is a line with revision, digest and number of objects, and then a
  * line for each object; that to `keys` is one line.
  *
  * @module
@@ -33,7 +33,7 @@ export interface FolderSocketOptions {
   readonly logger: Logger;
 }
 
-/** A socket that answers. */
+/** A socket that serves requests. */
 export interface FolderSocket {
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ import { openStoreFromFlags, storeName } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** The options of a management server that shares an etcd, as commander hands them over. */
+/** The options of a management server that shares an etcd, as commander parses them. */
 export interface EtcdFlags extends StoreFlags {
   readonly encryptionKeyFile?: string;
   /** In minutes; 0 means never. */
@@ -24,9 +24,9 @@ export interface EtcdFlags extends StoreFlags {
   readonly acceptDataLoss?: boolean;
 }
 
-/** An etcd that is open. */
+/** An open etcd store. */
 export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"> {
-  /** Remembers beside the kubeconfig, until `stop`, that there is data in it, and how far it goes. Where that fails, it is logged. */
+  /** Records next to the kubeconfig, until `stop`, that etcd contains data, and up to which revision. Failures are logged. */
   keep(): Promise<{ stop(): Promise<void> } | undefined>;
 }
 
@@ -41,7 +41,7 @@ const COMPACTION_MAX = 10_000;
 export function parseCompaction(text: string): number {
   const minutes = Number(text);
   if (/^[0-9.]+$/.test(text) && minutes <= COMPACTION_MAX) return minutes;
-  throw new InvalidArgumentError(`Expected a number of minutes, ${COMPACTION_MAX} at most, or 0.`);
+  throw new InvalidArgumentError(`Expected a number of minutes from 0 to ${COMPACTION_MAX}.`);
 }
 
 /**

@@ -31,7 +31,7 @@ import { readServerText, SERVER_FILE } from "./server-file.ts";
 import { namesEtcd, openStoreFromFlags, storeName } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
-/** The options of `platform-data`, as commander hands them over. */
+/** The options of `platform-data`, as commander parses them. */
 export interface PlatformDataFlags extends StoreFlags {
   readonly encryptionKeyFile?: string;
   readonly output?: OutputFormat;
@@ -174,10 +174,10 @@ async function write(
   }
 }
 
-/** Etcd's revisions cannot be chosen, and nothing tells one that clients have seen before from one that is to come. */
+/** Etcd's revisions cannot be chosen, and a revision that clients have seen before cannot be distinguished from a future one. */
 function beginAgain(revision: number, copied: number): string {
   const source = revision < copied ? `, below revision ${copied} of the copied data` : "";
-  return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; those with a lower one recover automatically`;
+  return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; all others recover automatically`;
 }
 
 /** The first that is written into a folder keeps servers from starting there with nothing. */

@@ -13,7 +13,7 @@ import type { Store } from "../../apiserver/store/store.ts";
 import { DATABASE_FILE } from "./encryption-keys.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** The options that say where objects are kept, as commander hands them over. */
+/** The options that select the store, as commander parses them. */
 export interface StoreFlags {
   readonly data?: string;
   readonly etcd?: readonly string[];
@@ -48,7 +48,7 @@ export interface OpenStoreOptions {
   readonly logger?: Logger;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
-  /** Whether etcd's contents are acceptable; see `EtcdStoreOptions`. */
+  /** Checks whether etcd's contents are acceptable; see `EtcdStoreOptions`. */
   readonly admit?: EtcdStoreOptions["admit"];
   readonly seen?: EtcdStoreOptions["seen"];
   /** See `EtcdTimes`. */

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 export interface Teardown {
   /** Registers how to close a resource that was just opened. */
   add(end: () => Promise<void> | void): void;
-  /** Ends everything, also what stands behind a failure, and throws the first of the failures. */
+  /** Runs all steps, even after one fails, and throws the first failure. */
   run(): Promise<void>;
 }
 

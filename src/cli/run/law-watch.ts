@@ -32,9 +32,9 @@ export interface LawWatchOptions {
   ready(): boolean;
 }
 
-/** The check of the laws beside a sidecar. */
+/** The check of the laws that runs along with a sidecar. */
 export interface LawWatch {
-  /** Checks another configuration in the place of the one before, some time from now. */
+  /** Checks a new configuration instead of the previous one, some time from now. */
   follow(loaded: LoadedConfiguration): void;
   stop(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Problem } from "../../schema/problem.ts";
 import { tellProblem } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** Where problems of a configuration go while a syncer runs. */
+/** The outputs for problems of a configuration while a syncer runs. */
 export interface ProblemOutput {
   readonly terminal: Pick<Terminal, "err" | "colours">;
   readonly logger: Logger;

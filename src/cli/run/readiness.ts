@@ -29,14 +29,14 @@ export interface SyncerReadinessOptions {
   contradicted?(): readonly string[];
   /** Clusters that are out of sight, and since when: a line for each. Default nothing. */
   outOfSight?(): readonly string[];
-  /** Services whose backends readers on the host do not all see. They are reported, and make nothing unready: the copies are current. */
+  /** Services whose backends are not all visible to readers on the host. They are reported, but do not affect readiness: the copies are current. */
   invisible?(): readonly string[];
   /** Services of which slices on the host are not kept current. They are reported in the same way. */
   left?(): readonly string[];
   readonly runtime: Runtime;
 }
 
-/** The answer to `/readyz`. */
+/** The response to `/readyz`. */
 export interface Readiness {
   readonly probe: ProbeAnswer;
   /** Starts to check permissions; before that, none is missing. */

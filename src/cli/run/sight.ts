@@ -13,7 +13,7 @@ import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 
 /** Times of a sight, in milliseconds. */
 export interface SightTimes {
-  /** Time without an answer, or without being followed, after which a cluster is out of sight. */
+  /** Time without a response, or without a working watch, after which a cluster counts as unreachable. */
   readonly lostAfterMs: number;
   /** Time without a failure after which a cluster is in clear sight. */
   readonly clearAfterMs: number;
@@ -40,9 +40,9 @@ class WatchedCluster implements ClusterSight {
   readonly #cluster: SeenCluster;
   readonly #times: SightTimes;
   readonly #clock: Runtime["clock"];
-  /** Monotonic time of the first request since the last answer. */
+  /** Monotonic time of the first request since the last response. */
   #unansweredMs: number | undefined;
-  /** Monotonic time of the first answer since the last failure. */
+  /** Monotonic time of the first response since the last failure. */
   #answeringMs: number | undefined;
   #failure: unknown;
 
@@ -112,7 +112,7 @@ export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight
 /** How a cluster is probed. */
 export interface ClusterProbe {
   readonly reach: Reach;
-  /** Rejects if there is no answer. */
+  /** Rejects if there is no response. */
   readonly ask: () => Promise<unknown>;
   /** Between two questions, in milliseconds. */
   readonly everyMs: number;

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** Whether a test of that name is wanted. */
+/** Reports whether a test with this name is selected. */
 export type NameFilter = (name: string) => boolean;
 
 /**

@@ -52,7 +52,7 @@ export async function runTests(
   return all;
 }
 
-/** Whether a file has nothing to tell, as no test of it was wanted. */
+/** Reports whether a file has no result, because none of its tests was selected. */
 function isIdle({ results, problems }: SuiteResult): boolean {
   return results.length === 0 && problems.length === 0;
 }

@@ -18,7 +18,7 @@ export interface SkeletonFile {
 /** Input of the first tests. */
 export interface SkeletonOptions {
   readonly loaded: LoadedConfiguration;
-  /** The test file; the files of its objects come beside it. */
+  /** The test file. The files of its objects are written next to it. */
   readonly file: string;
   /** The configuration, and the settings if there are some, as the test file names them. */
   readonly names: { readonly config: string; readonly settings?: string };
@@ -36,7 +36,7 @@ interface SkeletonTest {
   readonly patches: readonly Pick<Outcome, "path" | "outcome" | "matches">[];
 }
 
-/** Places of one patch that a test speaks of one by one. */
+/** Maximum number of matches of one patch for which a test has separate asserts. */
 const PLACES_MAX = 5;
 
 /**

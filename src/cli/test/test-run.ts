@@ -12,7 +12,7 @@ import type { TestReport } from "./reporters/report.ts";
 import { runTests } from "./run-tests.ts";
 import { watchTests } from "./watch-tests.ts";
 
-/** The options of `test`, as commander hands them over. */
+/** The options of `test`, as commander parses them. */
 export interface TestFlags {
   readonly filter?: NameFilter;
   readonly failFast?: boolean;

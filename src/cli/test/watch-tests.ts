@@ -66,7 +66,7 @@ class TestWatch {
   readonly #ran = new Map<string, RanSuite>();
   #engines: EngineCache;
   #discovery: Discovery = { files: [], folders: [] };
-  /** Whether files may have come or gone. */
+  /** True if files may have appeared or been removed. */
   #stale = true;
   /** Ends the wait for an event; undefined while none is pending. */
   #wake: (() => void) | undefined;

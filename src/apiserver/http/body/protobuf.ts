@@ -24,8 +24,8 @@ export function isReadable({ fields }: ObjectSchema): boolean {
 }
 
 /**
- * Reads an object from its binary form: the magic bytes, then an envelope with the type and the encoded object. Fields that the shape gives no
- * number are skipped, except in opaque parts: there, an unknown field with content is refused.
+ * Reads an object from its binary form: the magic bytes, then an envelope with the type and the encoded object. Unknown fields are skipped,
+ * except in opaque parts, where unknown fields with content are refused.
  *
  * @throws ProtobufError when the bytes have another form.
  * @example
@@ -71,7 +71,7 @@ function saysNothing({ type, presence }: Schema, wire: Wire): boolean {
 }
 
 interface Reading {
-  /** Values of earlier fields of the same number: lists and maps come one item at a time. */
+  /** The value from earlier fields with the same number: lists and maps are encoded as one field for each item. */
   readonly before?: unknown;
   /** Everything that is said has to be read. */
   readonly whole: boolean;

@@ -9,7 +9,7 @@ import { repeatedFields } from "./repeated-fields.ts";
 import type { ObjectSchema } from "../../../schema/schema.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../../types/status.ts";
 
-/** Bodies that were read before the parser has told their end. */
+/** Requests whose bodies were read completely before the parser reported their end. */
 const read = new WeakSet<IncomingMessage>();
 
 /** Reports whether part of a request's body may still arrive. */
@@ -101,7 +101,7 @@ function countJson(bytes: Buffer, most: number): number {
   return count;
 }
 
-/** Matches a separator of two values, or of a part of one: an exact answer would be as slow as reading the text. */
+/** Counts separators, including those within values, because an exact count would be as slow as parsing the text. */
 function countYaml(bytes: Buffer, most: number): number {
   let count = 0;
   for (let at = 0; at < bytes.length && count <= most; at += 1) {
@@ -139,7 +139,7 @@ export interface BodyForm {
   readonly valuesMax: number;
 }
 
-/** How objects may be written in requests and answers. */
+/** Formats of objects in requests and responses. */
 const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
 /** @throws API_BAD_REQUEST when the text is not JSON or is nested too deeply. */
@@ -155,7 +155,7 @@ function notJson({ message }: SyntaxError): Error {
   return badRequest(`couldn't get version/kind; json parse error: ${withoutBody(message)}`);
 }
 
-/** The engine quotes what stands around a fault, which may be a secret. The letter itself stays. */
+/** Removes the text around an error, which the engine quotes and which may be secret. The unexpected character itself is kept. */
 function withoutBody(message: string): string {
   if (!message.endsWith(" is not valid JSON")) return message;
   const [token = "Unexpected text"] = /^Unexpected token (?:'[^]'|"'")(?=,)/u.exec(message) ?? [];

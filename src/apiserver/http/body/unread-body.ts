@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../base/clock.ts";
 
-/** Bytes of a body that are read for nothing, at most. */
+/** Maximum number of bytes of a body that are read and discarded. */
 const BYTES_MAX = 16 * 1024 * 1024;
-/** For how long, in milliseconds. */
+/** Maximum time for reading them, in milliseconds. */
 const READ_FOR_MS = 5_000;
 
 /**

@@ -6,15 +6,15 @@ interface Connection {
   readonly id: string;
   readonly socket: Socket;
   readonly address: string;
-  /** Requests on it that are being answered. */
+  /** Number of requests in progress on the connection. */
   busy: number;
 }
 
 /** Counts the connections of a server, so that no client keeps others out by opening many. */
 export interface Connections {
-  /** To be called for each that is made. Where there are too many, one ends: see {@link createConnections}. */
+  /** Must be called for each new connection. If there are too many, one is closed: see {@link createConnections}. */
   add(socket: Socket): void;
-  /** A request on it is being answered, until the function is called that this returns. */
+  /** Marks a request on the connection as in progress, until the returned function is called. */
   use(socket: Socket): () => void;
   readonly count: number;
 }

@@ -5,7 +5,7 @@ import { createLargeBodies, isLarge } from "../body/large-bodies.ts";
 import type { Large } from "../body/large-bodies.ts";
 import { tooManyRequests } from "../../types/status.ts";
 
-/** Limits on what may be in use at once; beyond them the answer is 429. */
+/** Limits on what may be in use at once; beyond them the response is 429. */
 export interface InFlightLimits {
   /** Reading requests under way. Default 400. */
   readonly reads?: number;
@@ -26,7 +26,7 @@ export type Shared = "reads" | "writes" | "watches" | "bytes";
 
 /** Caller of the request. */
 export interface InFlightCaller {
-  /** Tells callers apart. */
+  /** Identifies a caller. */
   readonly name: string;
   /** May use everything, including the part reserved for administrators. */
   readonly administers: boolean;

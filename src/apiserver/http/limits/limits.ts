@@ -12,7 +12,7 @@ export interface ServerLimits extends InFlightLimits {
   readonly headersMs?: number;
   /** Time limit for a whole request, its body included, in milliseconds. Default 60 s. */
   readonly requestMs?: number;
-  /** Time limit for reading 64 KiB of a longer answer or of a watch, in milliseconds; then the connection ends. Default 30 s. */
+  /** Time limit for reading 64 KiB of a longer response or of a watch, in milliseconds; then the connection ends. Default 30 s. */
   readonly readMs?: number;
 }
 

@@ -63,7 +63,7 @@ export interface Pace {
 
 /** Creates an empty queue of waiting requests. */
 export function createPace(clock: Pick<Clock, "monotonic">): Pace {
-  /** Waiting requests by caller; the next caller comes first. */
+  /** Waiting requests by caller. The first caller is the next. */
   const waiting = new Map<string, (() => void)[]>();
   let count = 0;
   let running = false;

@@ -32,7 +32,7 @@ import type { WireKeyValue, WireRange, WireTransaction, WireWatch } from "./clie
 const FORMAT = 1;
 /** Objects that are read at once, at most. */
 const PAGE = 500;
-/** Bytes of an answer with several objects. A larger one is aborted, and fewer objects are requested. */
+/** Maximum bytes of a response with several objects. A larger response is aborted, and fewer objects are requested. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 
 /** Where everything is. */
@@ -263,7 +263,7 @@ async function loadAt(options: LoadOptions, revision: number): Promise<EtcdConte
   }
 }
 
-/** The oldest state that etcd keeps, which it reports only to a watch that asks for an older one. */
+/** The oldest state that etcd keeps, which it reports only to a watch that requests an older one. */
 async function compactRevision({ client, layout }: LoadOptions): Promise<number> {
   const stop = new AbortController();
   let found = 0;

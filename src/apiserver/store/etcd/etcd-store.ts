@@ -68,9 +68,9 @@ export interface EtcdStoreOptions {
 export interface EtcdTimes {
   /** Time limit for connecting to a member. */
   readonly connectMs: number;
-  /** Time limit for a member's answer. */
+  /** Time limit for the response of a member. */
   readonly requestMs: number;
-  /** How long a failing read or write is retried. The caller gets an answer at most `requestMs` later. */
+  /** How long a failing read or write is retried. The caller gets a result at most `requestMs` later. */
   readonly giveUpMs: number;
   /** How long the watch may be silent although events are expected, before a new watch is started. */
   readonly silentMs: number;

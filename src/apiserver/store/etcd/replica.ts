@@ -152,7 +152,7 @@ export class Replica {
     this.view.replace(contents, lost);
     for (const own of this.#own.values()) this.#recognise(own);
     if (!lost) return this.#wake();
-    // The revision that they wait for may never come.
+    // The revision that they wait for may never be reached.
     for (const { wake } of this.#waiting) wake();
     this.#waiting.clear();
   }

@@ -54,7 +54,7 @@ export interface ReplicatedStoreOptions {
   readonly processId: string;
 }
 
-/** Text that comes back from etcd as it went in. */
+/** Texts that etcd returns unchanged. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
 /** A store that several processes share through etcd. Closing the store closes the connection. */
@@ -179,7 +179,7 @@ export class ReplicatedStore implements EtcdStore {
 
   async demandWritable(): Promise<void> {
     await this.#catchUp();
-    // All members agree on the answer as they do on a write.
+    // The members agree on the response, as on a write.
     const ask = () => this.#options.client.call("/v3/maintenance/alarm", { action: "GET" }) as Promise<WireAlarms>;
     const [raised] = (await this.#call(ask)).alarms ?? [];
     if (raised?.alarm !== undefined) throw alarmRaised(raised.alarm);
@@ -295,7 +295,7 @@ export class ReplicatedStore implements EtcdStore {
   async #readPresent(): Promise<Omit<Present, "past"> & { readonly of: number }> {
     const { client, layout } = this.#options;
     const replica = this.#replica;
-    // The state at the time of the question: later events of the watch may be newer than the answer.
+    // The state at the time of the question: later events of the watch may be newer than the response.
     const { past: of, known } = replica;
     const ask = async () => {
       const present = await askPresent(known, { layout, call: (path, body) => client.call(path, body) });

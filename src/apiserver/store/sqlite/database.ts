@@ -71,7 +71,7 @@ export function openDatabase(path: string, options: OpenDatabaseOptions = {}): D
   }
 }
 
-/** Before SQLite has it: beside a file of no bytes it removes the log, which may hold everything. */
+/** Runs before SQLite opens the file: if the file is empty, SQLite removes the log next to it, which may contain all data. */
 function demandContent(file: string, path: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   if (size === undefined || size === 0) throw emptyDatabase(path, size === undefined ? "it does not exist" : "it is empty");

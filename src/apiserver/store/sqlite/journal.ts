@@ -22,7 +22,7 @@ export interface JournalEntry {
   readonly expected?: number;
 }
 
-/** A second place that knows how far a store has come: it says when a file is put back that is older. */
+/** A second record of the progress of a store. It detects that the file was replaced by an older one. */
 export interface Progress {
   /**
    * Called with the revision of an opened file, before anything is written. Returns the revision to continue from: the same, or a higher one, and

@@ -84,7 +84,7 @@ export function createJournaledStore(journal: Journal, options: JournaledStoreOp
   return new JournaledStore(journal, options);
 }
 
-/** Text that comes back from SQLite as it went in: neither half a character nor a zero. */
+/** Texts that SQLite returns unchanged: without unpaired surrogates and zeros. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
 /** A write that waits for its turn. */

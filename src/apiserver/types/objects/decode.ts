@@ -9,7 +9,7 @@ import type { ListSchema, MapSchema, NumberSchema, ObjectSchema, Schema, StringS
 export interface DecodeOptions {
   /** Name of the outermost type, for messages. */
   readonly root: string;
-  /** Told the path of each field that the shape does not have; the field itself is dropped. */
+  /** Called with the path of each field that the shape does not have. The field itself is dropped. */
   readonly onUnknownField: (path: string) => void;
   /** Reads internal fields of the server too; otherwise these are unknown. Default false. */
   readonly internal?: boolean;
@@ -242,7 +242,7 @@ class Decoder {
     return Object.fromEntries(names.sort().map((name) => [name, this.#opaque(value[name], path, depth - 1)]));
   }
 
-  /** JavaScript reads `1e999` as infinity, which no JSON can say: it would be another value once it is stored. */
+  /** Refuses numbers such as `1e999`, which JavaScript reads as infinity. JSON cannot represent infinity, so a different value would be stored. */
   #leaf(value: unknown, path: string): unknown {
     if (typeof value !== "number" || Number.isFinite(value)) return value;
     return this.#options.refuse(this.#unmarshal("number", path, "float64"));

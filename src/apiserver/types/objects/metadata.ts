@@ -164,7 +164,7 @@ function ownerErrors(ownerReferences: readonly OwnerReference[]): FieldError[] {
       ...(["kind", "name", "uid"] as const)
         .filter((part) => reference[part] === "")
         .map((part) => invalid(`${at}.${part}`, "", "must not be empty")),
-      // Events come and go by the hour; nothing may hang on them.
+      // Events expire within hours, so no object may depend on them.
       ...(reference.kind === "Event" && reference.apiVersion === "v1"
         ? [invalid(at, reference, "/v1, Kind=Event is disallowed from being an owner")]
         : []),

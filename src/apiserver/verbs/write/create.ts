@@ -65,7 +65,7 @@ export function newObject({ clock, chance, definition }: ResourceContext, given:
   });
 }
 
-/** From where a new object comes. `decoded` is the body that it was made from. */
+/** The source of a new object. `decoded` is the body that it was created from. */
 type Origin = ManagersFrom & { readonly decoded?: KubeObject };
 
 async function createGenerated(context: ResourceContext, object: KubeObject, options: WriteOptions, origin: Origin): Promise<KubeObject> {

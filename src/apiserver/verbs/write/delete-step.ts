@@ -23,7 +23,7 @@ export const FOREGROUND_FINALIZER = "foregroundDeletion";
 export interface DeletionTerms {
   /** Default: the policy of a finalizer of the object, else "Background". */
   readonly propagationPolicy?: PropagationPolicy;
-  /** The old way to say "Orphan" or "Background". */
+  /** The deprecated form of "Orphan" (true) and "Background" (false). */
   readonly orphanDependents?: boolean;
   /** Seconds that the object may take to end, for kinds that take time. Negative means 1; default is the kind's own. */
   readonly gracePeriodSeconds?: number;

@@ -41,7 +41,7 @@ export const PATCH_TRIES = 5;
 
 /** How a patch is carried out. */
 export interface PatchRequestOptions extends UpdateOptions {
-  /** Take fields from their owners instead of answering conflicts; for applied configurations only. */
+  /** Take fields from their owners instead of reporting conflicts; for applied configurations only. */
   readonly force?: boolean;
 }
 
@@ -99,7 +99,7 @@ export function demandShallow(body: unknown): void {
   if (isDeeperThan(body, JSON_DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${JSON_DEPTH_MAX}`);
 }
 
-/** The failures of a patch as answers. */
+/** Converts the failures of a patch into responses. */
 function refusing<T>(apply: () => T): T {
   try {
     return apply();

@@ -54,7 +54,7 @@ export interface Desired {
 export interface GuaranteedUpdate {
   /** Computes the object to store, given the stored one (undefined if there is none). Throws if it cannot. */
   readonly desired: (current: KubeObject | undefined) => Desired | Promise<Desired>;
-  /** Creates an absent object whatever the kind says of PUT. Default false. */
+  /** Creates an absent object even if PUT does not create objects of the kind. Default false. */
   readonly creates?: boolean;
   /** How often other writers may get in between. */
   readonly triesMax: number;

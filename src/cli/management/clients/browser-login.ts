@@ -1,5 +1,5 @@
 /**
- * Signs a person in to a platform with a browser, and gives the key to a program on the person's machine.
+ * Signs a user in to a platform with a browser, and passes the key to a program on the user's machine.
  *
  * @module
  */
@@ -19,14 +19,14 @@ import { listenForLogin } from "./login-listener.ts";
 
 /** Where and how to sign in. */
 export interface BrowserLogin {
-  /** As {@link platformAddress} answers it. */
+  /** As {@link platformAddress} returns it. */
   readonly server: string;
   readonly fetch: ProviderFetch;
-  /** Default: the person chooses one on the page. */
+  /** Default: the user chooses one on the page. */
   readonly connector?: string | undefined;
-  /** How long to wait for the person, in seconds. */
+  /** How long to wait for the user, in seconds. */
   readonly timeout: number;
-  /** Whether to open a browser; the address is printed anyway. */
+  /** True to open a browser. The address is printed in any case. */
   readonly opens: boolean;
 }
 
@@ -60,7 +60,7 @@ export async function signInByBrowser(terminal: Pick<Terminal, "err" | "stopSign
 
 const LATE = "Sign-in timed out; --timeout sets how long to wait";
 
-/** No kubeconfig has a part in a sign-in. */
+/** Replaces the usual hint, which mentions the kubeconfig: a sign-in uses none. */
 const AGAIN = { details: { hint: "Run the command again to sign in" } };
 
 /**
@@ -128,9 +128,9 @@ export async function takesKey(fetch: ProviderFetch, server: string, accessKey: 
   return answer?.status !== 401;
 }
 
-/** How long the platform may take to say whether a key works, in milliseconds. */
+/** Maximum time for the check of a key, in milliseconds. */
 const LOOK_MS = 10_000;
-/** How long the platform may take for one answer, in milliseconds. */
+/** Maximum time for a response of the platform, in milliseconds. */
 const ANSWER_MS = 30_000;
 
 function strange(url: string): EngineError {

@@ -7,7 +7,7 @@ import { EngineError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { LoginKey } from "./login-key.ts";
 
-/** The only version that is spoken; every kubectl since 1.22 speaks it. */
+/** The only supported version; every kubectl since 1.22 supports it. */
 const EXEC_API_VERSION = "client.authentication.k8s.io/v1";
 /** The variable by which kubectl tells a plugin how it is called. */
 export const EXEC_INFO_VARIABLE = "KUBERNETES_EXEC_INFO";
@@ -23,9 +23,9 @@ export interface LoginTokenFlags {
   readonly browser: boolean;
 }
 
-/** What kubectl tells a plugin. */
+/** The information that kubectl passes to a plugin. */
 export interface ExecInfo {
-  /** Whether a person is at the terminal. */
+  /** True if a user is at the terminal. */
   readonly interactive: boolean;
   /** The cluster's server; undefined when the kubeconfig does not pass it on. */
   readonly server: string | undefined;

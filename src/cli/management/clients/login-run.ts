@@ -1,5 +1,5 @@
 /**
- * `login`: signs a person in with a browser, and writes the key, or a command that obtains a key, into a kubeconfig. The key is never shown.
+ * `login`: signs a user in with a browser, and writes the key, or a command that obtains a key, into a kubeconfig. The key is never shown.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * `login-token`: the command of a kubeconfig that `login --exec` wrote. It prints the stored key for kubectl, and signs the person in
+ * `login-token`: the command of a kubeconfig that `login --exec` wrote. It prints the stored key for kubectl, and signs the user in
  * again when the key no longer works.
  *
  * @module
@@ -17,7 +17,7 @@ import type { LoginTokenFlags } from "./exec-credential.ts";
 import { openKeptKeys } from "./kept-keys.ts";
 import type { KeptKeys } from "./kept-keys.ts";
 
-/** A key with less time left is replaced, in milliseconds: it would end under a command. */
+/** A key with less time left, in milliseconds, is replaced, because it could expire during a command. */
 const LEFT_MIN_MS = 60_000;
 
 /**
@@ -82,7 +82,7 @@ function endOf({ expiresAt }: LoginKey): string | undefined {
 
 const nowText = () => new Date(systemClock.now()).toISOString();
 
-/** A broken file costs a sign-in, and no more. */
+/** A broken file only makes another sign-in necessary. */
 async function readOrWarn(keys: KeptKeys, warn: (text: string) => void): Promise<LoginKey | undefined> {
   try {
     return await keys.read();

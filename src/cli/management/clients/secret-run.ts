@@ -22,7 +22,7 @@ import type { CommandContext } from "../../process/command.ts";
 import type { KubeConfig } from "../../input/followed-cluster.ts";
 import type { Terminal } from "../../process/terminal.ts";
 
-/** How the management API is reached, as commander hands it over. */
+/** The options for reaching the management API, as commander parses them. */
 export interface SecretFlags {
   readonly namespace: string;
   readonly platformKubeconfig?: readonly string[];
@@ -93,7 +93,7 @@ export async function syncSecret({ terminal }: CommandContext, name: string, fla
   }
 }
 
-/** Bytes that are not strings would spoil the terminal, and lines of a text would look like further keys. */
+/** Encodes binary values, which could disturb the terminal, and texts with several lines, which would look like further keys. */
 function readable(base64: string): string {
   const bytes = Buffer.from(base64, "base64");
   const text = bytes.toString("utf8");

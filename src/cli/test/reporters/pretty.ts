@@ -15,7 +15,7 @@ import { headline, oneLine } from "./result-text.ts";
 const WORDS: Readonly<Record<Verdict, string>> = { passed: "PASS", failed: "FAIL", error: "ERROR", skipped: "SKIP" };
 const MEANINGS = { passed: "good", failed: "bad", error: "bad", skipped: "odd" } as const;
 
-/** Columns of a name before what stands behind it. */
+/** Width of the column of names. */
 const NAME_COLUMNS = 56;
 
 /** Formats a file and its tests, one per line. */

@@ -18,7 +18,7 @@ interface Reporter {
   suite?(ran: RanSuite, paint: Paint): string;
   /** Report at the end. */
   end(report: TestReport, paint: Paint): string;
-  /** Whether it is lines that others may stand between, and no document. */
+  /** True if the report consists of lines that can be mixed with others, and is not a document. */
   readonly lines?: true;
 }
 
@@ -32,7 +32,7 @@ const REPORTERS = {
 /** The names of all reporters. */
 export const REPORTER_NAMES = Object.keys(REPORTERS);
 
-/** Reporters of earlier versions, and the one to use in their place. */
+/** Reporters of earlier versions, and their replacements. */
 const GONE: Readonly<Record<string, string>> = {
   sarif: "use github, which marks the same lines in a pull request",
   tap: "use junit, which contains the same results for CI systems",

@@ -40,7 +40,7 @@ export interface FuelForecast {
 export async function forecastFuel(loaded: LoadedConfiguration): Promise<readonly FuelForecast[]> {
   const { limits } = loaded.settings;
   const limit = limits.objectFuel;
-  // One run tells how far beyond its budget an object is, but does not take forever.
+  // The limit is high enough to show by how much an object exceeds its budget, and keeps the run short.
   const measuring = { ...loaded, settings: { ...loaded.settings, limits: { ...limits, objectFuel: BEYOND * limit } } };
   const patcher = await createPatcher(measuring);
   try {

@@ -65,7 +65,7 @@ export async function sampleProblems(
   }
 }
 
-/** Objects from the author come first: samples are then not reported. */
+/** The author's objects come first, so that the same problem is not reported for samples. */
 function* triedObjects(loaded: LoadedConfiguration, patcher: Patcher, objects: readonly KubeObject[]): Generator<Tried> {
   const samples = samplesFor(loaded);
   for (const object of objects) {

@@ -39,9 +39,9 @@ export class EtcdClient {
   }
 
   /**
-   * Repeats a request that may be carried out more than once until it is answered.
+   * Repeats a request, which may be carried out more than once, until it succeeds.
    *
-   * @param answerBytesMax A longer answer is a failure. Default: no limit.
+   * @param answerBytesMax A longer response is a failure. Default: no limit.
    * @throws EtcdFailure the last one.
    */
   async call(path: string, body: object, answerBytesMax?: number): Promise<unknown> {

@@ -24,11 +24,11 @@ const NOT_CARRIED_OUT = new Set<number>([
   GRPC.unauthenticated,
 ]);
 
-/** Failure of a request to etcd: no answer, or a refusal. */
+/** Failure of a request to etcd: no response, or a refusal. */
 export interface EtcdFailureOptions {
-  /** The code of gRPC; absent when etcd did not answer. */
+  /** The gRPC code; absent when etcd did not respond. */
   readonly grpc?: number;
-  /** Whether it may nevertheless have been carried out, now or later. */
+  /** True if the request may nevertheless have been carried out, or may be later. */
   readonly mayHaveHappened: boolean;
   readonly cause?: unknown;
 }
@@ -45,17 +45,17 @@ export class EtcdFailure extends Error {
     this.mayHaveHappened = mayHaveHappened;
   }
 
-  /** The events or the state asked for are compacted. */
+  /** The requested events or state are compacted. */
   get compacted(): boolean {
     return this.grpc === GRPC.outOfRange && this.message.includes("compacted");
   }
 
-  /** The state asked for does not exist yet. */
+  /** The requested state does not exist yet. */
   get future(): boolean {
     return this.grpc === GRPC.outOfRange && this.message.includes("future revision");
   }
 
-  /** The answer is longer than allowed. */
+  /** The response is longer than allowed. */
   get tooLarge(): boolean {
     return this.grpc === GRPC.exhausted && this.message.startsWith(LARGE_ANSWER);
   }
