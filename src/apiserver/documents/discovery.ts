@@ -11,9 +11,9 @@ import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
 const SUBRESOURCE_VERBS: readonly Verb[] = ["get", "patch", "update"];
 const QUESTION_VERBS = ["create"];
 
-/** For clients that want everything in one document. */
+/** The conversion that clients request to get all resources in one document. */
 export const AGGREGATED = { g: "apidiscovery.k8s.io", v: "v2", as: "APIGroupDiscoveryList" } as const;
-/** The media type of that document; clients look at the header, not into the body. */
+/** The media type of that document; clients read the header, not the body, to recognize it. */
 export const AGGREGATED_TYPE = `application/json;g=${AGGREGATED.g};v=${AGGREGATED.v};as=${AGGREGATED.as}`;
 
 /** The document at `/api`. Without kinds in the core group, it lists no version, because clients treat a version without kinds as a failure. */

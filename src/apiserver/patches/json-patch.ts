@@ -6,7 +6,7 @@
 import { isRecord, jsonEqual } from "../../base/json.ts";
 import { cloneJson, JSON_DEPTH_MAX } from "../types/objects/json-data.ts";
 
-/** Most operations in one patch. Source: the API server's limit. */
+/** Maximum number of operations in one patch. Source: the API server's limit. */
 export const PATCH_OPERATIONS_MAX = 10_000;
 
 /** Most bytes of JSON that the copies of one patch may add. Source: the API server's limit. */

@@ -112,7 +112,7 @@ export function generatedNameTaken(type: ResourceType, name: string): EngineErro
   return failure({ code: 409, reason: "AlreadyExists", message, details: { ...named(type, name), retryAfterSeconds: 1 } });
 }
 
-/** Message of {@link conflict} if the resourceVersion is not the present one. */
+/** Message of {@link conflict} if the resourceVersion is not the current one. */
 export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
 /** 409: the object has changed since the writer read it. */

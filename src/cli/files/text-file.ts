@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Code } from "../../base/codes.ts";
 
-/** Larger files are refused; lists of objects may be long. */
+/** Maximum size of a file. It is large, because lists of objects may be long. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Fault of a file, with its remedy. Both are also in the details of the error, for lists of problems. */

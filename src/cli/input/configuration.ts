@@ -64,7 +64,7 @@ export interface CheckedConfiguration {
   readonly loaded: LoadedConfiguration | undefined;
 }
 
-/** Place of problems of default settings. */
+/** The place that problems of the default settings name instead of a file. */
 export const NO_SETTINGS = "settings (no --settings given)";
 
 /** Reads configuration and settings and reports all problems, including files that cannot be read. */

@@ -52,7 +52,7 @@ export type SavedContext = Infer<(typeof CONTEXTS)["fields"]["contexts"]["values
 /** The whole file. */
 export type SavedContexts = Infer<typeof CONTEXTS>;
 
-/** Options that are files, whose paths are kept as absolute ones. */
+/** Options with files, whose paths are saved as absolute paths. */
 export const CONTEXT_FILES: readonly (keyof SavedContext)[] = ["tenantKubeconfig", "hostKubeconfig", "config", "settings"];
 
 /** Every option that a context can set. */

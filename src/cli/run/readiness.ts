@@ -11,11 +11,11 @@ import type { Permission } from "../../engine/sync/cluster/permissions.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 import type { ProbeAnswer } from "../process/probe-server.ts";
 
-/** Interval of checking permissions again, in milliseconds. */
+/** Interval at which permissions are checked again, in milliseconds. */
 export const REVIEW_INTERVAL_MS = 5 * 60_000;
-/** The same after a review that could not be finished, or that found something missing: an operator is about to fix it. */
+/** Interval after a check that could not be finished, or found a missing permission, which an operator may be about to grant. */
 export const REVIEW_SOON_MS = 30_000;
-/** A refused request leads to a review, but not more often than this. */
+/** A refused request leads to a check of permissions, but not more often than at this interval. */
 export const REVIEW_PAUSE_MS = 5_000;
 
 /** Dependencies of readiness. */

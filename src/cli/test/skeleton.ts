@@ -101,7 +101,7 @@ function textOf(names: SkeletonOptions["names"], objects: Readonly<Record<string
   return `# yaml-language-server: $schema=${SCHEMA_FILE}\n${formatValue(head, "yaml")}${formatValue({ tests }, "yaml")}`;
 }
 
-/** Name of the JSON schema beside the tests. */
+/** Name of the JSON schema next to the tests. */
 export const SCHEMA_FILE = "patch-test.schema.json";
 
 function beside(file: string, name: string): string {

@@ -48,8 +48,8 @@ export interface OpenDatabaseOptions {
 /**
  * Opens and locks the database in a file. If the file does not exist, it is created, readable only by its owner.
  *
- * @throws CONFIG_FILE when another process has the file open, when the file is damaged, unexpectedly missing or empty, not a database of this
- *   program, or that of a newer version, or when the system refuses access.
+ * @throws CONFIG_FILE when another process has the file open; when the file is damaged, unexpectedly missing or empty, not a database of this
+ *   program, or that of a newer version; when the system refuses access.
  */
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): DatabaseSync {
   const file = resolve(path);

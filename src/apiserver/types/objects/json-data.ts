@@ -40,5 +40,5 @@ export function oncePerObject<From extends object, To>(make: (object: From) => T
   };
 }
 
-/** Deepest nesting that is accepted anywhere, so that nothing that walks data can overflow the stack. */
+/** Maximum nesting of data. It keeps recursive functions from overflowing the stack. */
 export const JSON_DEPTH_MAX = 200;

@@ -6,7 +6,7 @@ import type { FieldError } from "../field-error.ts";
 import { dnsLabel, labelValue, qualifiedName } from "./names.ts";
 import type { TextRule } from "./names.ts";
 
-/** All annotation keys and values together, in bytes. */
+/** Maximum size of all annotation keys and values together, in bytes. */
 export const ANNOTATIONS_BYTES_MAX = 262_144;
 
 /** Longest base of a generated name; with five random characters it still fits a DNS label. */

@@ -7,7 +7,7 @@ import { parseRevision } from "../../types/objects/metadata.ts";
 import { invalid } from "../../types/field-error.ts";
 import type { Store } from "../../store/store.ts";
 
-/** The kind under which faults of list options are reported. */
+/** The kind that errors of list options name. */
 export const LIST_OPTIONS = { apiVersion: "meta.k8s.io/v1", kind: "ListOptions" };
 
 /**

@@ -16,7 +16,7 @@ export type PropagationPolicy = (typeof PROPAGATION_POLICIES)[number];
 
 /** Keeps an object until its dependents no longer name it as their owner. */
 export const ORPHAN_FINALIZER = "orphan";
-/** Keeps an object until its blocking dependents are gone. */
+/** Keeps an object until its blocking dependents are removed. */
 export const FOREGROUND_FINALIZER = "foregroundDeletion";
 
 /** How an object and its dependents are to end. */

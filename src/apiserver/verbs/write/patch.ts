@@ -36,7 +36,7 @@ export type PatchKind = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
 /** A patch that can be tried on several states. */
 type Apply = (document: KubeObject) => unknown;
 
-/** How often a patch is recreated because another writer got in between. Source: the API server's patch handler. */
+/** How often a patch is computed again because another write intervened. Source: the API server's patch handler. */
 export const PATCH_TRIES = 5;
 
 /** How a patch is carried out. */

@@ -9,9 +9,9 @@ import type { LoginKey } from "./login-key.ts";
 
 /** The only supported version; every kubectl since 1.22 supports it. */
 const EXEC_API_VERSION = "client.authentication.k8s.io/v1";
-/** The variable by which kubectl tells a plugin how it is called. */
+/** The variable in which kubectl passes information to a plugin. */
 export const EXEC_INFO_VARIABLE = "KUBERNETES_EXEC_INFO";
-/** How long `login` and `login-token` wait for a sign-in, in seconds, unless told otherwise. */
+/** How long `login` and `login-token` wait for a sign-in by default, in seconds. */
 export const LOGIN_TIMEOUT_SECONDS = 600;
 
 /** The options of `login-token`, which a kubeconfig keeps. */

@@ -5,7 +5,7 @@ import { EngineError } from "../../../base/errors.ts";
 import { unreadable } from "../../files/text-file.ts";
 import { globPattern, globRoot, isGlob } from "./glob.ts";
 
-/** How the name of a patch test file ends. */
+/** The ending of the names of patch test files. */
 export const TEST_FILE_SUFFIX = ".patch-test.yaml";
 
 /** Test files, and where another one may appear. */

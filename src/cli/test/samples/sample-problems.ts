@@ -37,8 +37,9 @@ interface ConfigFile {
 
 /**
  * Tries every patch on sample objects, and all patches on `objects`. It reports an error if an API server would refuse one of the patched
- * `objects`, one of their labels, or the type of a patched sample. It reports a warning if an API server would refuse only the value of a sample,
- * which the tenant may never have, or if the address policy leaves out addresses only because a patch changed them.
+ * `objects`, one of their labels, or the type of a patched sample. It reports a warning if an API server would refuse only the value of a
+ * sample, which may never occur in the tenant. It also reports a warning if the address policy leaves out an address only because a patch
+ * changed it.
  */
 export async function sampleProblems(
   loaded: LoadedConfiguration,

@@ -43,7 +43,7 @@ export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void
   await raiseAbove(seen.revision + seen.ahead, options);
 }
 
-/** Revisions by which etcd is raised at most; where more are missing, clients that were away start over. */
+/** Maximum number of revisions by which etcd is raised. If more are missing, clients that were disconnected must start over. */
 export const RAISE_MAX = 200_000;
 /** Revisions that are requested at once. */
 const AT_ONCE = 128;
