@@ -143,7 +143,7 @@ async function ask(folder: string, request: string): Promise<string[] | undefine
     const { code } = error as NodeJS.ErrnoException;
     // Left behind by a server that was killed, or never there.
     if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR") return undefined;
-    throw new EngineError("STORE_FAILED", `Cannot reach the server that has "${folder}" open: ${messageOf(error)}`, { cause: error });
+    throw new EngineError("STORE_FAILED", `Cannot reach the server that uses "${folder}": ${messageOf(error)}`, { cause: error });
   }
   let whole = "";
   const lines: string[] = [];
@@ -159,5 +159,5 @@ async function ask(folder: string, request: string): Promise<string[] | undefine
 
 function cutOff(folder: string): EngineError {
   const details = { hint: "Check the server's log, then run the command again" };
-  return new EngineError("STORE_FAILED", `The server that has "${folder}" open closed the connection before it sent all data`, { details });
+  return new EngineError("STORE_FAILED", `The server that uses "${folder}" closed the connection before it sent all data`, { details });
 }
