@@ -26,7 +26,7 @@ export interface ApiServerOptions {
    * does. Default: the caller identified first stays the caller.
    */
   readonly known?: (request: IncomingMessage) => UserInfo;
-  /** Reports whether a user may make requests reserved for administrators; asked once for each object. Default: the group `system:masters`. */
+  /** Reports whether a user may make requests reserved for administrators; called once for each object. Default: the group `system:masters`. */
   readonly administers?: (user: UserInfo) => boolean;
   /** Decides what callers may do, impersonation included. Default: every known caller may do everything, but not impersonate. */
   readonly authorizer?: Authorizer;
@@ -50,8 +50,8 @@ export interface ApiServerOptions {
   /** Handles paths outside of the base path; false for those that it does not handle. Callers are not authenticated there. */
   readonly routes?: (exchange: OpenExchange) => Promise<boolean>;
   /**
-   * Handles paths below the base path that name no resource, once the authorizer has allowed the request: the answer's object, or
-   * undefined for unknown ones. Default: there are none.
+   * Handles paths below the base path that name no resource, once the authorizer has allowed the request. Returns the object of the
+   * response, or undefined for an unknown path. Default: there are none.
    */
   readonly ownDocuments?: (exchange: Exchange) => Promise<object | undefined>;
   /**
@@ -63,7 +63,7 @@ export interface ApiServerOptions {
   readonly notReady?: () => Promise<string | undefined>;
   /** Result of `/livez`: false if only a restart of the process helps. Default: true. */
   readonly isAlive?: () => boolean;
-  /** Told of every watch while it is open, so that it can be ended. */
+  /** Called for every watch that opens, so that the watch can be ended. */
   readonly onWatch?: OnWatch;
   /** Runs once the server listens; requests wait for it. Default: nothing. */
   readonly onListening?: () => Promise<void>;

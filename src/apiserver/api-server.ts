@@ -60,7 +60,7 @@ export interface ApiServer {
   close(options?: { readonly drainMs: number }): Promise<void>;
 }
 
-/** Time for finished answers to be sent, in milliseconds. */
+/** Time for sending finished responses, in milliseconds. */
 const FLUSH_MS = 1_000;
 const LOOK_MS = 50;
 const ANONYMOUS: UserInfo = { name: "system:anonymous", groups: ["system:unauthenticated"] };
@@ -106,7 +106,7 @@ async function close(server: Server, serving: Serving, { drainMs } = { drainMs: 
   server.close();
   if (drainMs > 0) {
     await serving.drain(drainMs);
-    // Finished answers may still be in transit; a connection is done once it has none.
+    // Finished responses may still be in transit. A connection is done when it has none.
     let open = true;
     void closed.then(() => (open = false));
     for (let passed = 0; open && passed < FLUSH_MS; passed += LOOK_MS) {
@@ -138,13 +138,13 @@ class Serving {
   readonly #watching = new Set<Socket>();
   /** Ends the watches that are open, in order. */
   readonly #ends = new Set<() => void>();
-  /** Requests that are being answered. */
+  /** Requests in progress. */
   readonly #answered = new Set<Promise<void>>();
   #draining = false;
 
   constructor(options: ApiServerOptions) {
     const { registry, clock, version, limits = {}, basePath = "", visible, onWatch, metrics = noMetrics } = options;
-    assert(basePath === "" || /^(\/[^/]+)+$/.test(basePath), "a base path begins with a slash and does not end with one");
+    assert(basePath === "" || /^(\/[^/]+)+$/.test(basePath), "a base path begins with a slash and does not end with a slash");
     this.#options = options;
     this.#answering = new Answering(createAnswerWriter({ clock, readMs: limits.readMs ?? READ_MS }));
     this.#documents = createDocumentRoutes({
@@ -181,7 +181,7 @@ class Serving {
     this.#begun = new Promise((resolve) => (this.#begin = resolve));
   }
 
-  /** Answers the requests that are there, and all that come. */
+  /** Serves the requests that have arrived, and all further ones. */
   begin(): void {
     this.ready = true;
     this.#begun = undefined;

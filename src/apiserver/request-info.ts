@@ -19,7 +19,7 @@ export interface RequestInfo {
   readonly counted: CountedRequest;
 }
 
-/** Whose credentials a request shows, and the user that it is answered as. */
+/** The user whose credentials a request has, and the user whose permissions apply. */
 export interface RequestCaller {
   readonly caller: UserInfo;
   readonly user: UserInfo;

@@ -14,7 +14,7 @@ import type { ResourceDefinition } from "./types/resource-definition.ts";
 /** Metrics of one verb at one place. */
 interface Series {
   readonly labels: MetricLabels;
-  /** The labels with each status that was answered. */
+  /** The labels for each status of a response. */
   readonly byCode: Map<number, MetricLabels>;
   /** Watches that are open. */
   open: number;
@@ -40,7 +40,7 @@ export interface RequestMetricsOptions {
   readonly definitions: readonly ResourceDefinition[];
 }
 
-/** Stands for the status of a request whose client left before it was answered. */
+/** The status of a request whose client disconnected before the response. */
 const CLIENT_LEFT = 499;
 const APPLY_TYPE = "application/apply-patch+yaml";
 
@@ -72,7 +72,7 @@ export function createRequestMetrics({ metrics, clock, definitions }: RequestMet
   return { metrics, clock, placeOf, watches };
 }
 
-/** One request, from its arrival to its answer. */
+/** One request, from its arrival to its response. */
 export class CountedRequest {
   /** Attributes of the request; undefined until its path is parsed. */
   attributes: Attributes | undefined;
@@ -95,12 +95,12 @@ export class CountedRequest {
     this.#counting.watches.add(this.#watch);
   }
 
-  /** Its client did not wait for the answer. */
+  /** The client disconnected before the response. */
   left(): void {
     this.#left = true;
   }
 
-  /** It is answered with a status, or the watch over. */
+  /** The response with this status is sent, or the watch has ended. */
   end(status: number): void {
     const { metrics, clock } = this.#counting;
     const series = this.#watch ?? this.#series();

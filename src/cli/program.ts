@@ -156,8 +156,8 @@ export async function runCli(argv: readonly string[], terminal: Terminal, kinds?
 }
 
 /**
- * The command line. Every command is there with its summary; those among `named` (default: all) also with their
- * options and action. The reference of the command line is generated from it.
+ * Creates the command line. It contains the summaries of all commands, and the options and actions of the commands in `named` (default: all).
+ * The reference of the command line is generated from it.
  */
 export async function createProgram(context: CommandContext, { named }: { named?: readonly string[] } = {}): Promise<Command> {
   const program = withOutput(new Command("endpoint-sync"), context.terminal)

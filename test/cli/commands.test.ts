@@ -34,7 +34,7 @@ testCommand("the program", [
     why: "refuses names that no virtual cluster has",
     argv: ["eval", "1", "--name", "Blue_1"],
     code: 2,
-    err: /'Blue_1' is invalid\. Expected lower-case letters, digits and -/,
+    err: /'Blue_1' is invalid\. Expected at most 63 lower-case letters, digits and hyphens/,
   },
 ]);
 

@@ -137,7 +137,10 @@ testCommand("eval", [
     why: "refuses several objects where one is meant",
     argv: ["eval", "1", "--object", "several.yaml"],
     code: 2,
-    err: ['error USAGE: Cannot use "several.yaml": expected exactly one object, found 4', "  Put the intended object into its own file"],
+    err: [
+      'error USAGE: Cannot use "several.yaml": expected exactly one object, found 4',
+      "  Copy the intended object into a file of its own",
+    ],
   },
 ]);
 

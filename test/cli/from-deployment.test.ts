@@ -142,7 +142,7 @@ describe("--from-deployment", () => {
     const { code, stderr } = await cli(["plan", "--from-deployment", REFERENCE, "--host-kubeconfig", HOST]);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      '/elsewhere/vcluster.yaml of Deployment "vc-blue/endpoint-sync-blue" is in no Secret or ConfigMap that it mounts',
+      'No Secret or ConfigMap that Deployment "vc-blue/endpoint-sync-blue" mounts contains /elsewhere/vcluster.yaml',
     );
   });
 

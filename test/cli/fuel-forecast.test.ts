@@ -35,7 +35,7 @@ test("a patch that looks at all addresses for each is warned of, at the patch", 
   ]);
   expect(code).toBe(0);
   expect(stderr).toMatch(
-    /^vcluster\.yaml:1:\d+: warning EXPRESSION_FUEL sync\.toHost\.endpoints\.patches\[1\]: An object with 1,000 addresses would need [^\n]*fuel but has only 30 million: later values would stay unpatched\. Make this patch cheaper/,
+    /^vcluster\.yaml:1:\d+: warning EXPRESSION_FUEL sync\.toHost\.endpoints\.patches\[1\]: An object with 1,000 addresses would need [^\n]*fuel, but the limit is 30 million: the remaining values would stay unpatched\. Make this patch cheaper/,
   );
   expect(stdout).toMatch(/Fuel for endpoints: 2\.\d million with 250 addresses, 4\d\.\d million with 1,000/);
 });
@@ -43,7 +43,7 @@ test("a patch that looks at all addresses for each is warned of, at the patch", 
 test("tells the smallest size that is too large, and once", async () => {
   const { stderr } = await validate([{ path: IP, expression: HEAVY }], { objectFuel: 500_000 });
   expect(stderr.match(/EXPRESSION_FUEL/g)).toHaveLength(1);
-  expect(stderr).toContain("An object with 250 addresses would need more than 1.5 million fuel but has only 500,000");
+  expect(stderr).toContain("An object with 250 addresses would need more than 1.5 million fuel, but the limit is 500,000");
 });
 
 test("a single evaluation that needs too much is warned of too", async () => {

@@ -32,7 +32,7 @@ test("tells of each file once, and of a folder as a shell takes it", async () =>
   const { stdout } = await run(["init", join(folder, "my dir")]);
   expect(stdout).not.toContain("Kept");
   expect(stdout.match(/vcluster\.yaml$/gm)).toHaveLength(1);
-  expect(shellWords(stdout.split("Run them with: ")[1]!)).toEqual(["endpoint-sync", "test", join(folder, "my dir")]);
+  expect(shellWords(stdout.split("Run the tests with: ")[1]!)).toEqual(["endpoint-sync", "test", join(folder, "my dir")]);
 });
 
 test("keeps what is there", async () => {

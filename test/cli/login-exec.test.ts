@@ -213,7 +213,7 @@ describe("login-token", () => {
   test.each<[string, () => string, number, RegExp]>([
     ["no JSON", () => "{", 2, /KUBERNETES_EXEC_INFO is not an ExecCredential/],
     ["another kind", () => JSON.stringify({ apiVersion: API, kind: "Pod", spec: {} }), 2, /is not an ExecCredential/],
-    ["another version", () => told({}, { apiVersion: "client.authentication.k8s.io/v1beta1" }), 2, /has a version other than/],
+    ["another version", () => told({}, { apiVersion: "client.authentication.k8s.io/v1beta1" }), 2, /does not have version/],
     ["no word of a person", () => told({}), 1, /this process cannot ask you to sign in/],
     [
       "the cluster of another server",

@@ -211,7 +211,7 @@ describe("how it is reached", () => {
     expect((await (await clientOf({ text: trusting })).list(TEAMS)).items).toEqual([]);
     const own = await begin(["--tls-cert", newFile("ca.pem", made.caPem), "--tls-key", key]).catch((error: unknown) => String(error));
     expect(own).toMatch(/are not a certificate and its key/);
-    expect((await refused("--tls-cert", cert)).stderr).toContain("--tls-cert and --tls-key must be given together");
+    expect((await refused("--tls-cert", cert)).stderr).toContain("--tls-cert and --tls-key must be specified together");
     expect((await refused("--tls-cert", newFile("none.pem", "x"), "--tls-key", key)).stderr).toContain("CONFIG_FILE");
   });
 
@@ -244,7 +244,7 @@ describe("how it is reached", () => {
     "https://platform.example/#a",
   ])("refuses the public address %s", async (address) => {
     const { code, stderr } = await refused("--public-url", address);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("Expected an address like https://platform.example")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Expected a URL such as https://platform.example")]);
   });
 
   test("is one process at a time with a folder", async () => {

@@ -79,7 +79,7 @@ describe("plan", () => {
   test("names an object that never comes to rest", async () => {
     await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
     const { code, stdout } = await cli("plan", [], { config: "drift.yaml" });
-    expect(stdout).toContain(" Does not converge; these would be written repeatedly:\n  endpoints shop/web: ");
+    expect(stdout).toContain(" Does not converge. These objects would be written repeatedly:\n  endpoints shop/web: ");
     expect(code).toBe(1);
     const report = JSON.parse((await cli("plan", ["-o", "json"], { config: "drift.yaml" })).stdout) as { settled: boolean };
     expect(report.settled).toBe(false);
@@ -116,7 +116,7 @@ describe("plan", () => {
     for (const name of names) await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name });
     const held = await cli("plan");
     expect(held).toMatchObject({ code: 0, stdout: "Nothing to do.\n" });
-    expect(held.stderr).toBe("warning DELETE_BRAKE: 25 copies are kept, though their tenant objects are missing\n");
+    expect(held.stderr).toBe("warning DELETE_BRAKE: 25 copies are kept, although their tenant objects are missing\n");
     expect((await cli("plan", ["--confirm-deletes", "25"])).stdout).toMatch(/\nPlan: 0 to create, 0 to update, 25 to delete\./);
   });
 });

@@ -105,7 +105,7 @@ describe("a backup", () => {
     await (await serve(other, keys)).stop();
     expect((await platformData(keys, "restore", backup, "--data", other)).stderr).toContain("it is not empty");
     expect((await platformData(keys, "backup", newPath("backup"), "--data", newPath("none"))).stderr).toContain(
-      "holds no data of the management API",
+      "contains no data of the management API",
     );
     expect((await platformData(keyFile(2), "backup", newPath("backup"), "--data", data)).stderr).toContain(`Add the key ${keyId(1)}`);
     const keyless = await run(["platform-data", "check", "--data", data]);
@@ -150,8 +150,8 @@ test.each([
   [["check"], "Specify a folder with --data, or an etcd with --etcd"],
   [["check", "--data", "x", "--etcd", "http://127.0.0.1:1"], "--data and --etcd cannot be combined"],
   [["check", "--data", "x", "--etcd-user", "root"], "Options for etcd need --etcd"],
-  [["check", "--etcd", "http://127.0.0.1:1", "--etcd-user", "root"], "--etcd-user and --etcd-password-file must be given together"],
-  [["check", "--etcd", "http://127.0.0.1:1", "--etcd-cert", "c"], "--etcd-cert and --etcd-key must be given together"],
+  [["check", "--etcd", "http://127.0.0.1:1", "--etcd-user", "root"], "--etcd-user and --etcd-password-file must be specified together"],
+  [["check", "--etcd", "http://127.0.0.1:1", "--etcd-cert", "c"], "--etcd-cert and --etcd-key must be specified together"],
   [["check", "--etcd", "127.0.0.1"], "Expected URLs"],
 ])("%j is refused", async (argv, message) => {
   const { code, stderr } = await run(["platform-data", ...argv, "--encryption-key-file", keyFile(1)]);

@@ -89,7 +89,7 @@ describe("a cluster does not start", () => {
   test("with some of the options alone", async () => {
     const [, , ...rest] = flags(jwks);
     expect(await refusal(...rest)).toBe(
-      "2 error USAGE: --platform-issuer, --platform-keys and --platform-target must be given together\n  See --help.\n",
+      "2 error USAGE: --platform-issuer, --platform-keys and --platform-target must be specified together\n  See --help.\n",
     );
   });
 

@@ -283,7 +283,7 @@ describe("cluster", () => {
     const { code, stdout, stderr } = await run(["cluster", "--name", "second", "--port", port, "--kubeconfig", join(folder, "second")]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(
-      new RegExp(`^error USAGE: Cannot listen on port ${port}: .*EADDRINUSE.*\n  Choose another port, or leave --port out`),
+      new RegExp(`^error USAGE: Cannot listen on port ${port}: .*EADDRINUSE.*\n  Choose another port, or omit --port`),
     );
   });
 

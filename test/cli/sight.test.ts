@@ -39,14 +39,14 @@ describe("a cluster that is asked every two seconds", () => {
 
   test.each([
     { why: "refuses connections", answer: () => Promise.reject(REFUSED), says: "connect ECONNREFUSED" },
-    { why: "is silent", answer: () => new Promise(() => undefined), says: "it does not answer" },
+    { why: "is silent", answer: () => new Promise(() => undefined), says: "it does not respond" },
   ])("that $why is lost since the first question without an answer, after five seconds", async ({ answer, says }) => {
     const { clock, state, seen } = await createWorld();
     await clock.advance(3_000);
     state.answer = answer;
     // The next question is due at 4 s.
     await clock.advance(5_999);
-    expect([seen.sight, seen.lost()]).toEqual([says === "it does not answer" ? "clear" : "unsteady", []]);
+    expect([seen.sight, seen.lost()]).toEqual([says === "it does not respond" ? "clear" : "unsteady", []]);
     await clock.advance(1);
     expect(seen.sight).toBe("blind");
     expect(seen.lost()).toEqual([`unable to reach the tenant cluster since 2026-01-01T00:00:04.000Z: ${says}`]);

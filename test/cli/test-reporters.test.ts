@@ -127,8 +127,8 @@ test("a reporter is read with its file, in the order given", () => {
 });
 
 test("a reporter of an earlier version names what to use in its place", () => {
-  expect(() => parseReporter("tap")).toThrow("The reporter tap has been removed: junit has");
-  expect(() => parseReporter("sarif=a.json")).toThrow("The reporter sarif has been removed: github marks");
+  expect(() => parseReporter("tap")).toThrow("The reporter tap has been removed: use junit, which");
+  expect(() => parseReporter("sarif=a.json")).toThrow("The reporter sarif has been removed: use github, which");
 });
 
 describe("the sum", () => {

@@ -25,7 +25,7 @@ describe("why", () => {
     expect(text).toMatch(/0 {2}metadata\.annotations\["example\.com\/team"\] +applied +1 +1 +\d+\n/);
     expect(text).toMatch(/1 {2}metadata\.annotations\["example\.com\/tier"\] +error +1 +0 +\d+\n/);
     expect(text).toMatch(/Failures of patches\n.*\n {2}metadata\.annotations\["example\.com\/tier"\] +EXPRESSION_ERROR /);
-    expect(text).not.toContain("Writes to come");
+    expect(text).not.toContain("Pending writes");
     expect(await stateOf(sides)).toBe(before);
   });
 
@@ -34,7 +34,7 @@ describe("why", () => {
     const text = await lines(["ep", "shop/web"]);
     expect(text).toMatch(/host {6}vc-blue\/web-x-shop-x-blue, nothing there\n/);
     expect(text).toMatch(/state +copied: a write is pending; a syncer that has just started writes/);
-    expect(text).toMatch(/Writes to come\n.*\n {2}host +create /);
+    expect(text).toMatch(/Pending writes\n.*\n {2}host +create /);
     await sync(has(sides.host.client, ENDPOINTS, "web-x-shop-x-blue"));
     expect(await lines(["ep", "shop/web"])).toContain("copied: in sync\n");
   });
@@ -49,7 +49,7 @@ describe("why", () => {
     await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", { metadata: { labels: { a: "b" } } });
     const late = await cli("why", ["ep", "shop/web", "--wait", "1"]);
     expect(late).toMatchObject({ code: 1, stderr: `${WAITING}After 1 s, a write for shop/web is still pending: is a syncer running?\n` });
-    expect(late.stdout).toContain("Writes to come");
+    expect(late.stdout).toContain("Pending writes");
     expect(await cli("why", ["ep", "shop/wbe", "--wait", "600"])).toMatchObject({ code: 1 });
   });
 
@@ -62,7 +62,7 @@ describe("why", () => {
     const text = await lines(["Endpoints", "shop/web"]);
     expect(text).toMatch(/REVERSE_NOT_INVERSE +The host edit of annotations\/example\.com\/team does not survive reverseExpression/);
     expect(text).toMatch(/annotations\/example\.com\/team +host +no\n/);
-    expect(text).toMatch(/Writes to come\n.*\n {2}host +update +Host edits are undone\n$/);
+    expect(text).toMatch(/Pending writes\n.*\n {2}host +update +Host edits are undone\n$/);
   });
 
   test("names the other party of a collision", async () => {
@@ -122,7 +122,7 @@ describe("why", () => {
     });
     await sides.host.client.delete(ENDPOINTS, { namespace: "vc-blue", name: "web-x-shop-x-blue" });
     const text = await lines(["ep", "shop/web"]);
-    expect(text).toMatch(/Writes to come\n.*\n {2}host +create/);
+    expect(text).toMatch(/Pending writes\n.*\n {2}host +create/);
     expect(/LOOP_STOPPED +The copy keeps being deleted/.test(text)).toBe(isTold);
   });
 
@@ -211,7 +211,7 @@ describe("why", () => {
     {
       why: "a kind that is not synced",
       argv: ["pods", "shop/web"],
-      err: 'There is no kind "pods" here; there are endpoints, services, endpointslices',
+      err: 'There is no kind "pods" here; the kinds are endpoints, services, endpointslices',
     },
     { why: "a name without namespace", argv: ["ep", "web"], err: 'Cannot look up "web": expected namespace/name' },
   ])("refuses $why", async ({ argv, err }) => {

@@ -6,7 +6,7 @@ import type { UserInfo } from "../types/user-info.ts";
 
 /** What is known of a request before it is carried out. */
 export interface AuditFacts {
-  /** Also in the answer, as the header `Audit-Id`. */
+  /** Also in the response, as the header `Audit-Id`. */
   readonly auditID: string;
   /** Whose credentials the request shows; absent when they are missing or refused. */
   readonly user?: UserInfo;
@@ -18,13 +18,13 @@ export interface AuditFacts {
   readonly requestURI: string;
   /** Addresses reported by proxies first, the peer of the connection last. */
   readonly sourceIPs: readonly string[];
-  /** "" when the client does not say. */
+  /** "" when the client does not send it. */
   readonly userAgent: string;
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
 }
 
-/** Told how one request goes. Nothing here may throw. Either `complete` or `panic` comes last, once. */
+/** Receives the progress of one request. No method may throw. Either `complete` or `panic` is called last, once. */
 export interface AuditTrail {
   /**
    * The body, read but not yet checked: a patch is as it came. Secrets that the author wrote are in it.
@@ -32,15 +32,15 @@ export interface AuditTrail {
   readonly requestObject?: (body: unknown) => void;
   /** Adds facts that only the handler of the request knows, such as who has signed in. */
   readonly annotate?: (name: string, value: string) => void;
-  /** A watch begins to answer. */
+  /** The response to a watch begins. */
   readonly responseStarted?: (code: number) => void;
   /**
-   * The request is answered, or the watch over.
+   * The response is sent, or the watch has ended.
    *
    * @param responseObject The object sent, without what only the author may see; absent if it was not an object.
    */
   readonly complete: (code: number, responseObject?: () => unknown) => void;
-  /** The server failed in the middle of it. Default: `complete` with 500. */
+  /** The server failed while it processed the request. Default: `complete` with 500. */
   readonly panic?: (error: unknown) => void;
 }
 
@@ -70,7 +70,7 @@ export function createAuditRecord(trail: AuditTrail): AuditRecord {
 const HIDDEN = "********";
 
 /**
- * An address without the values of its query, which may include sign-in codes.
+ * Replaces every value in the query of an address with asterisks, because a value may be a sign-in code.
  *
  * @example
  * withoutValues("/auth/oidc/callback?code=abc&state=x"); // "/auth/oidc/callback?code=********&state=********"
@@ -84,7 +84,7 @@ export function withoutValues(uri: string): string {
 }
 
 /**
- * The addresses that a request came through. Source: `SourceIPs` of the API machinery.
+ * Returns the addresses that a request passed through, beginning with the client. Source: `SourceIPs` of the API machinery.
  *
  * @example
  * sourceIPsOf(request); // ["203.0.113.7", "127.0.0.1"]

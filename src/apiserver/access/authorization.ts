@@ -32,7 +32,7 @@ export type Attributes = ResourceAttributes | PathAttributes;
 /** The decision of an authorizer. */
 export interface AccessDecision {
   readonly allowed: boolean;
-  /** Why it is allowed, for people; may be "". */
+  /** The reason for the decision, for human readers; may be "". */
   readonly reason: string;
 }
 
@@ -45,7 +45,7 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-/** Decides what users may do. Answers hold for this moment: they follow every write that was acknowledged before. */
+/** Decides what users may do. Decisions are current: they reflect every write that was acknowledged before. */
 export interface Authorizer {
   decide(user: UserInfo, attributes: Attributes): AccessDecision;
   /** Everything that a user may do in a namespace, and outside of any. Rules may repeat each other. */
@@ -66,7 +66,8 @@ const VERBS: Readonly<Record<string, string>> = {
 const BY_NAME = /(?:^|,)metadata\.name==?([A-Za-z0-9.:_-]+)(?:,|$)/;
 
 /**
- * The attributes of a request that permissions apply to; the verb is "watch" for a GET that follows. A namespace belongs to itself, so a Role in a namespace can permit reading that namespace.
+ * The attributes of a request that permissions apply to. The verb of a GET that watches is "watch". A Namespace object counts as part of its own
+ * namespace, so that a Role in the namespace can permit reading it.
  * Source: the API server's request info.
  */
 export function attributesOf(
@@ -93,7 +94,7 @@ function collectionVerb(verb: string, watching: boolean): string {
 }
 
 /**
- * The refusal in the wording of Kubernetes, with the authorizer's reason.
+ * Returns the error for a refused request, in the wording of Kubernetes, with the authorizer's reason.
  *
  * @example
  * refusal({ name: "jane", groups: [] }, { verb: "get", path: "/metrics" }).message; // 'forbidden: User "jane" cannot get path "/metrics"'
@@ -111,9 +112,9 @@ export function refusal(user: UserInfo, attributes: Attributes, reason = ""): En
 }
 
 /**
- * Admits allowed requests.
+ * Checks that a user may send a request with these attributes.
  *
- * @throws API_FORBIDDEN for everything else.
+ * @throws API_FORBIDDEN when the authorizer does not allow it.
  */
 export function demandAllowed(authorizer: Authorizer, user: UserInfo, attributes: Attributes): void {
   const { allowed, reason } = authorizer.decide(user, attributes);

@@ -39,8 +39,9 @@ const EXTENDED_KEY_USAGE = objectId("2.5.29.37");
 const SERVER_AUTHENTICATION = objectId("1.3.6.1.5.5.7.3.1");
 
 /**
- * An authority created for one server, and the server's certificate signed by it. The authority's key is discarded immediately, so it can
- * never sign another certificate. ECDSA on P-256; valid for a year, and from a day ago to allow for clock differences.
+ * Creates a certificate authority and a server certificate signed by it. The authority's key is discarded immediately, so the authority can
+ * never sign another certificate. The keys are ECDSA on P-256. Both certificates are valid for a year, beginning a day ago to allow for
+ * clock differences.
  *
  * @example
  * const { caPem, certPem, keyPem } = createServerCertificate({ name: "demo", clock: systemClock, chance: systemChance });

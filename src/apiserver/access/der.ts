@@ -66,7 +66,7 @@ export function octets(content: Uint8Array): Buffer {
   return value(0x04, content);
 }
 
-/** A bit string, whose last `unused` bits do not count. */
+/** A bit string. Its last `unused` bits are padding. */
 export function bits(content: Uint8Array, unused = 0): Buffer {
   return value(0x03, Buffer.concat([Buffer.from([unused]), content]));
 }

@@ -13,10 +13,10 @@ const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 const GROUPS_MAX = 100;
 
 /**
- * The user on whose behalf a request is answered: the user that the headers `Impersonate-User` and `Impersonate-Group` name, if `user` may
- * impersonate that user, or `user` without such headers. Source: the API server's impersonation filter.
+ * Returns the user whose permissions apply to a request: the user that the headers `Impersonate-User` and `Impersonate-Group` name, or `user`
+ * if there are no such headers. Source: the API server's impersonation filter.
  *
- * @throws API_FORBIDDEN when `user` may not, API_BAD_REQUEST when the headers name no user.
+ * @throws API_FORBIDDEN when `user` may not impersonate the named user or groups; API_BAD_REQUEST when the headers name no user.
  */
 export function impersonated(
   request: Pick<IncomingMessage, "headers" | "headersDistinct">,
@@ -49,7 +49,7 @@ function asking(resource: string, name: string) {
   return { verb: "impersonate", group: "", version: "v1", resource, subresource: "", namespace: "", name };
 }
 
-/** Adds the implicit groups: a ServiceAccount's own if none are named, and whether the user is authenticated. */
+/** Adds the implicit groups: those of a ServiceAccount if none are named, and the group for authenticated or unauthenticated users. */
 function withUsual(name: string, groups: readonly string[]): readonly string[] {
   const account = groups.length === 0 ? SERVICE_ACCOUNT.exec(name) : null;
   const own = account === null ? groups : serviceAccountGroups(account[1]!);
@@ -57,7 +57,7 @@ function withUsual(name: string, groups: readonly string[]): readonly string[] {
   return own.includes(standing) ? own : [...own, standing];
 }
 
-/** The groups of every ServiceAccount in a namespace. */
+/** The groups to which every ServiceAccount in a namespace belongs. */
 export function serviceAccountGroups(namespace: string): readonly string[] {
   return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
 }

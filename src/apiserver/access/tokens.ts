@@ -20,7 +20,7 @@ export interface TokenBearer {
 /** What a token proves to an audience. */
 export interface TokenProof {
   readonly user: UserInfo;
-  /** Those of the audiences asked for that the token is meant for. */
+  /** The requested audiences for which the token is valid. */
   readonly audiences: readonly string[];
 }
 
@@ -62,7 +62,7 @@ const EXPIRING_MAX = 100_000;
 const SWEEP_MIN = 1_000;
 
 /**
- * Starts without tokens.
+ * Creates an empty set of tokens.
  *
  * @example
  * const tokens = createTokens({ chance: systemChance, clock: systemClock });

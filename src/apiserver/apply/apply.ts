@@ -35,7 +35,7 @@ export interface ApplyOptions {
   readonly config: unknown;
   /** The applier; not empty. */
   readonly manager: string;
-  /** Take fields from their owners instead of answering conflicts. Default false. */
+  /** Take fields from their owners instead of reporting conflicts. Default false. */
   readonly force?: boolean | undefined;
   /** The part of the object that is written. Default: the object itself. */
   readonly subresource?: string | undefined;
@@ -186,7 +186,7 @@ interface Applying {
   readonly before: ManagerEntry | undefined;
   readonly writer: FieldWriter;
   readonly given: FieldSet;
-  /** Whether the object changed. */
+  /** Reports whether the object changed. */
   readonly changed: boolean;
 }
 

@@ -11,7 +11,7 @@ export interface Conflict {
 }
 
 /**
- * 409: the answer to an unforced apply that has conflicts.
+ * 409: an apply without `force` conflicts with other managers.
  *
  * @example
  * applyConflict(conflicts).message; // 'Apply failed with 1 conflict: conflict with "kubectl-create" using v1: .data.a'

@@ -50,7 +50,7 @@ function readOrNothing(definition: ReadConfigOptions["definition"], body: unknow
   }
 }
 
-/** The object with an updated annotation, if it has one and `kubectl` applies. */
+/** The object with its last-applied annotation updated, if it has the annotation and the applier is `kubectl`. */
 export function withLastApplied(object: KubeObject, config: JsonObject, manager: string): KubeObject {
   const { annotations } = object.metadata;
   if (manager !== KUBECTL || !annotations?.[ANNOTATION]) return object;

@@ -5,16 +5,16 @@ import { isPrintable, MANAGER_LENGTH_MAX } from "./managers.ts";
 
 /** The parameters of a patch that have to do with managers. */
 export interface PatchParameters {
-  /** Whether the patch is an applied configuration. */
+  /** True if the patch is an applied configuration. */
   readonly apply: boolean;
   readonly fieldManager?: string | undefined;
   readonly force?: boolean | undefined;
 }
 
 /**
- * Requires a manager from appliers, and refuses force from all others.
+ * Checks the parameters of a patch: an apply must name its manager, and only an apply may use `force`.
  *
- * @throws API_INVALID when a parameter is missing, out of place or not a valid manager name.
+ * @throws API_INVALID when the manager is missing or has an invalid name, or when another patch uses `force`.
  */
 export function checkPatchParameters({ apply, fieldManager = "", force }: PatchParameters): void {
   const errors: FieldError[] = [];
@@ -31,14 +31,14 @@ export function checkPatchParameters({ apply, fieldManager = "", force }: PatchP
   if (errors.length > 0) throw invalidObject({ apiVersion: "meta.k8s.io/v1", kind: "PatchOptions" }, "", errors);
 }
 
-/** Where the name of a manager can come from. */
+/** The possible sources of a manager's name. */
 export interface ManagerSource {
   readonly fieldManager?: string | undefined;
   readonly userAgent?: string | undefined;
 }
 
 /**
- * The manager on whose behalf a request writes: the parameter, else the client's name, else "unknown".
+ * The name of the manager that a request writes as: the parameter, the client's name if there is no parameter, or "unknown".
  *
  * @example
  * managerName({ userAgent: "kubectl/v1.33.1 (linux/amd64)" }); // "kubectl"

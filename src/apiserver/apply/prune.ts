@@ -14,7 +14,7 @@ export interface PruneOptions {
 }
 
 /**
- * The object without fields. A map or list that is left empty is removed as well, unless it has an owner itself.
+ * Removes fields from an object. A map or list that becomes empty is removed as well, unless it has an owner itself.
  *
  * @example
  * prune(shape, { ...object, data: { a: "1", b: "2" } }, { remove: { "f:data": { "f:a": {} } }, owned: {} }); // { ...object, data: { b: "2" } }
@@ -38,7 +38,7 @@ function pruneMembers(shape: Schema, members: JsonObject, { remove, owned }: Par
   return Object.fromEntries(entries);
 }
 
-/** Undefined when nothing of it stays. */
+/** Undefined when no part of the value remains. */
 function pruneValue(shape: Schema, value: unknown, parts: Parts): unknown {
   const { remove, owned } = parts;
   if (remove === undefined) return value;

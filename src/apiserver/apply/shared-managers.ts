@@ -19,7 +19,7 @@ export interface SharedFields {
 }
 
 /**
- * The managers of the view, made from those of the object. An applier is recorded in the version in which it applies to the view.
+ * Converts the managers of an object to those of its view. The entry of an applier names the API version of the view.
  *
  * @example
  * managersOfView(deployment.metadata.managedFields, { shared, viewVersion: "autoscaling/v1", objectVersion: "apps/v1" });
@@ -35,7 +35,7 @@ export function managersOfView(
   return writeManagers(byIdentity(entries.filter(({ fields }) => !isEmptySet(fields))));
 }
 
-/** The managers of the object after a change of the managers of its view. */
+/** Returns the managers of the object after the managers of its view have changed. */
 export function managersBehindView(
   ofObject: readonly unknown[] | undefined,
   ofView: readonly unknown[] | undefined,

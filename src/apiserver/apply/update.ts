@@ -36,8 +36,8 @@ export interface TrackedUpdateOptions {
 
 /**
  * The object with `metadata.managedFields` as they are after the write: the writer now owns the fields that it added or
- * changed, and removed fields have no owner. If no owner changes, the list is the stored one itself. After a client has emptied the list
- * of an object with fields, the object is not tracked until the next apply. The result is frozen.
+ * changed, and removed fields have no owner. If no owner changes, the result contains the stored list itself. If a client empties the list
+ * of an object that has fields, the object is not tracked until the next apply. The result is frozen.
  *
  * @throws API_INVALID when `requested` is not a list of managers.
  * @example
@@ -96,7 +96,7 @@ function writerOf({ definition, manager, subresource = "", now }: TrackedUpdateO
   return { manager, operation: "Update", apiVersion: definition.type.apiVersion, subresource, time: timestamp(now) };
 }
 
-/** The managers after one of them has changed the object. */
+/** Returns the managers after `writer` has changed the object. */
 export function afterUpdate(managers: Managers, comparison: Comparison, writer: FieldWriter): Managers {
   if (hasNoDifference(comparison)) return managers;
   const { removed, modified, added } = comparison;
@@ -138,7 +138,7 @@ export function zeroObject(shape: ObjectSchema): KubeObject {
 }
 
 /**
- * The object with the stored managers if the new ones differ only in their times: a write that changes only times is not a change.
+ * Restores the stored managers if the new ones differ only in their times, so that a write that changes only times changes nothing.
  *
  * @example
  * withoutIdleTimes(old, object).metadata.managedFields === old.metadata.managedFields; // true when only times differ

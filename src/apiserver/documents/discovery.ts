@@ -11,24 +11,24 @@ import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
 const SUBRESOURCE_VERBS: readonly Verb[] = ["get", "patch", "update"];
 const QUESTION_VERBS = ["create"];
 
-/** For clients that want everything in one document. */
+/** The conversion that clients request to get all resources in one document. */
 export const AGGREGATED = { g: "apidiscovery.k8s.io", v: "v2", as: "APIGroupDiscoveryList" } as const;
-/** The media type of that document; clients look at the header, not into the body. */
+/** The media type of that document; clients read the header, not the body, to recognize it. */
 export const AGGREGATED_TYPE = `application/json;g=${AGGREGATED.g};v=${AGGREGATED.v};as=${AGGREGATED.as}`;
 
-/** `/api`. A server without kinds in the core group lists no version, because clients treat an empty one as a failure. */
+/** The document at `/api`. Without kinds in the core group, it lists no version, because clients treat a version without kinds as a failure. */
 export function coreVersions(definitions: readonly ResourceDefinition[]): object {
   const versions = definitions.some(({ type }) => groupOf(type) === "") ? ["v1"] : [];
   return { kind: "APIVersions", versions, serverAddressByClientCIDRs: [] };
 }
 
-/** `/apis`. */
+/** The document at `/apis`: all API groups. */
 export function groupList(definitions: readonly ResourceDefinition[]): object {
   const groups = groupNames(definitions).map((name) => groupEntry(definitions, name));
   return { kind: "APIGroupList", apiVersion: "v1", groups };
 }
 
-/** `/apis/G`, or undefined. */
+/** The document at `/apis/GROUP`; undefined if the server has no such group. */
 export function group(definitions: readonly ResourceDefinition[], name: string): object | undefined {
   if (name === "" || !groupNames(definitions).includes(name)) return undefined;
   return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(definitions, name) };
@@ -48,7 +48,7 @@ function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.lastIndexOf("/") + 1);
 }
 
-/** `/api/v1` and `/apis/G/V`, or undefined. */
+/** The document at `/api/v1` or `/apis/GROUP/VERSION`; undefined if the server has no such version. */
 export function resourceList(definitions: readonly ResourceDefinition[], apiVersion: string): object | undefined {
   const served = definitions.filter(({ type }) => type.apiVersion === apiVersion);
   if (served.length === 0) return undefined;
@@ -85,7 +85,7 @@ function kindOf({ type }: ResourceDefinition) {
   return { group: groupOf(type), version: versionOf(type.apiVersion), kind: type.kind };
 }
 
-/** The aggregated form of `/api` (core group only) or `/apis` (all others). */
+/** The aggregated discovery document at `/api` (core group only) or `/apis` (all other groups). */
 export function aggregated(definitions: readonly ResourceDefinition[], { core }: { readonly core: boolean }): object {
   const names = core ? [""].filter((name) => definitions.some(({ type }) => groupOf(type) === name)) : groupNames(definitions);
   const items = names.map((name) =>

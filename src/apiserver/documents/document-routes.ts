@@ -33,7 +33,7 @@ export type DocumentRoutes = (exchange: OpenExchange) => Promise<boolean>;
 
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;
 
-/** Discovery, schemas, version and health. */
+/** Creates the routes for discovery, schemas, version and health. */
 export function createDocumentRoutes(options: DocumentRoutesOptions): DocumentRoutes {
   const { definitions, answering, version, notReady, alive, basePath = "" } = options;
   const documents = new Map<string, () => object | undefined>([

@@ -35,7 +35,7 @@ function protobuf(number: number, content: string): string {
   return String.fromCharCode((number << 3) | 2, content.length) + content;
 }
 
-/** Answers a request below `/openapi`; false for any other path. The documents are built on first request. */
+/** Creates the handler of requests below `/openapi`. It returns false for any other path, and builds the documents at the first request. */
 export function createOpenApiRoutes({ definitions, answering, basePath }: OpenApiRoutesOptions): (exchange: OpenExchange) => boolean {
   let made: readonly OpenApiDocument[] | undefined;
   return (exchange) => {

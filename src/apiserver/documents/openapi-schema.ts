@@ -37,7 +37,7 @@ export function reference(name: string): JsonObject {
 }
 
 /**
- * The schemas of kinds of one group version, of their lists, and of every named type in them.
+ * The schemas of the kinds of one group version, of their lists, and of every named type that they use.
  *
  * @example
  * Object.keys(schemasOf([endpoints])).includes("io.k8s.api.core.v1.EndpointSubset"); // true
@@ -155,7 +155,7 @@ class SchemaWriter {
     return { allOf: [reference(name)] };
   }
 
-  /** Clients look for the reference inside `allOf`, where a description can stand beside it. */
+  /** Clients look for the reference inside `allOf`, where a description can be next to it. */
   #object(shape: ObjectSchema): JsonObject {
     if (shape.name === undefined) return this.properties(shape);
     const name = META_TYPES.includes(shape.name) ? `${META_PREFIX}.${shape.name}` : schemaName(this.#apiVersion, shape.name);

@@ -59,13 +59,13 @@ const number = (name: string, description: string) => ({ name, in: "query", desc
 
 const WRITE_PARAMETERS = [
   text("dryRun", "With All, the request is processed but nothing is stored."),
-  text("fieldManager", "Name that managedFields records for the write."),
+  text("fieldManager", "The manager that metadata.managedFields records for the write."),
   text("fieldValidation", "How to handle fields that the kind does not have: Ignore, Warn or Strict."),
 ];
-const FORCE = flag("force", "Takes over fields of other managers; for server-side apply only.");
+const FORCE = flag("force", "Take over fields of other managers; for server-side apply only.");
 const SELECTORS = [
-  text("labelSelector", "Only objects whose labels match."),
-  text("fieldSelector", "Only objects whose fields match."),
+  text("labelSelector", "Select only objects whose labels match."),
+  text("fieldSelector", "Select only objects whose fields match."),
   text("resourceVersion", "The version to read, or the oldest acceptable one."),
 ];
 const LIST_PARAMETERS = [
@@ -74,7 +74,7 @@ const LIST_PARAMETERS = [
   number("limit", "Maximum number of objects in one page."),
   flag("watch", "Follow changes instead of listing."),
   flag("allowWatchBookmarks", "Send bookmarks while nothing changes."),
-  number("timeoutSeconds", "Duration of the watch."),
+  number("timeoutSeconds", "Duration of the watch in seconds."),
 ];
 const DELETE_PARAMETERS = [WRITE_PARAMETERS[0]!, text("propagationPolicy", "Background, Foreground or Orphan.")];
 

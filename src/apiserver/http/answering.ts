@@ -10,17 +10,17 @@ import type { Offer } from "./answer/negotiation.ts";
 import { yamlParts } from "./answer/yaml-text.ts";
 import type { Exchange, OpenExchange } from "./exchange.ts";
 
-/** How an answer is written. */
+/** The format of a response. */
 export type ResponseFormat = "json" | "yaml";
 
-/** Answer to a request, before it is written. `code` is the HTTP status. */
+/** Response to a request, before it is written. `code` is the HTTP status. */
 export interface ApiResponse {
   readonly code: number;
   readonly format: ResponseFormat;
   readonly object: object;
   /** Maps each element of a list to what is written; called on writing. Default: as it is. */
   readonly each?: Each;
-  /** The object for the audit. Default: the one answered. */
+  /** The object for the audit. Default: the object in the response. */
   readonly audited?: () => object;
 }
 
@@ -29,7 +29,7 @@ const OFFERS: readonly Offer<ResponseFormat>[] = [
   { type: "application/yaml", value: "yaml" },
 ];
 
-/** Writes answers. */
+/** Writes responses. */
 export class Answering {
   readonly #writer: AnswerWriter;
 
@@ -52,7 +52,7 @@ export class Answering {
     write(response, code, `application/${format}`, [...partsOf(object, format, pretty(request, query))].join(""));
   }
 
-  /** An answer in its final form, of any size; undefined once it is written. */
+  /** Sends a response in its final form, of any size. Returns undefined if it is already written. */
   send(
     { request, response, query, audit, caller }: Exchange,
     { code, format, object, each, audited }: ApiResponse,
@@ -78,9 +78,9 @@ export class Answering {
   }
 
   /**
-   * A Status; always in JSON when the client accepts nothing that is known.
+   * Sends a Status, as JSON if the client accepts no known format.
    *
-   * @param before Awaited between the last byte and the end of the answer. Default: nothing.
+   * @param before Awaited between the last byte and the end of the response. Default: nothing.
    */
   status(
     { request, response, audit }: Pick<OpenExchange, "request" | "audit"> & { readonly response: ServerResponse },
@@ -113,7 +113,7 @@ function indented(object: object): string {
   return `${JSON.stringify(object, null, 2)}\n`;
 }
 
-/** Clients whose output people read. */
+/** Clients whose output is for human readers. */
 const READERS = /^(curl|Wget|Mozilla\/5\.0)/;
 
 function pretty({ headers }: IncomingMessage, query: URLSearchParams): boolean {
@@ -125,16 +125,16 @@ function pretty({ headers }: IncomingMessage, query: URLSearchParams): boolean {
 /** Characters that are written at once. Longer texts are written in pieces. */
 const PIECE_LENGTH = 64 * 1024;
 
-/** How an answer begins. */
+/** The beginning of a response. */
 export interface AnswerHead {
   /** The HTTP status. */
   readonly code: number;
   readonly type: string;
-  /** The caller of the answer: for each caller, only one answer at a time is written in pieces. */
+  /** The caller. For each caller, only one response at a time is written in pieces. */
   readonly caller: string;
 }
 
-/** Writes answers no faster than they are read. */
+/** Writes responses no faster than clients read them. */
 export interface AnswerWriter {
   /**
    * Writes a text whose parts are made while it is written. A short one is written at once. A long one waits for the caller's others,
@@ -217,7 +217,7 @@ function endOfPiece(text: string, from: number): number {
   return (text.codePointAt(to - 1) ?? 0) > 0xffff ? to + 1 : to;
 }
 
-/** One at a time for each name, in the order in which they ask. */
+/** Runs one task at a time for each name, in the order of the calls. */
 function createTurns(): { take(name: string): Promise<() => void> } {
   const last = new Map<string, Promise<void>>();
   return {

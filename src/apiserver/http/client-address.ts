@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Where a request comes from: an IP address; "" when its connection is over. */
+/** Returns the IP address of a request's client; "" when the connection has ended. */
 export type AddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) => string;
 
 /**
- * The address of the sender of a request: the address of the connection or, if that is a trusted proxy, the last address in
- * `X-Forwarded-For` that is not a trusted proxy. Clients can forge the addresses before it.
+ * Creates a function that returns the address of the client: the address of the connection or, if that is a trusted proxy, the last address in
+ * `X-Forwarded-For` that is not a trusted proxy. Clients can forge the addresses before that one.
  *
  * @param proxies IP addresses, and networks such as 10.0.0.0/8.
  * @throws TypeError or RangeError for any other string.

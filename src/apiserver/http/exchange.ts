@@ -9,10 +9,10 @@ export interface OpenExchange {
   /** With headers that are written with its head, names and values in turn. */
   readonly response: ServerResponse & { readonly later: string[] };
   readonly method: string;
-  /** Below the base path; the whole one outside of it. */
+  /** The path below the base path; the whole path if it is not below the base path. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Adds a `Warning` header to the answer. */
+  /** Adds a `Warning` header to the response. */
   readonly warn: (text: string) => void;
   /** Absent if the request is not audited. */
   readonly audit?: AuditRecord | undefined;

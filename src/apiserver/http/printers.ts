@@ -24,7 +24,7 @@ interface View {
   readonly as: "plain" | "table" | "metadata";
 }
 
-/** An object to answer with. */
+/** The object of a response. */
 export interface PrintedObject {
   readonly definition: ResourceDefinition;
   readonly code: number;
@@ -86,7 +86,7 @@ function listForm(as: View["as"], setting: TableOptions & { readonly definition:
   return { list: (items) => ({ kind: `${kind}List`, apiVersion, metadata, items }), element: (object) => object };
 }
 
-/** Everything that goes out passes through this. */
+/** Every object passes through this before it is sent. */
 function shownTo({ user }: Exchange, { shown }: ResourceDefinition, object: KubeObject): KubeObject {
   return shown?.(object, user) ?? object;
 }

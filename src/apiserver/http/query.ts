@@ -18,7 +18,7 @@ import type { WatchRequest } from "../verbs/watch/watch.ts";
 const META = "meta.k8s.io/v1";
 const FIELD_MANAGER_MAX = 128;
 
-/** @throws API_BAD_REQUEST if a number is malformed. */
+/** Reads the parameters of a list. @throws API_BAD_REQUEST if a number is malformed. */
 export function readListRequest(query: URLSearchParams): ListRequest {
   if (query.size === 0) return {};
   const limit = readInteger(query, "limit");
@@ -34,7 +34,7 @@ function readInitialEvents(query: URLSearchParams): { sendInitialEvents?: boolea
   return sendInitialEvents === undefined ? {} : { sendInitialEvents };
 }
 
-/** @throws API_BAD_REQUEST if a number is malformed. */
+/** Reads the parameters of a watch. @throws API_BAD_REQUEST if a number is malformed. */
 export function readWatchRequest(query: URLSearchParams): WatchRequest {
   const timeoutSeconds = readInteger(query, "timeoutSeconds");
   return {
@@ -45,7 +45,7 @@ export function readWatchRequest(query: URLSearchParams): WatchRequest {
   };
 }
 
-/** True if the parameter is present, unless its value is false; undefined if it is absent. */
+/** Reads a boolean parameter: true if it is present, unless its value is "false" or "0"; undefined if it is absent. */
 export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   return text === null ? undefined : text.toLowerCase() !== "false" && text !== "0";
@@ -72,8 +72,10 @@ export interface WriteParameters {
 }
 
 /**
- * @param kind The options' own kind, `CreateOptions` for example, under which errors are reported.
- * @throws API_INVALID when a value is not a known one.
+ * Reads the parameters of a write.
+ *
+ * @param kind The kind of the options, such as `CreateOptions`, that errors name.
+ * @throws API_INVALID when a parameter has an unsupported value.
  */
 export function readWriteParameters(query: URLSearchParams, kind: string): WriteParameters {
   if (query.size === 0) return USUAL_WRITE;
@@ -124,7 +126,7 @@ export const DELETE_OPTIONS = objectOf({
 /**
  * Reads DeleteOptions from the body, or from the query if there is no body.
  *
- * @throws API_BAD_REQUEST when the body is not a DeleteOptions, API_INVALID when a value is not a known one.
+ * @throws API_BAD_REQUEST when the body is not a DeleteOptions, API_INVALID when a field has an unsupported value.
  */
 export function readDeleteParameters(query: URLSearchParams, body: unknown): DeleteParameters {
   const options = body === undefined ? fromQuery(query) : body;
@@ -147,7 +149,7 @@ function policyErrors({ propagationPolicy: policy, orphanDependents }: Record<st
   ];
 }
 
-/** Null says as much as nothing. */
+/** Null is equivalent to an absent field. */
 function readTerms({ propagationPolicy, orphanDependents, gracePeriodSeconds }: Record<string, unknown>): DeletionTerms {
   const orphan = orphanDependents ?? undefined;
   const seconds = gracePeriodSeconds ?? undefined;

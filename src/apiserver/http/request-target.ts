@@ -20,19 +20,19 @@ export interface ResourceTarget {
 const NAMESPACE_PARTS = new Set(["status", "finalize"]);
 
 /**
- * Parses a path; undefined if it names no resource. `/namespaces/x` is the object, `/namespaces/x/services` a collection in it.
+ * Parses a path; undefined if it names no resource. `/namespaces/x` is the Namespace itself, `/namespaces/x/services` a collection in it.
  *
- * @throws API_BAD_REQUEST when a segment is not decodable.
+ * @throws API_BAD_REQUEST when a segment cannot be decoded.
  * @example
  * parseTarget("/api/v1/namespaces/shop/endpoints/db"); // { apiVersion: "v1", plural: "endpoints", namespace: "shop", name: "db", watch: false }
  */
 export function parseTarget(path: string): ResourceTarget | undefined {
   const parts = path.split("/");
   const segments = path.includes("%") ? parts.map(decodeSegment) : parts;
-  // The first one is what comes before the first slash.
+  // The first segment is the text before the first slash.
   const core = segments[1] === "api";
   if (!core && segments[1] !== "apis") return undefined;
-  // An encoded slash does not make a group of it.
+  // A version with an encoded slash is not a group.
   if (core && segments[2]?.includes("/")) return undefined;
   const apiVersion = core ? segments[2] : `${segments[2]}/${segments[3]}`;
   const begin = core ? 3 : 4;
@@ -78,9 +78,9 @@ function decodeSegment(segment: string): string {
 
 /** Where the URL of a request leads. */
 export interface RequestPlace {
-  /** Below the base path; the whole path where it lies outside. Begins with a slash. */
+  /** The path below the base path; the whole path if it is not below the base path. Begins with a slash. */
   readonly path: string;
-  /** The path lies below the base path. */
+  /** True if the path is below the base path. */
   readonly inside: boolean;
   /** Version and health: they need no credentials and never wait for others. */
   readonly open: boolean;
@@ -90,7 +90,7 @@ export interface RequestPlace {
 
 const OPEN = /^\/(version|(healthz|livez|readyz)(\/[a-z]+)?)$/;
 
-/** kubectl 1.36 and newer ask for these below the base path, older ones beside it. */
+/** kubectl 1.36 and newer request these paths below the base path, older versions next to it. */
 const WELL_KNOWN = "/.well-known/";
 
 /**

@@ -76,7 +76,7 @@ interface Route {
 /** By method. A watch is a GET on the wire, and a method of its own here. */
 type Routes = ReadonlyMap<string, Route>;
 
-/** The verbs over HTTP: maps method and path to a call of the registry, and the result to an answer. */
+/** Serves the verbs over HTTP: maps method and path to a call of the registry, and the result to a response. */
 export class ResourceRoutes {
   readonly #options: ResourceRoutesOptions;
   readonly #ofObject: Routes = new Map<string, Route>([
@@ -265,7 +265,7 @@ export class ResourceRoutes {
     const { type, strategy } = definition;
     const options = await this.#deleteOptions(exchange);
     const { object, gone } = await this.#options.registry.delete(type, key, options);
-    // Only a client that asked in the old way to delete dependents learns that the work is not finished.
+    // The code 202 for an unfinished deletion is sent only to clients that use the deprecated `orphanDependents: false`.
     const code = !gone && options.orphanDependents === false ? 202 : 200;
     if (!gone || strategy.returnsDeleted === true) return this.#options.printers.object(exchange, { definition, code, object });
     this.#options.answering.object(exchange, 200, deletedStatus(type, key.name, object.metadata.uid));

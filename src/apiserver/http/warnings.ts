@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 
-/** Maximum size of all warnings of one answer, in bytes; the excess is cut or left out. Source: the API server's warning recorder. */
+/** Maximum size of all warnings of one response, in bytes; the excess is truncated or dropped. Source: the API server's warning recorder. */
 const WARNINGS_BYTES_MAX = 4_096;
 const WARNING_LENGTH_MAX = 256;
 
 /**
- * The warnings of one answer, without duplicates, and truncated if they do not all fit. Any number can be added; those
- * that do not fit are dropped. Each warning becomes a header with its text, quoted and without control characters.
+ * The warnings of one response, without duplicates. Long texts are truncated if the warnings do not all fit, and warnings that still do not
+ * fit are dropped. Each warning becomes a header with its text, quoted and without control characters.
  *
  * @example
  * const warnings = new Warnings(response);

@@ -6,7 +6,7 @@
 import { isRecord, jsonEqual } from "../../base/json.ts";
 import { cloneJson, JSON_DEPTH_MAX } from "../types/objects/json-data.ts";
 
-/** Most operations in one patch. Source: the API server's limit. */
+/** Maximum number of operations in one patch. Source: the API server's limit. */
 export const PATCH_OPERATIONS_MAX = 10_000;
 
 /** Most bytes of JSON that the copies of one patch may add. Source: the API server's limit. */
@@ -81,9 +81,9 @@ function parsePointer(text: unknown, where: string): Pointer {
 }
 
 /**
- * The document after all operations.
+ * Applies all operations to a document and returns the result.
  *
- * @throws PatchApplyError when one of them does not apply, PatchGrowthError when copies add up to more than {@link COPIED_BYTES_MAX}.
+ * @throws PatchApplyError when an operation does not apply, PatchGrowthError when copies add up to more than {@link COPIED_BYTES_MAX}.
  * @example
  * applyJsonPatch({ a: [1] }, parseJsonPatch([{ op: "add", path: "/a/-", value: 2 }])); // { a: [1, 2] }
  */
@@ -170,7 +170,7 @@ class Patching {
     this.#add(path, this.#remove(from));
   }
 
-  /** A member that an object does not have is null to a test for null. Source: evanphx/json-patch, which the API server uses. */
+  /** In a test for null, a missing member counts as null. Source: evanphx/json-patch, which the API server uses. */
   #testedAt(path: Pointer, wanted: unknown): unknown {
     const container = wanted === null && path.length > 0 ? this.#valueAt(path.slice(0, -1)) : undefined;
     return isRecord(container) && !Object.hasOwn(container, path.at(-1)!) ? null : this.#valueAt(path);

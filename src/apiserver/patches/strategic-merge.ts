@@ -17,12 +17,12 @@ const SET_ORDER = "$setElementOrder/";
 const DELETE_PRIMITIVES = "$deleteFromPrimitiveList/";
 
 /**
- * The document after a patch; neither is modified. Lists that the shape merges are merged by their first key, or as sets;
- * items named by a patch come in the patch's order, and before the others unless the document had them later.
+ * Returns the document after a strategic merge patch; neither argument is modified. Lists that the shape merges are merged by their first key,
+ * or as sets. Items that the patch names are in the patch's order. They precede the other items, except those that they follow in the document.
  *
  * - `$patch`: `replace` the whole map or list, `delete` the map or the item with this key; `merge` is the default.
- * - `$retainKeys` lists the only members that stay.
- * - `$deleteFromPrimitiveList/name` lists what is removed from the set `name`.
+ * - `$retainKeys` lists the members to keep; all others are removed.
+ * - `$deleteFromPrimitiveList/name` lists the items to remove from the set `name`.
  * - `$setElementOrder/name` lists the items of `name`, or their keys, in their final order.
  *
  * @throws PatchSyntaxError when a directive has the wrong form, PatchApplyError when the patch does not fit the lists.
@@ -87,7 +87,7 @@ function readList(patch: JsonObject, name: string): readonly unknown[] | undefin
   throw new PatchSyntaxError(`the value of ${JSON.stringify(name)} is not a list`);
 }
 
-/** The members of the original that a patch lets stay. */
+/** The members of the original that a patch keeps. */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
   const keys = readList(patch, RETAIN_KEYS);
   if (keys === undefined) return original;
@@ -97,7 +97,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(original).filter(([name]) => kept.has(name)));
 }
 
-/** Undefined when the member goes. */
+/** Undefined when the member is removed. */
 function mergeMember(shape: Schema, original: unknown, { value, order, gone }: MemberChange): unknown {
   if (value === null) return undefined;
   const merged = value === undefined ? original : mergeValue(shape, original, value);
@@ -105,7 +105,7 @@ function mergeMember(shape: Schema, original: unknown, { value, order, gone }: M
   const known = Array.isArray(original) ? original : [];
   const ordered = order === undefined ? merged : setOrder(shape, { merged, known, order, patch: value });
   if (gone.length === 0) return ordered;
-  if (!gone.every(isScalar)) throw new PatchSyntaxError(`${DELETE_PRIMITIVES} lists something other than strings, numbers and booleans`);
+  if (!gone.every(isScalar)) throw new PatchSyntaxError(`${DELETE_PRIMITIVES} may list only strings, numbers and booleans`);
   const names = new Set(gone);
   return ordered.filter((item) => !names.has(item));
 }
@@ -116,7 +116,7 @@ function mergeValue(shape: Schema, original: unknown, patch: unknown): unknown {
   return clean(patch);
 }
 
-/** Reports whether what a patch says takes the place of all that was there. */
+/** Reports whether a patch replaces the whole value. */
 function isWhole(shape: Schema): boolean {
   return shape.type === "list" && shape.merge === undefined;
 }
@@ -169,7 +169,8 @@ function takeDirectives(list: ListSchema, original: readonly unknown[], patch: r
   const deletions: JsonObject[] = [];
   let replace = false;
   for (const item of patch) {
-    if (!isRecord(item)) throw new PatchApplyError(`a list of objects is patched with ${JSON.stringify(item)?.slice(0, 100)}`);
+    if (!isRecord(item))
+      throw new PatchApplyError(`a patch of a list of objects contains ${JSON.stringify(item)?.slice(0, 100)}, which is not an object`);
     const directive = directiveOf(item);
     if (directive === "replace") replace = true;
     else if (directive === "delete") deletions.push(item);
@@ -185,7 +186,7 @@ function demandKey({ merge }: ListSchema, item: JsonObject): void {
   throw new PatchApplyError(`map: ${JSON.stringify(item).slice(0, 200)} does not contain declared merge key: ${key}`);
 }
 
-/** A deletion that gives every key means the one item that has them all. */
+/** A deletion that names every key applies only to the item with these keys. */
 function withoutDeleted(list: ListSchema, original: readonly unknown[], deletions: readonly JsonObject[]): readonly unknown[] {
   if (deletions.length === 0 || list.merge?.as !== "map") return original;
   const { keys } = list.merge;
@@ -197,7 +198,7 @@ function withoutDeleted(list: ListSchema, original: readonly unknown[], deletion
 }
 
 /**
- * Items meet by the first key. Of several original items with the same one, as Services have for two protocols on one port,
+ * Items are matched by the first key. Of several original items with the same one, as Services have for two protocols on one port,
  * the one that agrees in every key comes first. Each is matched once: a second mention is another item.
  */
 function mergeItems(list: ListSchema, original: readonly unknown[], patch: readonly JsonObject[]): unknown[] {

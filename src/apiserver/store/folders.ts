@@ -2,11 +2,11 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Creates a folder and its missing parents. Node's own option (`recursive`) never returns where the system creates no folders, such as
+ * Creates a folder and its missing parents. Node's own option `recursive` never returns in places where folders cannot be created, such as
  * below `/proc`.
  *
- * @param mode - permissions of the folders that are created. Default: only their owner can read them.
- * @throws the system's error.
+ * @param mode Permissions of the created folders. Default: only their owner can read them.
+ * @throws the error of the system.
  */
 export async function createFolders(path: string, mode = 0o700): Promise<void> {
   if (await isFolder(path)) return;

@@ -12,8 +12,8 @@ const LABELS: Readonly<Record<Operation, MetricLabels>> = {
 };
 
 /**
- * Wraps a store and measures the operations that may wait for a disk or for another process: writes, and the query for the latest
- * revision, the first step of each request if several servers share the store. Everything else is answered from memory.
+ * Wraps a store and measures the operations that may wait for a disk or for another process: writes, and the query for the latest revision,
+ * with which each request begins if several servers share the store. Everything else is served from memory.
  */
 export function measuredStore(store: Store, { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }): Store {
   const measured = async <T>(operation: Operation, began: number, done: Promise<T>): Promise<T> => {

@@ -22,13 +22,13 @@ const MIB = 1024 * 1024;
 
 /** Memory that the objects of a store take. */
 export interface HeldObjects {
-  /** All of them. */
+  /** The size of all objects. */
   heldBytes(): number;
   /** The object at a key; 0 if there is none. */
   heldBytesOf(key: string): number;
 }
 
-/** @throws API_ERROR (507) when an object needs more memory than is left, and more than the previous one at its key. */
+/** Checks that an object fits. @throws API_ERROR (507) when it needs more memory than is left, and more than the object that it replaces. */
 export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreMemory, key: string, object: KubeObject): void {
   if (objectBytes === Infinity) return;
   const growth = heldBytes(object) - held.heldBytesOf(key);
@@ -40,7 +40,7 @@ export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreM
 /**
  * Counts objects while a store is read, so that a store that is too large is detected before all of it is in memory.
  *
- * @throws STORE_FAILED by the function that is returned, as {@link demandOpens}.
+ * @throws STORE_FAILED in the returned function, as {@link demandOpens} does.
  */
 export function countOpened(memory: StoreMemory): (object: KubeObject) => void {
   let bytes = 0;
@@ -50,7 +50,7 @@ export function countOpened(memory: StoreMemory): (object: KubeObject) => void {
   };
 }
 
-/** @throws STORE_FAILED when a store that is opened holds more than the limits allow. */
+/** Checks the size of a store that is being opened. @throws STORE_FAILED when it holds more than the limits allow. */
 export function demandOpens(bytes: number, { objectBytes = Infinity }: StoreMemory): void {
   if (bytes <= objectBytes * OPENS_WITH) return;
   const most = Math.floor(objectBytes / MIB);

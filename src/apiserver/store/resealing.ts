@@ -30,7 +30,7 @@ export interface Resealing {
 }
 
 /**
- * Re-encrypts everything encrypted with older keys, in the background and with the first key, and reports when it is finished.
+ * Re-encrypts, in the background and with the first key, all values that are encrypted with older keys. Logs when it is finished.
  *
  * @example
  * const resealing = startResealing({ store, clock: systemClock, logger });

@@ -99,9 +99,9 @@ export interface Store {
   list(range: StoreRange): Promise<StorePage>;
   /** Undefined when the key exists already. @throws API_ERROR (507) when there is no room for it, like `update`. */
   create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined>;
-  /** Undefined when the object is gone or no longer at `expected`. */
+  /** Undefined when the object does not exist or is no longer at `expected`. */
   update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
-  /** The last state at the revision of the deletion; undefined when the object is gone or no longer at `expected`. */
+  /** The last state at the revision of the deletion; undefined when the object does not exist or is no longer at `expected`. */
   delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
   /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
   watch(options: StoreWatchOptions): Promise<StoreWatch>;

@@ -1,4 +1,4 @@
-/** The trail of one request while it is answered. */
+/** The trail of one request while it is in progress. */
 export interface AuditRecord {
   requestObject(body: unknown): void;
   /** Adds facts that only the handler of the request knows, by a name with its own prefix. */

@@ -29,7 +29,7 @@ export const NAME_COLUMN: Column = {
   cell: ({ metadata }) => metadata.name ?? "",
 };
 
-/** How long ago an object was created. */
+/** The column that shows how long ago an object was created. */
 export const AGE_COLUMN: Column = {
   name: "Age",
   type: "string",
@@ -37,7 +37,7 @@ export const AGE_COLUMN: Column = {
   cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now),
 };
 
-/** The columns of kinds that have none of their own. */
+/** The columns of kinds that define no columns. */
 export const DEFAULT_COLUMNS: readonly Column[] = [NAME_COLUMN, AGE_COLUMN];
 
 /**
@@ -66,7 +66,7 @@ export function ageOf(timestamp: string | null | undefined, now: number): string
   return Number.isNaN(instant) ? "<unknown>" : humanDuration(now - instant);
 }
 
-/** The first three items of a list, and the number of the others. `empty` is the text for an empty list. */
+/** Formats the first three items of a list and the number of further items. `empty` is the text for an empty list. */
 export function firstThree(texts: readonly string[], empty: string): string {
   if (texts.length === 0) return empty;
   const shown = texts.slice(0, SHOWN_MAX).join(",");

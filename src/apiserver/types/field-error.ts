@@ -12,12 +12,12 @@ export function required(field: string, detail = ""): FieldError {
   return { reason: "FieldValueRequired", field, message: detail === "" ? "Required value" : `Required value: ${detail}` };
 }
 
-/** The value is not allowed; `detail` describes what would be. */
+/** The value is not allowed; `detail` describes the allowed values. */
 export function invalid(field: string, value: unknown, detail: string): FieldError {
   return { reason: "FieldValueInvalid", field, message: `Invalid value: ${shown(value)}: ${detail}` };
 }
 
-/** The value is not in a closed list. */
+/** The value is not in the list of supported values. */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
   const list = supported.map((text) => JSON.stringify(text)).join(", ");
   return { reason: "FieldValueNotSupported", field, message: `Unsupported value: ${shown(value)}: supported values: ${list}` };
@@ -28,7 +28,7 @@ export function duplicate(field: string, value: unknown): FieldError {
   return { reason: "FieldValueDuplicate", field, message: `Duplicate value: ${shown(value)}` };
 }
 
-/** The field must not be set, or not at this time. */
+/** The field must not be set, or cannot be set now. */
 export function forbidden(field: string, detail: string): FieldError {
   return { reason: "FieldValueForbidden", field, message: `Forbidden: ${detail}` };
 }

@@ -17,7 +17,7 @@ export type Verb = (typeof ALL_VERBS)[number];
 /**
  * Identifies and authorizes the caller of a request again at this moment.
  *
- * @param verb Required besides what the request asks for.
+ * @param verb Required in addition to the verb of the request.
  * @throws the refusal if the caller is no longer known, or no longer allowed.
  */
 export type Judge = (verb?: "create") => UserInfo;
@@ -75,7 +75,7 @@ export interface Strategy {
    * test what is hidden. `prepare` puts back from `old` what the author did not change. Default: the stored object.
    */
   readonly opened?: (stored: KubeObject, by: UserInfo) => KubeObject;
-  /** Throws if this author may not write such an object, whatever the kind's permissions. Claims are then released. */
+  /** Throws if this author may not write the object, even if the permissions for the kind allow it. Claims are then released. */
   readonly permit?: (write: { readonly user: UserInfo; readonly object: KubeObject; readonly old: KubeObject | undefined }) => void;
   /**
    * Reports whether a write may revoke a permission, so that no other write happens that was judged without it. `object` is
@@ -104,7 +104,7 @@ export interface Strategy {
 }
 
 /**
- * The `status` subresource of most kinds. Its writer may also change labels and annotations, but not owner references or
+ * Implements the `status` subresource of most kinds. Its writer may also change labels and annotations, but not owner references or
  * finalizers.
  */
 export function replaceStatus(desired: KubeObject, old: KubeObject): KubeObject {
@@ -129,7 +129,7 @@ export interface Asked {
 
 /** A subresource that answers a request about one object, created under its own path. Nothing of it is stored. */
 export interface Question {
-  /** The kind that is created and answered. */
+  /** The kind of the request and the response. */
   readonly definition: ResourceDefinition;
   readonly answer: (asked: Asked) => Promise<KubeObject>;
 }
@@ -174,7 +174,7 @@ export interface ResourceDefinition {
   readonly columns?: readonly Column[];
   readonly strategy: Strategy;
   /**
-   * The part of an object that a user sees. Everything that goes out over HTTP passes through it: answers, tables and watches. The
+   * The part of an object that a user sees. Everything that goes out over HTTP passes through it: responses, tables and watches. The
    * object itself means that nothing is hidden, and is faster. Default: every user sees everything.
    */
   readonly shown?: (object: KubeObject, user: UserInfo) => KubeObject;

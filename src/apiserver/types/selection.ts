@@ -16,9 +16,9 @@ interface FieldRequirement {
 }
 
 /**
- * The test behind the selectors of a request; undefined when every object passes.
+ * Compiles the selectors of a request into a test for objects; undefined when they select every object.
  *
- * @throws API_BAD_REQUEST when a selector does not parse or names a field that the kind does not offer.
+ * @throws API_BAD_REQUEST when a selector does not parse or names a field that cannot be selected.
  */
 export function compileSelection(definition: ResourceDefinition, scope: ListScope): Matches | undefined {
   const labels = readLabelSelector(scope.labelSelector ?? "");
@@ -27,7 +27,7 @@ export function compileSelection(definition: ResourceDefinition, scope: ListScop
   return conditions.length === 0 ? undefined : (object) => conditions.every((matches) => matches(object));
 }
 
-/** The objects that pass both tests; undefined when every object does. */
+/** Combines two tests into one that requires both; undefined when neither is given. */
 export function both(left: Matches | undefined, right: Matches | undefined): Matches | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   return (object) => left(object) && right(object);

@@ -1,5 +1,5 @@
 /**
- * Creates every answer of the API server that is not an object. The texts are those of Kubernetes, because clients and users compare them.
+ * Creates every response of the API server that is not an object. The texts are those of Kubernetes, because clients and users compare them.
  *
  * @module
  */
@@ -49,7 +49,7 @@ function qualifiedKind(type: Pick<ResourceType, "apiVersion" | "kind">): string 
   return group === "" ? type.kind : `${type.kind}.${group}`;
 }
 
-/** A deletion that is done; Kubernetes leaves the code out here. */
+/** The response to a completed deletion. Kubernetes omits the code here. */
 export function deletedStatus(type: ResourceType, name: string, uid: string | undefined): Omit<Status, "code"> {
   const details = { ...named(type, name), ...(uid !== undefined && { uid }) };
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
@@ -99,7 +99,7 @@ export function notAcceptable(types: readonly string[]): EngineError {
   return failure({ code: 406, reason: "NotAcceptable", message: `only the following media types are accepted: ${types.join(", ")}` });
 }
 
-/** 409 for a creation; `terminating` when the existing object is being deleted. */
+/** 409: an object with this name exists; with `terminating`, it is being deleted. */
 export function alreadyExists(type: ResourceType, name: string, { terminating = false } = {}): EngineError {
   const message = `${terminating ? "object is being deleted: " : ""}${qualifiedPlural(type)} ${JSON.stringify(name)} already exists`;
   return failure({ code: 409, reason: "AlreadyExists", message, details: named(type, name) });
@@ -112,7 +112,7 @@ export function generatedNameTaken(type: ResourceType, name: string): EngineErro
   return failure({ code: 409, reason: "AlreadyExists", message, details: { ...named(type, name), retryAfterSeconds: 1 } });
 }
 
-/** Message of {@link conflict} if the resourceVersion is not the present one. */
+/** Message of {@link conflict} if the resourceVersion is not the current one. */
 export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
 /** 409: the object has changed since the writer read it. */
@@ -121,12 +121,12 @@ export function conflict(type: ResourceType, name: string, why: string): EngineE
   return failure({ code: 409, reason: "Conflict", message, details: named(type, name) });
 }
 
-/** 410: a watch starts before the history. */
+/** 410: the requested version is older than the history. */
 export function tooOldVersion(requested: number, oldest: number): EngineError {
   return failure({ code: 410, reason: "Expired", message: `too old resource version: ${requested} (${oldest})` });
 }
 
-/** 410: a page of a state that is no longer available. `token` continues with the current state instead. */
+/** 410: the page belongs to a state that is no longer available. The list can continue with the current state, from `token`. */
 export function expiredPage(token: string): EngineError {
   const message =
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
@@ -155,7 +155,7 @@ export function invalidObject(type: Pick<ResourceType, "apiVersion" | "kind">, n
   return failure({ code: 422, reason: "Invalid", message, details });
 }
 
-/** 422: a patch that can be read but does not apply. The causes contain `why`; the message is that of Kubernetes. */
+/** 422: the patch can be read but does not apply. The causes contain `why`; the message is that of Kubernetes. */
 export function patchRefused(why: string): EngineError {
   const message = "the server rejected our request due to an error in our request";
   return failure({
@@ -177,7 +177,7 @@ export function internalError(): EngineError {
   return failure({ code: 500, reason: "InternalError", message: "Internal error occurred", details: {} });
 }
 
-/** 503: a dependency of the answer is temporarily unavailable. */
+/** 503: the server, or a service that it needs, is temporarily unavailable. */
 export function unavailable(message: string): EngineError {
   return failure({ code: 503, reason: "ServiceUnavailable", message, details: { retryAfterSeconds: 1 } });
 }
@@ -192,7 +192,7 @@ export function insufficientStorage(message: string): EngineError {
   return failure({ code: 507, reason: "InsufficientStorage", message });
 }
 
-/** 504: the outcome of a write is unknown when time runs out. */
+/** 504: a write timed out, and its outcome is unknown. */
 export function timedOut(message: string): EngineError {
   return failure({ code: 504, reason: "Timeout", message, details: {} });
 }

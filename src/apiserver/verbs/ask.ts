@@ -15,9 +15,9 @@ export interface AskRequest {
 }
 
 /**
- * Serves a subresource that answers a question about an object.
+ * Serves a subresource that computes its response from an object and the body of the request.
  *
- * @throws API_NOT_FOUND if there is no such object or subresource, API_BAD_REQUEST, API_INVALID, or the error of the answer.
+ * @throws API_NOT_FOUND if there is no such object or subresource, API_BAD_REQUEST, API_INVALID, or the error of the computation.
  */
 export async function ask(context: ResourceContext, { key, part, body }: AskRequest, options: WriteOptions = {}): Promise<KubeObject> {
   const { definition, store } = context;

@@ -6,14 +6,14 @@ import type { ResourceDefinition } from "../types/resource-definition.ts";
 import type { WriteOptions } from "./resource-context.ts";
 import { badRequest } from "../types/status.ts";
 
-/** How a body that does not fit is answered. */
+/** How unknown fields of a body are reported. */
 export interface BodyOptions extends WriteOptions {
   /** The error for unknown fields under `fieldValidation=Strict`. Default: 400. */
   readonly strictError?: (why: string) => Error;
 }
 
 /**
- * The object that a request carries: of the right type, without unknown fields, in the canonical order. Absent type
+ * Reads the object in the body of a request: checks its type, drops unknown fields and puts fields into the canonical order. Missing type
  * information is taken from the resource.
  *
  * @throws API_BAD_REQUEST when the body is not an object of this kind.
@@ -59,13 +59,13 @@ function checkType({ type }: ResourceDefinition, { apiVersion, kind }: Record<st
   }
 }
 
-/** Odd fields that an error names. */
+/** Maximum number of unknown or duplicate fields that an error names. */
 const FAULTS_TOLD_MAX = 100;
 
 /**
- * Reports unknown and duplicate fields of a body, as `fieldValidation` requires: not at all, as warnings, or as an error.
+ * Reports unknown and duplicate fields of a body as `fieldValidation` requires: not at all, as warnings, or as an error.
  *
- * @throws API_BAD_REQUEST under `fieldValidation=Strict`, when there are such fields.
+ * @throws API_BAD_REQUEST with `fieldValidation=Strict`, when there are unknown or duplicate fields.
  */
 export function reportFaults(definition: ResourceDefinition, texts: readonly string[], options: BodyOptions): void {
   const { fieldValidation = "Warn", warn, strictError = badRequest } = options;
@@ -76,9 +76,9 @@ export function reportFaults(definition: ResourceDefinition, texts: readonly str
 }
 
 /**
- * Requires that an object in a request for one name has that name, and no other namespace.
+ * Checks that the object in a request has the name and the namespace of the request's URL.
  *
- * @throws API_BAD_REQUEST when it does not.
+ * @throws API_BAD_REQUEST when the object has no name, or another name or namespace.
  */
 export function checkObjectName({ metadata }: KubeObject, key: ObjectKey): void {
   const { name = "", namespace = "" } = metadata;
@@ -88,8 +88,8 @@ export function checkObjectName({ metadata }: KubeObject, key: ObjectKey): void 
 }
 
 /**
- * Requires that an object's namespace, if it names one, is that of the request. Cluster-scoped objects may name any namespace, because
- * templates often do; that namespace is dropped. Source: the API server's write handlers.
+ * Checks that an object that names a namespace names the one in the request. Cluster-scoped objects may name any namespace, which is then
+ * ignored, because templates often add one. Source: the API server's write handlers.
  *
  * @throws API_BAD_REQUEST when the namespaces differ.
  */

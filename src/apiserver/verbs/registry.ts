@@ -43,7 +43,7 @@ export interface RegistryOptions {
 
 /**
  * The verbs of an API server on all its resources, without any transport. Failures are EngineErrors whose
- * `details.status` is the Status to answer. Bodies are JSON data and are not modified; answers are frozen.
+ * `details.status` is the Status for the response. Bodies are JSON data and are not modified; answers are frozen.
  */
 export interface Registry {
   readonly definitions: readonly ResourceDefinition[];
@@ -69,7 +69,7 @@ export interface Registry {
 }
 
 /**
- * A registry over a store.
+ * Creates a registry of kinds whose objects are in one store.
  *
  * @example
  * const registry = createRegistry({ store: createMemoryStore(), definitions, clock: systemClock, chance: systemChance });
@@ -81,8 +81,8 @@ export function createRegistry(options: RegistryOptions): Registry {
 }
 
 /**
- * Several registries as one, so that one server can serve kinds from different stores. Each request goes to the store that has its kind;
- * revisions are those of its store, and have no meaning in the others.
+ * Combines several registries, so that one server can serve kinds from different stores. Each request goes to the store of its kind.
+ * A revision is valid only in the store that assigned it.
  *
  * @example
  * startApiServer({ registry: joinRegistries(kept, derived), ... });

@@ -78,7 +78,7 @@ export interface WriteResult {
   readonly old: KubeObject | undefined;
 }
 
-/** The checks of a write: its author is authorized at the moment of the write, including by the kind's own requirements. */
+/** Returns the check of the author's permissions, which the store calls at the moment of the write, and whether the write revokes permissions. */
 export function termsOf(
   { definition: { strategy } }: ResourceContext,
   { judge }: Pick<WriteOptions, "judge">,
@@ -95,11 +95,11 @@ export function termsOf(
 }
 
 /**
- * Reads the object of a request. The caller's permissions are checked again at that moment: since the request arrived, the object may have
- * appeared, or the permissions may have been revoked. Answers that write nothing, such as those to reads, dry runs and conflicts, reveal
- * the object too.
+ * Reads the object of a request, and then checks the caller's permissions again. Since the request arrived, the object may have been created,
+ * or the permissions may have been revoked. The check is needed even if nothing is written, because the responses to reads, dry runs and
+ * conflicts also reveal the object.
  *
- * @throws what `judge` throws.
+ * @throws any error of `judge`.
  */
 export async function readStored(
   { definition: { type }, store }: Pick<ResourceContext, "definition" | "store">,
@@ -111,7 +111,7 @@ export async function readStored(
   return stored;
 }
 
-/** The prefix, with a slash at its end, of a resource's keys in the store; of one namespace only, if `namespace` is given. */
+/** The prefix of a resource's keys in the store, or of its keys in one namespace. It ends in a slash. */
 export function storePrefix(type: ResourceType, namespace = ""): string {
   const collection = `/${groupOf(type) || "core"}/${type.plural}/`;
   return type.namespaced && namespace !== "" ? `${collection}${namespace}/` : collection;
@@ -122,7 +122,7 @@ export function storeKey(type: ResourceType, { namespace, name }: ObjectKey): st
   return `${storePrefix(type, namespace)}${name}`;
 }
 
-/** Finalizers that keep an object once it is deleted. */
+/** The finalizers that keep an object after a delete request: its own, and those of its kind. */
 export function pendingFinalizers({ strategy }: ResourceDefinition, object: KubeObject): readonly string[] {
   return [...(object.metadata.finalizers ?? []), ...(strategy.finalizers?.(object) ?? [])];
 }

@@ -26,11 +26,11 @@ export interface Unfinished {
 }
 
 /**
- * The steps of every write from a decoded object to the stored one: prepare, allocate, validate, canonicalize. The caller
- * ends the allocation: with `commit` once the object is stored, otherwise with `rollback`. The result is a promise only if the kind
- * allocates asynchronously.
+ * Runs the steps of every write between decoding and storing an object: prepare, allocate, validate, canonicalize. The caller must end the
+ * allocation, with `commit` once the object is stored, and otherwise with `rollback`. The result is a promise only if the kind allocates
+ * asynchronously.
  *
- * @throws API_INVALID when the object breaks a rule of its kind; nothing stays allocated then.
+ * @throws API_INVALID when the object breaks a rule of its kind; the allocation is then rolled back.
  */
 export function finishWrite(
   definition: ResourceDefinition,
@@ -61,7 +61,7 @@ function finishClaimed(definition: ResourceDefinition, claim: Claim, { old, deco
 const NOTHING_HELD = { commit() {}, rollback() {} };
 
 /**
- * The last step before the object is stored.
+ * Secures the allocation against other processes. This is the last step before the object is stored.
  *
  * @throws API_INVALID if another process holds the claim.
  */
@@ -71,7 +71,7 @@ export async function secure({ type }: ResourceDefinition, { claim, object }: Fi
   if (errors.length > 0) throw invalidObject(type, object.metadata.name ?? "", errors);
 }
 
-/** Answer to the author of a write, given the stored object. */
+/** Returns the object with which the server responds to the author of a write, given the stored object. */
 export function answered(definition: ResourceDefinition, claim: Claim, stored: KubeObject): KubeObject {
   if (claim.answer === undefined) return stored;
   const answer = seal(definition, claim.answer(stored));
@@ -81,14 +81,14 @@ export function answered(definition: ResourceDefinition, claim: Claim, stored: K
 
 const untold = new WeakMap<KubeObject, KubeObject>();
 
-/** The stored object behind the answer to the author of a write. Other clients may see this object. */
+/** Returns the stored object for an object that {@link answered} returned. Other clients may see the stored object. */
 export function withoutAnswer(object: KubeObject): KubeObject {
   return untold.get(object) ?? object;
 }
 
 /**
- * Errors for which the creation of `body` would be refused, based only on the body: nothing is allocated, looked up or stored. Unknown
- * fields are dropped, as the verb drops them.
+ * Validates `body` as the creation of an object would, and returns the errors. It considers only the body: nothing is allocated, looked up or
+ * stored. Unknown fields are dropped, as in a creation.
  *
  * @throws API_BAD_REQUEST when the body is not an object of the kind.
  */
@@ -116,7 +116,7 @@ export function seal({ shape, type }: ResourceDefinition, object: KubeObject, de
     decoded,
     onUnknownField: (path) => assert(false, `the strategy of ${type.kind} adds no unknown field ${path}`),
     refuse: (why) => {
-      assert(false, `the strategy of ${type.kind} keeps to its shape: ${why}`);
+      assert(false, `the strategy of ${type.kind} follows its shape: ${why}`);
       throw new Error(why);
     },
   });

@@ -26,7 +26,7 @@ export interface SubresourceRequest {
 }
 
 /**
- * Reads a view of an object, or writes it. The applier of a configuration to a view owns its fields in the object behind it.
+ * Reads or writes a view of an object. A manager that applies a configuration to the view owns the corresponding fields of the object.
  *
  * @throws API_NOT_FOUND when there is no such object or view, API_BAD_REQUEST, API_CONFLICT, API_INVALID, or an admission error.
  */

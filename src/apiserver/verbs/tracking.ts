@@ -5,7 +5,7 @@ import { deepFreeze } from "../types/objects/json-data.ts";
 import { withMetadata } from "../types/objects/metadata.ts";
 import type { ResourceContext, WriteOptions } from "./resource-context.ts";
 
-/** From where the managers of a written object come. */
+/** The source of the managers of a written object. */
 export type ManagersFrom =
   /** Derived from the changes. `requested` is what the author wrote as `metadata.managedFields`, before decoding. */
   | { readonly requested?: unknown }
@@ -21,8 +21,8 @@ export interface UntrackedWrite {
 }
 
 /**
- * The object with `metadata.managedFields` as they are after the write. Unnamed writers, which run in this process,
- * do not start to track an untracked object; this keeps such objects small.
+ * Returns the object with its `metadata.managedFields` after the write. A write without a manager's name, which comes from this process, does
+ * not start to track an untracked object. This keeps such objects small.
  *
  * @throws API_INVALID if the author wrote an invalid list of managers.
  */

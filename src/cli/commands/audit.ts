@@ -21,7 +21,7 @@ import type { InspectionFlags } from "../inspect/open-inspection.ts";
 import { formatValue } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 
-/** `audit`: the differences between the host and its expected state. */
+/** `audit`: reports the differences between the host and its expected state. */
 export function defineAudit(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
     .addHelpText(

@@ -40,8 +40,8 @@ interface CleanupFlags extends ClusterFlags {
 /** `cleanup`: removes copies from the host. */
 export function defineCleanup(command: Command, context: CommandContext): void {
   addClusterFlags(command)
-    .addOption(new Option("--kind <kind>", "only copies of this kind; repeatable").argParser(collect))
-    .option("--cluster-uid <uid>", "only copies from the tenant cluster with this uid; required if copies come from several")
+    .addOption(new Option("--kind <kind>", "remove only copies of this kind; repeatable").argParser(collect))
+    .option("--cluster-uid <uid>", "remove only copies from the tenant cluster with this uid; required if copies come from several")
     .option("--yes", "delete without asking for confirmation")
     .addOption(outputOption())
     .addHelpText("after", "\nStop the syncer first, or it recreates the copies. The tenant cluster is not contacted and need not exist.")
@@ -134,9 +134,9 @@ function tableOf(copies: readonly MarkedCopy[]): string {
 }
 
 /**
- * The owners whose copies are deleted. Owners from other virtual clusters of the name are reported and left alone.
+ * Returns the owners whose copies are deleted. Copies of other virtual clusters with the same name are reported and not deleted.
  *
- * @throws USAGE when there are copies from several tenant clusters and none was named, or from none that was named.
+ * @throws USAGE when there are copies from several tenant clusters and none was named, or none from the named tenant cluster.
  */
 function ownersToClean(
   terminal: Terminal,
@@ -145,7 +145,7 @@ function ownersToClean(
 ): readonly CopyOwner[] {
   const owners = groupByOwner(translator, found);
   const describe = (some: readonly CopyOwner[]) => some.map((owner) => describeOwner(translator, owner, 3)).join("; ");
-  // Where nothing tells the namespace, the uid that was named does.
+  // If the namespace is unknown, the named uid identifies the owner.
   const named = (owner: CopyOwner) => owner.clusterUid === clusterUid && (owner.isOurs || owner.namespace === undefined);
   const ours = owners.filter((owner) => (clusterUid === undefined ? owner.isOurs : named(owner)));
   const uids = new Set(ours.flatMap((owner) => owner.clusterUid ?? []));

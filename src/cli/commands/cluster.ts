@@ -24,7 +24,7 @@ interface ClusterOptions extends PlatformFlags {
   readonly controllers?: readonly string[];
 }
 
-/** `cluster`: one embedded cluster until it is stopped. */
+/** `cluster`: runs one embedded cluster until it is stopped. */
 export function defineCluster(command: Command, context: CommandContext): void {
   const withPlace = command
     .requiredOption("--name <name>", "name of the cluster, its context and its user", parseLabel)
@@ -95,8 +95,8 @@ async function startCluster({ name, port: asked, controllers }: ClusterOptions, 
     if (!["EADDRINUSE", "EACCES"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
     const hint =
       asked === undefined
-        ? "The previous start used this port. Choose another one with --port; earlier kubeconfigs do not work with it"
-        : "Choose another port, or leave --port out for a free one";
+        ? "The previous start used this port. Choose another port with --port; earlier kubeconfigs then no longer work"
+        : "Choose another port, or omit --port to use a free one";
     throw new EngineError("USAGE", `Cannot listen on port ${port}: ${messageOf(error)}`, { cause: error, details: { hint } });
   }
 }

@@ -10,7 +10,7 @@ import type { CommandContext } from "../process/command.ts";
 import { formatValue, visible } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 
-/** `context` and its subcommands: saved flags of a virtual cluster. */
+/** `context` and its subcommands: manage the saved flags of virtual clusters. */
 export function defineContext(command: Command, context: CommandContext): void {
   const define = (name: string, summary: string, example: string) =>
     command.command(name).description(summary).helpOption("-h, --help", "this help").addHelpText("after", examples(example));
@@ -18,7 +18,7 @@ export function defineContext(command: Command, context: CommandContext): void {
     .helpCommand(false)
     .addHelpText(
       "after",
-      "\nCommands use the current context for flags and ENDPOINT_SYNC_* variables that are left out. ENDPOINT_SYNC_CONTEXT selects a different context, or none if the variable is empty.",
+      "\nCommands take flags from the current context if neither the command line nor an ENDPOINT_SYNC_* variable sets them. ENDPOINT_SYNC_CONTEXT selects a different context, or none if the variable is empty.",
     )
     .addHelpText(
       "after",
@@ -76,7 +76,7 @@ async function save({ terminal }: CommandContext, name: string, flags: ClusterFl
   await writeContexts(terminal.env, { current: name, contexts: { ...contexts, [name]: saved } });
   terminal.out(`Context ${name} is ${old === undefined ? "written" : "replaced"} and is now the current one.\n`);
   const lost = CONTEXT_OPTIONS.filter((option) => old?.[option] !== undefined && saved[option] === undefined);
-  // What it said of these flags before is gone: a context is written as a whole.
+  // The previous values of these flags are lost, because a context is replaced as a whole.
   if (lost.length > 0) terminal.out(`It no longer sets ${lost.map(flagOf).join(", ")}.\n`);
 }
 

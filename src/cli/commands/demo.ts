@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 
-/** `demo`: the main job between two embedded clusters. */
+/** `demo`: syncs two embedded clusters and shows the result. */
 export function defineDemo(command: Command, context: CommandContext): void {
   command
     .option("--once", "wait until the clusters converge, print the table and exit")

@@ -8,7 +8,7 @@ import type { CommandContext } from "../process/command.ts";
 import { formatValue } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
 
-/** `explain CODE`: the meaning of a code and its remedy. */
+/** `explain CODE`: prints the meaning of a code and its remedy. */
 export function defineExplain(command: Command, { terminal }: CommandContext): void {
   command
     .argument("[code]", "the code, or the reason of an Event (default: all codes)")

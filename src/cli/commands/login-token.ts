@@ -5,7 +5,7 @@ import { parsePositive, parseUrl } from "../input/options.ts";
 import { LOGIN_TIMEOUT_SECONDS } from "../management/clients/exec-credential.ts";
 import type { LoginTokenFlags } from "../management/clients/exec-credential.ts";
 
-/** `login-token`: the credential plugin of a context that `login --exec` wrote. */
+/** `login-token`: the credential plugin in contexts that `login --exec` writes. */
 export function defineLoginToken(command: Command, context: CommandContext): void {
   command
     .requiredOption("--server <url>", "URL of the management API", parseUrl)

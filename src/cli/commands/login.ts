@@ -5,7 +5,7 @@ import { parseLabel, parsePositive, parseUrl } from "../input/options.ts";
 import { LOGIN_TIMEOUT_SECONDS } from "../management/clients/exec-credential.ts";
 import type { LoginFlags } from "../management/clients/login-run.ts";
 
-/** `login`: sign in to a platform with a browser. */
+/** `login`: signs you in to a platform with a browser. */
 export function defineLogin(command: Command, context: CommandContext): void {
   command
     .requiredOption("--server <url>", "URL of the management API", parseUrl)

@@ -10,7 +10,7 @@ import { parseCompaction } from "../management/management-etcd.ts";
 import { HISTORY_BYTES } from "../../apiserver/store/memory-limits.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
 
-/** `management`: the management API until it is stopped. */
+/** `management`: runs the management API until it is stopped. */
 export function defineManagement(command: Command, context: CommandContext): void {
   command
     .option("--data <folder>", "folder in which to keep all data for the next start, encrypted (default: <name>-data)")
@@ -20,7 +20,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
     .option("--etcd-compaction-interval <minutes>", "minimum time that etcd keeps old revisions; 0 disables compaction", parseCompaction, 5)
     .option(
       "--etcd-recovery-timeout <seconds>",
-      "how long /livez tolerates that etcd contains no usable data after a restore; 0 for no limit",
+      "how long /livez still succeeds while etcd contains no usable data after a restore; 0 for no limit",
       parseCount,
       60,
     )
@@ -51,7 +51,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
       parsePositive,
       BYTES_PER_OWNER_MAX / 1024 / 1024,
     )
-    .option("--max-stored <MiB>", "maximum memory for all objects; writes beyond it are refused", parsePositive, STORED_MIB)
+    .option("--max-stored <MiB>", "maximum memory for all objects; writes that exceed it are refused", parsePositive, STORED_MIB)
     .option(
       "--max-history <MiB>",
       "maximum memory for replaced and deleted objects, so that watches can start from earlier versions",

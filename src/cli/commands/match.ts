@@ -16,7 +16,7 @@ interface MatchOptions {
   readonly output?: OutputFormat;
 }
 
-/** `match`: what a path selects in an object. */
+/** `match`: shows what a path selects in an object. */
 export function defineMatch(command: Command, context: CommandContext): void {
   command
     .argument("<path>", "the path, as in a patch")

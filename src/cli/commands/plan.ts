@@ -49,17 +49,17 @@ interface PlanReport {
   readonly notes: readonly Remark[];
   /** Obstacles to a run, one sentence each. */
   readonly blocked: readonly string[];
-  /** Who tells readers of slices on the host of each Service now; empty where the host's slices may not be seen. */
+  /** The current sources of slices on the host, by Service; empty if reading the slices is not allowed. */
   readonly readers: readonly { readonly service: string; readonly hostService: string; readonly told: readonly TellingSlices[] }[];
 }
 
 /** As wanted, and so nothing to warn of. */
 const AS_WANTED: readonly Code[] = ["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_SELECTOR", "NAME_NOT_MAPPED"];
 
-/** Of an object whose host namespace is missing; Endpoints come after their Service. */
+/** Codes of objects whose host namespace is missing. Endpoints wait for their Service. */
 const WAITING_FOR_NAMESPACE: readonly Code[] = ["HOST_NAMESPACE_MISSING", "HOST_SERVICE_MISSING"];
 
-/** `plan`: what `run` would write. */
+/** `plan`: shows what `run` would write. */
 export function definePlan(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
     .option("--confirm-deletes <number>", "as for run", parseCount)
@@ -132,7 +132,7 @@ function tellNotes(terminal: Terminal, notes: readonly Remark[]): void {
       `HOST_NAMESPACE_MISSING: ${waiting} ${waiting === 1 ? "copy waits" : "copies wait"} for host namespace "${namespace}", which endpoint-sync never creates`,
     );
   }
-  if (held > 0) tellWarning(terminal, `DELETE_BRAKE: ${held} copies are kept, though their tenant objects are missing`);
+  if (held > 0) tellWarning(terminal, `DELETE_BRAKE: ${held} copies are kept, although their tenant objects are missing`);
 }
 
 /** With the number of tenant objects that wait for each. */
@@ -167,5 +167,5 @@ function summaryOf({ settled, unsettled, changes, blocked }: PlanReport): string
   const counted = `Plan: ${counts.join(", ")}${inTenant}.`;
   if (settled) return `${counted} Converges.\n${stops}`;
   const drifting = unsettled.map(({ object, reason }) => `  ${object}: ${reason}\n`).join("");
-  return `${counted} Does not converge; these would be written repeatedly:\n${drifting}${stops}`;
+  return `${counted} Does not converge. These objects would be written repeatedly:\n${drifting}${stops}`;
 }

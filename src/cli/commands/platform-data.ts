@@ -6,7 +6,7 @@ import { addEtcdFlags } from "../management/store-flags.ts";
 
 const BACKUP = "endpoint-sync platform-data backup backup-1 --data platform-data --encryption-key-file platform.key";
 
-/** `platform-data backup`, `restore`, `check` and `keys`. */
+/** `platform-data` and its subcommands: back up, restore and check the data of the management API. */
 export function definePlatformData(command: Command, context: CommandContext): void {
   command.addHelpText("after", examples(BACKUP));
   const load = () => import("../management/platform-data-run.ts");
@@ -14,7 +14,7 @@ export function definePlatformData(command: Command, context: CommandContext): v
     command
       .command("backup")
       .argument("<folder>", "the new folder; it must be empty or not exist")
-      .description("copy one consistent state into a new folder, even while servers run"),
+      .description("copy one consistent state of the data into a new folder, even while servers run"),
   )
     .addHelpText("after", examples(BACKUP))
     .action(async (folder: string, flags: PlatformDataFlags) => (await load()).backUp(context, folder, flags));
@@ -23,7 +23,10 @@ export function definePlatformData(command: Command, context: CommandContext): v
       .command("restore")
       .argument("<folder>", "the backup")
       .description("copy a backup into an empty folder or etcd, where servers can start with it")
-      .option("--without-manifest", "restore the folder even if it differs, or may differ, from the backup; reports what is wrong"),
+      .option(
+        "--without-manifest",
+        "restore the folder even if it is not a backup or does not match its manifest, and report the problems",
+      ),
   )
     .addHelpText("after", examples("endpoint-sync platform-data restore backup-1 --etcd https://127.0.0.1:2379 --etcd-ca ca.pem"))
     .action(async (folder: string, flags: RestoreFlags) => (await load()).restore(context, folder, flags));
@@ -31,7 +34,7 @@ export function definePlatformData(command: Command, context: CommandContext): v
     command
       .command("check")
       .argument("[backup]", "the folder of a backup; for a server's data, use --data or --etcd")
-      .description("open, check and count every value of a backup or of data, and print a digest"),
+      .description("decrypt, check and count every value of a backup or of a server's data, and print a digest"),
   )
     .addHelpText("after", examples("endpoint-sync platform-data check backup-1 --encryption-key-file platform.key"))
     .action(async (backup: string | undefined, flags: PlatformDataFlags) => (await load()).checkData(context, backup, flags));

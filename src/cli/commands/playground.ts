@@ -16,7 +16,7 @@ export interface PlaygroundOptions {
   readonly port?: number;
   /** The port to try first where none is given. Default 7411. */
   readonly usualPort?: number;
-  /** The page. Default the one that the package is built with. */
+  /** The page. Default: the page in the package. */
   readonly page?: URL;
 }
 
@@ -26,7 +26,7 @@ const PAGE = new URL("../../../dist/playground/index.html", import.meta.url);
 /** Always the same, so that links and what the browser keeps, which belong to an address, outlive the process. */
 const PORT = 7411;
 
-/** `playground`: the page on loopback until it is stopped. */
+/** `playground`: serves the page on loopback until it is stopped. */
 export function definePlayground(command: Command, { terminal }: CommandContext): void {
   command
     .option("--port <port>", `TCP port on loopback (default: ${PORT}, or a free port if it is taken)`, parsePort)
@@ -57,7 +57,7 @@ async function startAtUsualPort(terminal: Terminal, text: string, port: number):
   } catch (error) {
     if (!isEngineError(error, "USAGE")) throw error;
     const server = await startPageServer(text, { port: 0 });
-    terminal.err(`Port ${port} is in use, perhaps by another playground: earlier links and stored texts belong to that address`);
+    terminal.err(`Port ${port} is in use, perhaps by another playground. Earlier links and stored texts are available only at that port`);
     return server;
   }
 }
@@ -67,7 +67,9 @@ async function readPage(page: URL): Promise<string> {
     return await readFile(page, "utf8");
   } catch (cause) {
     const fromSources = fileURLToPath(import.meta.url).includes(`${sep}src${sep}cli${sep}`);
-    const hint = fromSources ? "Build it: npm run build:playground; npm run playground builds and serves it" : "Install the package again";
+    const hint = fromSources
+      ? "Build it with npm run build:playground, or build and serve it with npm run playground"
+      : "Install the package again";
     throw new EngineError("USAGE", "Cannot find the page of the playground", { cause, details: { hint } });
   }
 }

@@ -29,7 +29,7 @@ interface RenderOptions extends ConfigurationOptions {
   readonly output: OutputFormat;
 }
 
-/** `render`: objects in, patched objects out, no cluster. */
+/** `render`: patches objects from a file, without any cluster. */
 export function defineRender(command: Command, context: CommandContext): void {
   const withFiles = command
     .addOption(configOption().makeOptionMandatory())
@@ -116,7 +116,7 @@ function tellRefusal(terminal: Terminal, name: string, refusal: FieldError, patc
   );
 }
 
-/** Reports what did not go as configured, on standard error beside the result. */
+/** Reports failures of patches, and omitted addresses and fields, on standard error. */
 function tellTrouble(terminal: Terminal, object: KubeObject, { outcomes, refusedAddresses, leftOut }: Patched): void {
   const name = displayName(object);
   for (const { path, failures = [] } of outcomes) {

@@ -7,7 +7,7 @@ import { addClusterFlags } from "../input/cluster-flags.ts";
 import { parseCount, parseRate } from "../input/options.ts";
 import type { SidecarOptions } from "../run/sidecar.ts";
 
-/** `run`: the sidecar between two clusters. */
+/** `run`: runs the sidecar that syncs two clusters. */
 export function defineRun(command: Command, context: CommandContext): void {
   addClusterFlags(command)
     .addOption(
@@ -17,8 +17,8 @@ export function defineRun(command: Command, context: CommandContext): void {
     )
     .option("--enable-endpoints", "sync Endpoints even if the configuration disables them for another syncer")
     .option("--adopt <prefix>", "take over the copies of a stopped syncer, by the prefix of its markers")
-    .option("--adopt-cluster <uid>", "after a rebuild of the virtual cluster: take over its copies from the tenant cluster with this uid")
-    .option("--confirm-deletes <number>", "allow up to this many deletes that the delete brake holds", parseCount)
+    .option("--adopt-cluster <uid>", "take over the copies from the tenant cluster with this uid, after the virtual cluster was rebuilt")
+    .option("--confirm-deletes <number>", "allow up to this many of the deletes that the delete brake holds", parseCount)
     .option("--host-qps <number>", "maximum writes per second to the host (default: no limit)", parseRate)
     .option("--leader-elect", "let one of several processes for a virtual cluster write while the others stand by")
     .option("--allow-empty", "accept an empty configuration or settings file, at startup and on reload")

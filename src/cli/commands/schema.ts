@@ -10,7 +10,7 @@ import type { OutputFormat } from "../output/output.ts";
 
 const SCHEMAS = { config: CONFIG_JSON_SCHEMA, settings: SETTINGS_JSON_SCHEMA, test: PATCH_TEST_JSON_SCHEMA } as const;
 
-/** `schema`: the JSON schema of a file, for editors. */
+/** `schema`: prints the JSON schema of a file, for editors. */
 export function defineSchema(command: Command, { terminal }: CommandContext): void {
   command
     .addArgument(new Argument("<file>", "which file").choices(Object.keys(SCHEMAS)))

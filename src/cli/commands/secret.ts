@@ -4,7 +4,7 @@ import type { CommandContext } from "../process/command.ts";
 import { parseLabel } from "../input/options.ts";
 import type { SecretGetFlags, SecretSyncFlags } from "../management/clients/secret-run.ts";
 
-/** `secret get` and `secret sync`. */
+/** `secret get` and `secret sync`: read a SharedSecret, or sync it to a Secret. */
 export function defineSecret(command: Command, context: CommandContext): void {
   command.addHelpText("after", examples("endpoint-sync secret get db -n shop --key password --platform-kubeconfig platform.kubeconfig"));
   withPlatform(command.command("get").argument("<name>", "name of the SharedSecret").description("print the values of a SharedSecret"))
@@ -38,7 +38,7 @@ function withPlatform(command: Command): Command {
   return command
     .helpOption("-h, --help", "this help")
     .option("-n, --namespace <namespace>", "namespace of the SharedSecret", parseLabel, "default")
-    .option("--platform-kubeconfig <file>", "kubeconfig with the management API and an access key", collect)
+    .option("--platform-kubeconfig <file>", "kubeconfig for the management API, with an access key", collect)
     .option("--platform-url <url>", "URL of the management API instead of a kubeconfig; set the key in ENDPOINT_SYNC_ACCESS_KEY")
     .option("--platform-ca <file>", "certificate authority for that URL (PEM)");
 }

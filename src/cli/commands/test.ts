@@ -6,17 +6,21 @@ import { parseFilter } from "../test/name-filter.ts";
 import { parseReporter, REPORTER_NAMES } from "../test/reporters/reporters.ts";
 import type { TestFlags } from "../test/test-run.ts";
 
-/** `test` and `test init`. */
+/** `test` and `test init`: run patch tests, or write the first ones. */
 export function defineTest(command: Command, context: CommandContext): void {
   command
     .addArgument(
       new Argument("[files...]", "test files, folders or quoted globs (default: all *.patch-test.yaml below the working directory)"),
     )
-    .option("-t, --filter <text>", "only tests whose name contains this text or matches this /regular expression/", parseFilter)
+    .option("-t, --filter <text>", "run only tests whose name contains this text or matches this /regular expression/", parseFilter)
     .addOption(new Option("--fail-fast", "stop after the first file with a failure").conflicts("watch"))
     .option("-u, --update", "update golden files")
-    .option("--coverage", "report the patches, and the branches of expressions, that no test reaches")
-    .option("--threshold <percent>", "measure coverage, and fail if that of patches or branches is below this percentage", parsePercent)
+    .option("--coverage", "report patches and branches of expressions that no test reaches")
+    .option(
+      "--threshold <percent>",
+      "measure coverage, and fail if the coverage of patches or of branches is below this percentage",
+      parsePercent,
+    )
     .option("--reporter <name[=file]>", `output format: ${REPORTER_NAMES.join(", ")} (default: pretty); repeatable`, parseReporter)
     .option("--pass-with-no-tests", "succeed if there are no tests")
     .option("--watch", "rerun tests when their files change, until stopped")

@@ -25,13 +25,13 @@ interface ValidateOptions extends ConfigurationOptions {
   readonly seed?: number;
 }
 
-/** `validate`: every problem and warning of a configuration, with its place. */
+/** `validate`: reports every problem and warning of a configuration, with its place. */
 export function defineValidate(command: Command, context: CommandContext): void {
   addVclusterOptions(
     command.argument("[files...]", "configuration files, as with --config").addOption(configOption()).addOption(settingsOption()),
   )
     .addOption(outputOption())
-    .option("--strict", "treat warnings as errors, except about settings when no --settings is given")
+    .option("--strict", "treat warnings as errors, except warnings about settings if there is no --settings")
     .option("--laws", "also try the patches on many values, and report which patches are lossless, drift, or oscillate")
     .option("-f, --filename <file>", "objects to try the patches on; - is standard input")
     .option("--seed <number>", "with --laws: random seed (default 1)", parseCount)
@@ -45,7 +45,7 @@ export function defineValidate(command: Command, context: CommandContext): void 
       ),
     )
     .action((files: string[], { config = [], ...options }: ValidateOptions) => {
-      // Files on the command line are meant alone: not beside those of a variable or a context.
+      // Files on the command line replace those of a variable or a context.
       const others = files.length > 0 && command.getOptionValueSource("config") !== "cli" ? [] : config;
       return validate(context, { ...options, config: [...files, ...others] });
     });

@@ -3,7 +3,7 @@ import { examples } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { readVersion } from "../process/version.ts";
 
-/** `version`: the same as `--version`, as in kubectl and helm. */
+/** `version`: prints the same as `--version`, as in kubectl and helm. */
 export function defineVersion(command: Command, { terminal }: CommandContext): void {
   command.addHelpText("after", examples("endpoint-sync version")).action(() => terminal.out(`${readVersion()}\n`));
 }

@@ -33,7 +33,7 @@ export function defineWhy(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
     .argument("<kind>", formatChoice(kinds.map(({ resource }) => resource.plural)))
     .argument("<object>", "namespace/name in the tenant cluster, or of the copy on the host")
-    .option("--wait <seconds>", "wait up to this long until nothing is left to write for the object", parsePositive)
+    .option("--wait <seconds>", "wait up to this long until no write for the object is pending", parsePositive)
     .addHelpText(
       "after",
       examples(
@@ -57,7 +57,7 @@ interface WhyFlags extends InspectionFlags {
   readonly wait?: number;
 }
 
-/** The setting is there already. */
+/** Replaces the usual hint, because the setting is already set. */
 const ALLOW_SLICES = "Grant permission to list endpointslices of API group discovery.k8s.io on both clusters, which backends: auto needs";
 
 /** `endpoints, services or endpointslices`. */
@@ -75,7 +75,7 @@ interface About {
   readonly resource: ResourceType;
   readonly key: ObjectKey;
   readonly inspection: Inspection;
-  /** Reports whether a write that is to come is waited for, once more. */
+  /** Reports whether to wait once more for a pending write. */
   readonly wait: () => boolean;
 }
 
@@ -121,9 +121,9 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
 }
 
 const TAKEN_FOR_GRANTED =
-  "backends: auto is evaluated with the permissions of these kubeconfigs: a syncer without permissions on EndpointSlices copies only Endpoints, and its log names the missing ones";
+  "backends: auto is evaluated with the permissions of these kubeconfigs: a syncer without permissions on EndpointSlices copies only Endpoints, and its log names the missing permissions";
 
-/** Slices are to come for the Service that a syncer without the permissions on them never writes. */
+/** Reports whether slices are pending for the Service. A syncer without permissions on slices never writes them. */
 function takesRights({ engine }: Inspection, { writes }: Preview, service: ObjectKey): boolean {
   const place = engine.backends === "auto" ? engine.translator.toHost(service, SERVICES) : undefined;
   if (place === undefined) return false;
@@ -166,7 +166,7 @@ function serviceOf({ rules, tenant }: Inspection, resource: ResourceType, key: O
   return object && rules.find(({ kind }) => kind.resource === resource)!.kind.serviceOf(key, object);
 }
 
-/** Without fields that say nothing, which YAML cannot write. */
+/** Removes undefined fields, which YAML cannot represent. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

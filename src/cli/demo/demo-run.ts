@@ -29,7 +29,7 @@ const CHANGES_SHOWN = 10;
 /** Moves the cursor to the upper left corner and clears the screen below. */
 const CLEAR = "\u001b[H\u001b[J";
 
-/** Shows the main job between two embedded clusters: once, or until a stop signal. */
+/** Syncs two embedded clusters and shows the result: once, or until a stop signal. */
 export async function runDemo(context: CommandContext, mode: "once" | "live"): Promise<void> {
   const { terminal } = context;
   const files = { config: [demoFile("vcluster.yaml")], settings: demoFile("settings.yaml"), name: "blue", namespace: "vc-blue" };
@@ -126,7 +126,7 @@ function lineCount(text: string): number {
 function tryThis({ kubeconfigs: { tenant, host } }: DemoWorld): string {
   return [
     "",
-    "Both clusters answer kubectl until you press Ctrl-C:",
+    "Use both clusters with kubectl until you press Ctrl-C:",
     `  kubectl --kubeconfig ${tenant} get endpoints -A`,
     `  kubectl --kubeconfig ${host} get endpoints -n vc-blue`,
     "Change the tenant, and see the change on the host:",

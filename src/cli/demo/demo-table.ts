@@ -4,7 +4,7 @@ import { formatTable } from "../output/table.ts";
 
 const HEAD = ["OBJECT", "VERSION", "HOST OBJECT", "VERSION", "LAG", "OUTCOMES"];
 
-/** Table of all objects: versions on both sides, how long the copy took, and what was changed or left out. */
+/** The table of all objects: their versions in both clusters, the time that each copy took, and the changes and omissions. */
 export function demoTable(records: readonly SyncRecord[], options: { width?: number | undefined } = {}): string {
   const rows = [...records].sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1)).map(rowOf);
   return formatTable([HEAD, ...rows], options);

@@ -47,7 +47,7 @@ export interface DemoInput {
 
 const KINDS = [NAMESPACES, SECRETS, CONFIG_MAPS, SERVICES, ENDPOINTS];
 
-/** Starts everything; `teardown` stops it, even if only a part could be started. */
+/** Starts both clusters and the syncer. `teardown` stops them, even if only some of them could be started. */
 export async function startDemoWorld({ loaded, objects, teardown }: DemoInput): Promise<DemoWorld> {
   const folder = await mkdtemp(join(tmpdir(), "endpoint-sync-demo-"));
   teardown.add(() => rm(folder, { recursive: true, force: true }));
@@ -72,7 +72,7 @@ async function shownObjects({ side, client, scope }: FollowedCluster): Promise<D
 interface SideInput {
   readonly side: "tenant" | "host";
   readonly scope: ListScope;
-  /** Where the kubeconfig is written. */
+  /** The path of the kubeconfig. */
   readonly path: string;
   readonly runtime: Runtime;
   readonly teardown: Teardown;

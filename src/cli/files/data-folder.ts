@@ -13,7 +13,7 @@ import { readKeptFile, writeKeptFile } from "./kept-file.ts";
 /** Certificates with less time left are replaced at the start. */
 const DAYS_LEFT_MIN = 30;
 
-/** State that a cluster keeps for its next start, beside its objects. */
+/** State that a cluster keeps for its next start, in addition to its objects. */
 interface Kept extends ClusterCredentials {
   readonly port: number;
 }
@@ -31,7 +31,7 @@ export interface DataFolder {
 }
 
 /**
- * Opens a folder, which is created if it does not exist: `cluster.db` contains the objects, `credentials.json` the credentials that
+ * Opens a folder, and creates it if it does not exist. `cluster.db` contains the objects. `credentials.json` contains the credentials that
  * clients trust and present. No other process can open the folder until it is closed.
  *
  * @throws CONFIG_FILE when the folder or a file in it cannot be used.

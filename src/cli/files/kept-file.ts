@@ -5,16 +5,16 @@ import { EngineError, messageOf } from "../../base/errors.ts";
 export interface KeptFile<Kept> {
   readonly path: string;
   readonly isKept: (value: unknown) => value is Kept;
-  /** Content of an intact file, for people. */
+  /** Description of the expected content, for messages. */
   readonly what: string;
-  /** Effect of removing the file, for people. */
+  /** Hint for messages that describes the effect of removing the file. */
   readonly hint: string;
 }
 
 /**
  * Reads a file that an earlier start has written; undefined if there is none.
  *
- * @throws CONFIG_FILE if it cannot be read or has other content. The content is not quoted: it is secret.
+ * @throws CONFIG_FILE if the file cannot be read or has other content. The message does not quote the content, which is secret.
  */
 export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<Kept>): Promise<Kept | undefined> {
   try {
@@ -29,9 +29,9 @@ export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<
 }
 
 /**
- * Writes a new file and then replaces the old one with it, readable only by its owner: a crash leaves either the old or the new file.
+ * Writes a new file, readable only by its owner, and then replaces the old file with it. A crash leaves either the old or the new file.
  *
- * @param draft The file that is written first. Processes that may write at the same time each need a different one. Default: the path with `.new`.
+ * @param draft The path of the new file. Processes that may write at the same time need different drafts. Default: the path with `.new`.
  * @throws CONFIG_FILE when it cannot be written.
  */
 export async function writeKeptFile(path: string, text: string, draft = `${path}.new`): Promise<void> {

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Code } from "../../base/codes.ts";
 
-/** Larger files are refused; lists of objects may be long. */
+/** Maximum size of a file. It is large, because lists of objects may be long. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Fault of a file, with its remedy. Both are also in the details of the error, for lists of problems. */
@@ -20,7 +20,7 @@ const FAULTS: Readonly<Record<string, FileFault>> = {
 };
 
 /**
- * The text of a file.
+ * Reads the text of a file.
  *
  * @throws CONFIG_FILE when it cannot be read or is larger than {@link FILE_BYTES_MAX}; details: reason, hint.
  * @throws CONFIG_SYNTAX when it is not UTF-8 text; details: reason, hint.
@@ -37,7 +37,7 @@ export async function readTextFile(path: string): Promise<string> {
 /**
  * Decodes bytes as text, without a byte order mark. `name` appears in the message.
  *
- * @throws CONFIG_FILE, CONFIG_SYNTAX as {@link readTextFile}.
+ * @throws CONFIG_FILE, CONFIG_SYNTAX as {@link readTextFile} does.
  * @example
  * decodeText(new TextEncoder().encode("sync: {}"), "vcluster.yaml"); // "sync: {}"
  */
@@ -46,14 +46,15 @@ export function decodeText(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    // The decoder's own error says nothing more.
+    // The decoder's own error contains no further information.
     throw fileError("CONFIG_SYNTAX", name, { reason: "it is not UTF-8 text", hint: "Specify a YAML or JSON file that is saved as UTF-8" });
   }
 }
 
 /** The error for an empty file that must not be empty; details: reason, hint. */
 export function emptyFile(name: string): EngineError {
-  const hint = "Write {} for an empty configuration, or start with --allow-empty; replace the file in one step when you write it";
+  const hint =
+    "Write {} for an empty configuration, or start with --allow-empty. A program that writes the file must replace it in one step";
   return fileError("CONFIG_FILE", name, { reason: "it is empty", hint });
 }
 

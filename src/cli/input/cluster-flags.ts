@@ -7,7 +7,7 @@ import type { ConfigurationOptions } from "./configuration.ts";
 import type { KubeConfig } from "./followed-cluster.ts";
 import { configOption, settingsOption, vclusterOptions } from "./options.ts";
 
-/** The options of commands that work on two clusters, as commander hands them over. */
+/** The options of commands that work on two clusters, as commander parses them. */
 export interface ClusterFlags extends ConfigurationOptions {
   readonly tenantKubeconfig?: string;
   readonly tenantContext?: string;
@@ -55,7 +55,7 @@ export function addContextFlags(command: Command): Command {
 function deploymentOption(): Option {
   return new Option(
     "--from-deployment <namespace/name>",
-    "read missing flags from a running Deployment on the host: kubeconfigs, names, configuration, and how run was started",
+    "read missing flags from a running Deployment on the host: kubeconfigs, names, configuration, and the options of run",
   ).env("ENDPOINT_SYNC_FROM_DEPLOYMENT");
 }
 
@@ -78,7 +78,7 @@ function clusterOptions(): readonly Option[] {
 /**
  * Loads both kubeconfigs, and reports the errors of both.
  *
- * @throws AggregateError of USAGE and those of `loadKubeConfig`, each naming its side and file.
+ * @throws AggregateError with USAGE and the errors of `loadKubeConfig`. Each message names the side and the file.
  */
 export async function loadKubeConfigs(flags: ClusterFlags, environment: Environment): Promise<KubeConfigs> {
   const [tenant, host] = await Promise.allSettled([
@@ -92,7 +92,7 @@ export async function loadKubeConfigs(flags: ClusterFlags, environment: Environm
 /**
  * Loads only the host's kubeconfig, for commands that must work without the tenant cluster.
  *
- * @throws USAGE and those of `loadKubeConfig`, naming side and file.
+ * @throws USAGE and the errors of `loadKubeConfig`. The message names the side and the file.
  */
 export async function loadHostKubeConfig(flags: ClusterFlags, environment: Environment): Promise<KubeConfig> {
   return loadSide({ side: "host", path: flags.hostKubeconfig, context: flags.hostContext, environment, texts: flags.texts });

@@ -16,13 +16,13 @@ import { tellProblem } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import { emptyFile } from "../files/text-file.ts";
 
-/** The options that name the configuration, as commander hands them over. */
+/** The options that name the configuration, as commander parses them. */
 export interface ConfigurationOptions {
   readonly config?: readonly string[];
   readonly settings?: string;
   /** An empty file is an error: a program that writes in place empties it first. Default false. */
   readonly refuseEmpty?: boolean;
-  /** Both names or none are checked against the mappings: a default name says nothing about the real one. */
+  /** The names are checked against the mappings only if both are known, because placeholders differ from the real names. */
   readonly name?: string;
   readonly namespace?: string;
   /** The kinds that can be synced. Default {@link SYNCED_KINDS}. */
@@ -44,7 +44,7 @@ export interface LoadedConfiguration {
   readonly kinds: readonly SyncedKind[];
 }
 
-/** The configuration with the sync of Endpoints enabled if `--enable-endpoints` is set, regardless of the file. */
+/** Enables the sync of Endpoints in a configuration if `--enable-endpoints` is set, regardless of the file. */
 export function withEndpoints(
   loaded: LoadedConfiguration,
   { enableEndpoints }: { readonly enableEndpoints?: boolean },
@@ -64,7 +64,7 @@ export interface CheckedConfiguration {
   readonly loaded: LoadedConfiguration | undefined;
 }
 
-/** Place of problems of default settings. */
+/** The place that problems of the default settings name instead of a file. */
 export const NO_SETTINGS = "settings (no --settings given)";
 
 /** Reads configuration and settings and reports all problems, including files that cannot be read. */
@@ -88,8 +88,8 @@ export async function checkConfiguration(terminal: Terminal, options: Configurat
 }
 
 /**
- * The configuration for a command that works with it. Problems and warnings of the files go to standard error; after an error
- * the result is `undefined` and the exit code is set.
+ * Loads the configuration for a command. Problems and warnings of the files go to standard error. After an error, the result is `undefined` and
+ * the exit code is set.
  */
 export async function loadConfiguration(context: CommandContext, options: ConfigurationOptions): Promise<LoadedConfiguration | undefined> {
   const { problems, texts, loaded } = await checkConfiguration(context.terminal, withKinds(context, options));
@@ -101,12 +101,12 @@ export async function loadConfiguration(context: CommandContext, options: Config
   return loaded;
 }
 
-/** Completes the options with the kinds of a command. */
+/** Adds the kinds of the command to the options. */
 export function withKinds<Options extends ConfigurationOptions>({ kinds }: Pick<CommandContext, "kinds">, options: Options): Options {
   return kinds === undefined ? options : { ...options, kinds };
 }
 
-/** The option of `tellProblem` that shows the place, if the file could be read. */
+/** The option with which `tellProblem` shows the place of a problem; empty if the file could not be read. */
 export function problemText({ file }: Problem, texts: ReadonlyMap<string, string>): { text?: string } {
   const text = texts.get(file);
   return text === undefined ? {} : { text };

@@ -52,7 +52,7 @@ export type SavedContext = Infer<(typeof CONTEXTS)["fields"]["contexts"]["values
 /** The whole file. */
 export type SavedContexts = Infer<typeof CONTEXTS>;
 
-/** Options that are files, whose paths are kept as absolute ones. */
+/** Options with files, whose paths are saved as absolute paths. */
 export const CONTEXT_FILES: readonly (keyof SavedContext)[] = ["tenantKubeconfig", "hostKubeconfig", "config", "settings"];
 
 /** Every option that a context can set. */
@@ -67,7 +67,7 @@ function contextsFile(env: Terminal["env"]): string | undefined {
 }
 
 /**
- * The contexts; none when there is no file.
+ * Reads the contexts; there are none if the file does not exist.
  *
  * @throws CONFIG_FILE when the file cannot be read; CONFIG_VALUE if its content is invalid.
  */
@@ -90,9 +90,9 @@ function nothingThere(error: unknown): string {
 }
 
 /**
- * The context that commands use: the one that `ENDPOINT_SYNC_CONTEXT` names, or the current one. An empty variable selects none.
+ * Returns the context that commands use: the one that `ENDPOINT_SYNC_CONTEXT` names, or the current context. An empty variable selects none.
  *
- * @throws USAGE when no context has that name, and as {@link readContexts}.
+ * @throws USAGE when no context has that name, and the errors of {@link readContexts}.
  */
 export async function currentContext(
   terminal: Pick<Terminal, "env" | "read">,
@@ -104,7 +104,7 @@ export async function currentContext(
   return name === undefined ? undefined : { name, saved: contextNamed(name, contexts) };
 }
 
-/** One context. @throws USAGE when no context has that name. */
+/** Returns the context with a name. @throws USAGE when there is none. */
 export function contextNamed(name: string, contexts: SavedContexts["contexts"]): SavedContext {
   const saved = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (saved !== undefined) return saved;
@@ -114,15 +114,16 @@ export function contextNamed(name: string, contexts: SavedContexts["contexts"]):
 }
 
 /**
- * Writes the file atomically, readable only by this user.
+ * Writes the contexts atomically to their file, readable only by this user.
  *
- * @throws USAGE without a place for it, or with too many contexts; CONFIG_FILE when it cannot be written.
+ * @throws USAGE when there is no place for the file, or there are too many contexts; CONFIG_FILE when the file cannot be written.
  */
 export async function writeContexts(env: Terminal["env"], contexts: SavedContexts): Promise<void> {
   const file = contextsFile(env);
-  if (file === undefined) throw new EngineError("USAGE", "There is no home folder for contexts: set ENDPOINT_SYNC_CONTEXTS to a file");
+  if (file === undefined)
+    throw new EngineError("USAGE", "Cannot save contexts, because there is no home folder: set ENDPOINT_SYNC_CONTEXTS to a file");
   if (Object.keys(contexts.contexts).length > CONTEXTS_MAX)
-    throw new EngineError("USAGE", `There are more than ${CONTEXTS_MAX} contexts; remove some`);
+    throw new EngineError("USAGE", `Cannot save more than ${CONTEXTS_MAX} contexts; remove some`);
   const draft = `${file}.new`;
   try {
     await createFolders(dirname(file));

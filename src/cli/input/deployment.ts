@@ -30,7 +30,7 @@ export interface StartedFlags {
   readonly adoptCluster?: string;
 }
 
-/** With `--from-deployment`, removes values from variables, contexts and defaults: only the Deployment and the command line apply. */
+/** Removes values from variables, contexts and defaults if `--from-deployment` is set: only the Deployment and the command line apply then. */
 export function dropUnsaid(command: Command): void {
   if (command.getOptionValue("fromDeployment") === undefined) return;
   const kept = ["fromDeployment", "hostKubeconfig", "hostContext"];
@@ -39,10 +39,10 @@ export function dropUnsaid(command: Command): void {
 }
 
 /**
- * The given flags, completed by those that `--from-deployment` finds. The host is the cluster that the Deployment is in, reached
- * by --host-kubeconfig, `KUBECONFIG` or ~/.kube/config, unless the Deployment names another one.
+ * Adds the flags of the Deployment that `--from-deployment` names. The Deployment is read through --host-kubeconfig, `KUBECONFIG` or
+ * ~/.kube/config. Its cluster is the host, unless the Deployment names a different host kubeconfig.
  *
- * @throws USAGE when a flag is missing, and for a Deployment that does not run this program; errors of the cluster.
+ * @throws USAGE when a flag is missing, or the Deployment does not run this program; errors of the cluster.
  */
 export async function completeFlags<Flags extends ClusterFlags>(given: Flags, { env }: Pick<Terminal, "env">): Promise<Flags> {
   const { fromDeployment } = given;
@@ -51,12 +51,12 @@ export async function completeFlags<Flags extends ClusterFlags>(given: Flags, { 
   if (missing === undefined) return flags;
   if (fromDeployment !== undefined)
     throw new EngineError("USAGE", `Deployment "${fromDeployment}" does not set --${missing}, which endpoint-sync run needs`, {
-      details: { hint: `Check that it runs endpoint-sync, or give --${missing}` },
+      details: { hint: `Check that it runs endpoint-sync, or specify --${missing}` },
     });
   throw new EngineError("USAGE", `required option '--${missing} <${missing === "config" ? "file" : missing}>' not specified`);
 }
 
-/** A terminal that returns these texts for the files with these names. */
+/** Returns a terminal that reads the files in `texts` from there, and all others as before. */
 export function readingAlso(terminal: Terminal, texts: ReadonlyMap<string, string> = new Map()): Terminal {
   const read = async (path: string) => texts.get(path) ?? terminal.read(path);
   return Object.create(terminal, { read: { value: read } }) as Terminal;
@@ -88,7 +88,7 @@ interface PodTemplate {
   readonly volumes: readonly Record<string, unknown>[];
 }
 
-/** The container that runs `endpoint-sync run`, and the volumes beside it. */
+/** The container that runs `endpoint-sync run`, and the volumes of its Pod. */
 function podOf(deployment: object | undefined, reference: string): PodTemplate {
   if (deployment === undefined) throw new EngineError("USAGE", `There is no Deployment "${reference}" on the host`);
   const pod = at(deployment, "spec", "template", "spec");
@@ -186,7 +186,7 @@ async function fileOf(path: string, { container, volumes }: PodTemplate, reading
     if (file !== undefined) return file;
   }
   const hint = "Specify that file with its flag";
-  throw new EngineError("CONFIG_FILE", `${path} of Deployment "${reading.reference}" is in no Secret or ConfigMap that it mounts`, {
+  throw new EngineError("CONFIG_FILE", `No Secret or ConfigMap that Deployment "${reading.reference}" mounts contains ${path}`, {
     details: { hint },
   });
 }

@@ -3,14 +3,14 @@ import type { EmbeddedCluster } from "../../cluster/cluster.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { displayName } from "./objects.ts";
 
-/** Where objects without a namespace go, as with kubectl. */
+/** The namespace of objects that name none, as with kubectl. */
 const DEFAULT_NAMESPACE = "default";
 
 /**
- * Creates the initial objects of a cluster, in order. Existing ones stay as they are, so that a cluster that
- * keeps its data can be restarted with the same file.
+ * Creates the initial objects of a cluster, in order. Existing objects do not change, so that a cluster that keeps its data can be restarted
+ * with the same file.
  *
- * @throws USAGE when the cluster does not serve a kind, or refuses an object; names the object.
+ * @throws USAGE when the cluster does not serve a kind, or refuses an object. The message names the object.
  * @example
  * await createMissing(cluster, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }]);
  */

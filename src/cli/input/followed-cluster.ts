@@ -40,9 +40,9 @@ export interface FollowClusterOptions {
   readonly scope?: ListScope;
   /** Maximum writes per second. Default: no limit. */
   readonly qps?: number | undefined;
-  /** While it says no, nothing is written. Default: always yes. */
+  /** While it returns false, nothing is written. Default: always true. */
   readonly mayWrite?: (() => boolean) | undefined;
-  /** Told when the cluster says that something is not allowed. */
+  /** Called when the cluster responds that a request is forbidden. */
   readonly onForbidden?: () => void;
   /** Environment that credential plugins inherit. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -62,7 +62,7 @@ export function followCluster(options: FollowClusterOptions): FollowedCluster {
     ...(onForbidden && { onForbidden }),
   };
   const client = createHttpClient({ kubeConfig, environment, ...runtime, ...limits });
-  // `cluster` tells the informers of both sides apart in logs and metrics.
+  // `cluster` distinguishes the informers of both sides in logs and metrics.
   const informers = { client, scope, cluster: side, ...runtime };
   const access = createInformedAccess(informers);
   const { origin, basePath } = resolveConnection(kubeConfig);

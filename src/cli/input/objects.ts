@@ -4,11 +4,11 @@ import { isRecord } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** Values in one file, counted as often as aliases repeat them: ten lines can ask for a billion. */
+/** Maximum number of values in one file, including those that aliases repeat: ten lines can expand to a billion. */
 const VALUES_MAX = 1_000_000;
 
 /**
- * The Kubernetes objects of a YAML or JSON file: every document, and the items of lists.
+ * Reads the Kubernetes objects of a YAML or JSON file: every document, and the items of lists.
  *
  * @throws CONFIG_FILE when the file cannot be read.
  * @throws CONFIG_SYNTAX when it is neither YAML nor JSON, or contains something that is not a Kubernetes object.
@@ -20,15 +20,15 @@ export async function readObjects(terminal: Terminal, path: string): Promise<Kub
 }
 
 /**
- * The one object of a file.
+ * Reads a file that contains exactly one object.
  *
- * @throws USAGE when there is none or more than one, and what {@link readObjects} throws.
+ * @throws USAGE when there is none or more than one; errors of {@link readObjects}.
  */
 export async function readObject(terminal: Terminal, path: string): Promise<KubeObject> {
   const objects = await readObjects(terminal, path);
   if (objects.length === 1) return objects[0]!;
   throw new EngineError("USAGE", `Cannot use "${path}": expected exactly one object, found ${objects.length}`, {
-    details: { hint: "Put the intended object into its own file" },
+    details: { hint: "Copy the intended object into a file of its own" },
   });
 }
 

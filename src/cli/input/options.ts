@@ -6,25 +6,25 @@ import { createAddressOf } from "../../apiserver/http/client-address.ts";
 import { collect } from "../process/command.ts";
 import { DEFAULT_VCLUSTER } from "./configuration.ts";
 
-/** `--config`, which may be given several times. */
+/** The option `--config`, which is repeatable. */
 export function configOption(use = "the virtual cluster's configuration"): Option {
-  return new Option("--config <file>", `vcluster.yaml: ${use}; may be given several times, later ones win`)
+  return new Option("--config <file>", `vcluster.yaml: ${use}; repeatable; later files take precedence`)
     .env("ENDPOINT_SYNC_CONFIG")
     .argParser(collect);
 }
 
-/** `--settings`. */
+/** The option `--settings`. */
 export function settingsOption(): Option {
   return new Option("--settings <file>", "settings of the engine").env("ENDPOINT_SYNC_SETTINGS");
 }
 
-/** `--name` and `--namespace` of commands that need no cluster: missing names are unknown, and get placeholders. */
+/** Adds `--name` and `--namespace` to a command that needs no cluster. Placeholders replace missing names. */
 export function addVclusterOptions(command: Command): Command {
   const { name, namespace } = DEFAULT_VCLUSTER;
   return command.addOption(nameOption(`; ${name} when omitted`)).addOption(namespaceOption(`; ${namespace} when omitted`));
 }
 
-/** `--name` and `--namespace` of commands that work on clusters, which never use placeholders. */
+/** The options `--name` and `--namespace` for commands that work on clusters. There are no placeholders. */
 export function vclusterOptions(): readonly Option[] {
   return [nameOption(), namespaceOption()];
 }
@@ -39,13 +39,13 @@ function namespaceOption(otherwise = ""): Option {
     .argParser(parseLabel);
 }
 
-/** A DNS label, the form of the names of virtual clusters and namespaces. @throws InvalidArgumentError for any other value. */
+/** Parses a DNS label, the form of the names of virtual clusters and namespaces. @throws InvalidArgumentError for any other value. */
 export function parseLabel(text: string): string {
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
-  throw new InvalidArgumentError("Expected lower-case letters, digits and -, at most 63 of them.");
+  throw new InvalidArgumentError("Expected at most 63 lower-case letters, digits and hyphens.");
 }
 
-/** A TCP port. @throws InvalidArgumentError for any other value. */
+/** Parses a TCP port. @throws InvalidArgumentError for any other value. */
 export function parsePort(text: string): number {
   const port = Number(text);
   if (/^[0-9]{1,5}$/.test(text) && port <= 65_535) return port;
@@ -53,7 +53,7 @@ export function parsePort(text: string): number {
 }
 
 /**
- * The address of a server, without trailing slashes.
+ * Parses the URL of a server, and removes trailing slashes.
  *
  * @throws InvalidArgumentError for any other value, and for an address with credentials, a query or a fragment.
  */
@@ -61,11 +61,11 @@ export function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isWeb = url !== undefined && ["http:", "https:"].includes(url.protocol) && /^https?:\/\//i.test(text);
   if (isWeb && [url.username, url.password, url.search, url.hash].every((part) => part === "")) return text.replace(/\/+$/, "");
-  throw new InvalidArgumentError("Expected an address like https://platform.example, without user, query or fragment.");
+  throw new InvalidArgumentError("Expected a URL such as https://platform.example, without user, query or fragment.");
 }
 
 /**
- * Networks of proxies, separated by commas.
+ * Parses a list of the proxies' networks, separated by commas.
  *
  * @throws InvalidArgumentError for a value that is neither an IP address nor a network.
  */
@@ -80,7 +80,7 @@ export function parseNetworks(text: string): readonly string[] {
 }
 
 /**
- * Names of controllers, separated by commas.
+ * Parses a list of controllers, separated by commas.
  *
  * @throws InvalidArgumentError for a list that {@link selectControllers} refuses.
  */
@@ -95,19 +95,19 @@ export function parseControllers(text: string): readonly string[] {
   }
 }
 
-/** A whole number from 0. @throws InvalidArgumentError for any other value. */
+/** Parses a whole number, 0 or more. @throws InvalidArgumentError for any other value. */
 export function parseCount(text: string): number {
   if (/^[0-9]{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Expected a whole number.");
 }
 
-/** A whole number from 1. @throws InvalidArgumentError for any other value. */
+/** Parses a whole number, 1 or more. @throws InvalidArgumentError for any other value. */
 export function parsePositive(text: string): number {
   if (/^[0-9]{1,9}$/.test(text) && Number(text) > 0) return Number(text);
   throw new InvalidArgumentError("Expected a whole number, 1 or more.");
 }
 
-/** A rate above 0. @throws InvalidArgumentError for any other value. */
+/** Parses a rate above 0. @throws InvalidArgumentError for any other value. */
 export function parseRate(text: string): number {
   const rate = Number(text);
   if (Number.isFinite(rate) && rate > 0) return rate;

@@ -7,7 +7,7 @@ import type { PlatformTrust } from "../../cluster/tokens/platform-tokens.ts";
 import type { Target } from "../../cluster/scope/types.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** The options of a cluster that accepts a platform's tokens, as commander hands them over. */
+/** The options of a cluster that accepts a platform's tokens, as commander parses them. */
 export interface PlatformFlags {
   readonly platformIssuer?: string;
   readonly platformKeys?: string;
@@ -22,7 +22,7 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 export function addPlatformFlags(command: Command): Command {
   return command
     .option("--platform-issuer <url>", "base URL of a platform whose tokens the cluster accepts", parseIssuer)
-    .option("--platform-keys <file-or-url>", "the platform's published keys (JWKS); read again when a token names an unknown one")
+    .option("--platform-keys <file-or-url>", "the platform's published keys (JWKS); read again when a token names an unknown key")
     .option("--platform-target <target>", "name of the cluster in the platform: cluster=NAME or virtualCluster=PROJECT/NAME", parseTarget);
 }
 
@@ -39,16 +39,17 @@ function parseTarget(text: string): Target {
 }
 
 /**
- * Issuer whose tokens the cluster accepts; undefined without such options. A file is read immediately, so that errors in it are reported.
+ * Reads the options for the issuer whose tokens the cluster accepts; undefined without such options. A file with keys is read immediately, so
+ * that its errors are reported at startup.
  *
- * @throws USAGE when only some of the options are given, or keys would come over an insecure network; those of
- * `readTextFile` and `readKeySet`, and CONFIG_SYNTAX when the file is not JSON.
+ * @throws USAGE when only some of the options are specified, or keys would be sent over an insecure network; CONFIG_SYNTAX when the file is not
+ *   JSON; errors of `readTextFile` and `readKeySet`.
  */
 export async function readPlatformFlags(flags: PlatformFlags, terminal: Pick<Terminal, "read">): Promise<PlatformTrust | undefined> {
   const { platformIssuer: issuer, platformKeys: place, platformTarget: target } = flags;
   if (issuer === undefined && place === undefined && target === undefined) return undefined;
   if (issuer === undefined || place === undefined || target === undefined) {
-    throw new EngineError("USAGE", "--platform-issuer, --platform-keys and --platform-target must be given together");
+    throw new EngineError("USAGE", "--platform-issuer, --platform-keys and --platform-target must be specified together");
   }
   return { issuer, target, keys: await keySource(place, terminal) };
 }

@@ -3,7 +3,7 @@ import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import { CONFIG_MAPS, SECRETS, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 
-/** Every kind of copy that may exist on a host, regardless of what is synced now; in order of removal. */
+/** Every kind of copy that may exist on a host, even if the kind is no longer synced, in the order in which copies are removed. */
 export function copyKinds({ references }: Settings, synced: readonly SyncedKind[]): readonly ResourceType[] {
   const named = references.kinds.flatMap(({ apiVersion, kind, plural }) =>
     plural === undefined ? [] : [{ apiVersion, kind, plural, namespaced: true }],

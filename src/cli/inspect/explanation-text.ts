@@ -6,13 +6,13 @@ const STATES: Readonly<Record<ObjectExplanation["state"], string>> = {
   copied: "in sync",
   absent: "there is no copy, and there should be none",
   waiting: "something else must happen first",
-  left: "nothing is touched",
-  refused: "it cannot be copied as it is",
+  left: "the host object is not changed",
+  refused: "the object cannot be copied in its current form",
   stale: "the list is older than the copy",
 };
 
 /**
- * An explanation for human readers: the objects on both sides, the decisions, and the outcome of each patch.
+ * Formats an explanation for human readers: the objects on both sides, the decisions, and the outcome of each patch.
  *
  * @example
  * describeExplanation(explanation); // "Endpoints shop/web\n  tenant    version 12, uid …\n…"
@@ -25,12 +25,12 @@ export function describeExplanation(explanation: ObjectExplanation): string {
     section("References", ["AT", "KIND", "TENANT", "HOST", "WHY"], referenceRows(explanation)),
     section("Notes", ["CODE", "WHY"], noteRows(explanation)),
     section("Parts that differ or changed", ["PART", "CHANGED BY", "AS WANTED"], partRows(explanation)),
-    section("Writes to come", ["CLUSTER", "ACTION", "WHY"], writeRows(explanation)),
+    section("Pending writes", ["CLUSTER", "ACTION", "WHY"], writeRows(explanation)),
   ];
   return `${resource.kind} ${formatKey(key)}\n${indented(formatTable(facts(explanation)))}${sections.join("")}`;
 }
 
-/** A copy that is not there yet, as right after the start of a syncer, is told apart from one that is in sync. */
+/** Distinguishes a copy that does not exist yet, as right after the start of a syncer, from one that is in sync. */
 function stateText({ state, writes }: Pick<ObjectExplanation, "state" | "writes">): string {
   const isPending = state === "copied" && writes.length > 0;
   return `${state}: ${isPending ? "a write is pending; a syncer that has just started writes once it has read both clusters" : STATES[state]}`;

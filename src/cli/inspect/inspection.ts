@@ -50,7 +50,7 @@ interface Looked {
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string | undefined;
-  /** A write for it is to come. */
+  /** A write for the object is pending. */
   readonly isPending: boolean;
 }
 
@@ -85,7 +85,7 @@ export interface Inspection {
  *
  * @throws API_… when a cluster refuses or cannot be reached.
  * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
- * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
+ * @throws OTHER_SYNCER when the copies have the markers of another syncer, and `--adopt` does not name it.
  */
 export async function inspect(asked: InspectionOptions): Promise<Inspection> {
   const { options, fallback } = await withSeenSlices(asked);

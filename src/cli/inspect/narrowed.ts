@@ -2,7 +2,7 @@ import type { MarkedCopies } from "../../engine/sync/inspect/marked-copies.ts";
 import { tellWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** Reports where the command could not search for copies: those of an earlier configuration may be in any namespace. */
+/** Warns if only some namespaces were searched for copies. Copies of an earlier configuration may be in any namespace. */
 export function tellNarrowed(terminal: Terminal, { narrowed }: Pick<MarkedCopies, "narrowed">): void {
   if (narrowed === undefined) return;
   const kinds = narrowed.kinds.map(({ plural }) => plural).join(", ");

@@ -2,12 +2,11 @@ import { EngineError } from "../../base/errors.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 
-/** Short names as kubectl has them, of kinds that are no synced ones. */
+/** Short names, as in kubectl, of kinds that are not synced kinds. */
 const SHORT_NAMES: Readonly<Record<string, string>> = { configmaps: "cm" };
 
 /**
- * A kind by any of its names: kind, plural, singular or short name, in upper or lower case. `synced` are the kinds whose short names are
- * known.
+ * Finds a kind by its kind, plural, singular or short name, in upper or lower case. The short names are those of `synced`.
  *
  * @throws USAGE when none of `kinds` has that name.
  * @example
@@ -18,5 +17,5 @@ export function findKind(name: string, kinds: readonly ResourceType[], synced: r
   const shortOf = (kind: ResourceType) => synced.find(({ resource }) => resource === kind)?.shortName ?? SHORT_NAMES[kind.plural];
   const found = kinds.find((kind) => [kind.plural, kind.kind.toLowerCase(), shortOf(kind)].includes(wanted));
   if (found !== undefined) return found;
-  throw new EngineError("USAGE", `There is no kind "${name}" here; there are ${kinds.map(({ plural: one }) => one).join(", ")}`);
+  throw new EngineError("USAGE", `There is no kind "${name}" here; the kinds are ${kinds.map(({ plural: one }) => one).join(", ")}`);
 }

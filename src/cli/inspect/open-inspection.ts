@@ -25,13 +25,13 @@ import type { StartedFlags } from "../input/deployment.ts";
 import { createTeardown } from "../process/teardown.ts";
 import type { Teardown } from "../process/teardown.ts";
 
-/** The options of commands that look, as commander hands them over. */
+/** The options of commands that inspect clusters, as commander parses them. */
 export interface InspectionFlags extends ClusterFlags, StartedFlags {
   readonly confirmDeletes?: number;
   readonly output?: OutputFormat;
 }
 
-/** Time between two looks of a command that waits, in milliseconds. */
+/** Time between two reads of a command that waits, in milliseconds. */
 const AGAIN_AFTER_MS = 500;
 
 /** Adds the options for the clusters and the configuration, and those of `run` that affect the result. */
@@ -46,11 +46,10 @@ export function addInspectionFlags(command: Command): Command {
 }
 
 /**
- * Inspects both clusters and passes the result to `use`. Problems of the configuration are reported, and `use` is not called.
+ * Inspects both clusters and passes the result to `use`. If the configuration has errors, they are reported, and `use` is not called.
  *
- * @param use - returns `again` to have both clusters read once more, after a moment
- *
- * @throws as `run` does: errors of a cluster, each naming its cluster; CLUSTER_IDENTITY; CONFIG_VALUE.
+ * @param use Returns `again` if both clusters must be read once more, after a moment.
+ * @throws as `run` does: errors that name their cluster; CLUSTER_IDENTITY; CONFIG_VALUE.
  */
 export async function withInspection(
   context: CommandContext,
@@ -94,12 +93,12 @@ function ambience(): { signal: AbortSignal; clock: typeof systemClock } {
   return { signal: new AbortController().signal, clock: systemClock };
 }
 
-/** One cluster that answers or fails, once. */
+/** One cluster, with a client whose requests are not repeated. */
 export interface ReachedCluster<Client = ReadClient> {
   readonly side: "tenant" | "host";
   /** Address of the API server, for messages. */
   readonly server: string;
-  /** Its failures say which cluster failed. */
+  /** Its errors name the cluster that failed. */
   readonly client: Client;
 }
 
@@ -111,7 +110,7 @@ interface ReachOptions {
   readonly teardown: Teardown;
 }
 
-/** Opens a cluster for reading, and for deleting on request. */
+/** Opens a cluster for reading and deleting. */
 export function reachCluster({
   side,
   kubeConfig,
@@ -140,7 +139,7 @@ export function reachCluster({
   };
 }
 
-/** Runs a command whose exit code 1 means findings, so that failures need a different one. */
+/** Runs a command whose exit code 1 stands for findings. Failures get an exit code of at least `code`. */
 export async function failingWith({ terminal, exit }: CommandContext, code: number, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -22,7 +22,7 @@ export interface ShownChange {
 }
 
 /**
- * The changes of an object as a unified diff of YAML. For Secrets, it shows keys and which values change, but no values.
+ * Formats the changes of an object as a unified diff of YAML. For Secrets, it shows the keys and which values change, but not the values.
  *
  * @example
  * diffOfChange({ name: "host Endpoints vc-blue/db", before, after, madeUp: () => false });

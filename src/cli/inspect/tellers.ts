@@ -14,17 +14,17 @@ import { hostScope } from "../input/followed-cluster.ts";
 import { formatTable } from "../output/table.ts";
 import type { Inspection } from "./inspection.ts";
 
-/** Services named for each of those who tell. */
+/** Maximum number of Services that are named for each source. */
 const NAMED_MAX = 3;
 
-/** What readers on the host read. */
+/** The slices on the host, and their sources by Service. */
 export interface HostReaders {
   readonly slices: readonly KubeObject[];
   /** Services that the host has, in the order of their names. */
   readonly services: readonly ToldService[];
 }
 
-/** Reads the slices of the host as they are, without the changes of a run; undefined if they may not be read. */
+/** Reads the current slices of the host, without the changes that a run would make; undefined if reading them is not allowed. */
 export async function inspectReaders(
   { rules, tenant, host, hostReads, engine }: Inspection,
   services: readonly ObjectKey[] = tenant.source(SERVICES).list().map(keyOf),
@@ -40,7 +40,7 @@ export async function inspectReaders(
   }
 }
 
-/** A table of the sources of slices on the host; empty without Services. */
+/** The table of the sources of slices on the host; empty if there are no Services. */
 export function describeReaders(services: readonly ToldService[]): string {
   const rows = [...groupsOf(services)].map(([who, group]) => rowOf(who, group));
   return rows.length === 0 ? "" : section([["SOURCE", "SERVICES", "READY", "NAMES"], ...rows]);

@@ -9,7 +9,7 @@ import { tellWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import type { Inspection } from "./inspection.ts";
 
-/** Inspects what readers on the host see of all Services, or of the given ones; anything unknown is reported. */
+/** Finds Services, among all or the given ones, whose backends readers on the host do not see. Warns about what it cannot determine. */
 export async function inspectVisibility(
   terminal: Terminal,
   { rules, tenant, host, tenantReads, hostReads, engine, clock, fallback }: Inspection,

@@ -51,7 +51,7 @@ export interface SourceCheck extends Findings {
   readonly unproven: readonly string[];
 }
 
-/** Reads from the server that has the folder open, or else from the store itself. @throws errors of the source and the keys. */
+/** Reads data from the server that has the folder open, or from the store if there is no such server. @throws errors of the source and the keys. */
 export async function readSource(context: CommandContext, flags: StoreFlags, cipher: KeyedCipher): Promise<DataSource> {
   const place = storeName(flags);
   const inFolder = namesEtcd(flags) ? undefined : flags.data;
@@ -65,9 +65,9 @@ export async function readSource(context: CommandContext, flags: StoreFlags, cip
 }
 
 /**
- * Opens the store of a source without a running server.
+ * Opens the store of a source that no server has open, and passes it to `act`.
  *
- * @throws CONFIG_FILE if there is nothing, or a server opens it in the meantime; errors of `act`.
+ * @throws CONFIG_FILE if there is no data, or a server opens the folder in the meantime; errors of `act`.
  */
 export async function withSource<T>(
   { terminal }: CommandContext,
@@ -81,7 +81,7 @@ export async function withSource<T>(
   // A log must be merged into the file, under a lock. Without a log nothing has to be written.
   if (before === undefined) {
     const details = { hint: "Specify the folder of a backup, or that of management --data" };
-    throw new EngineError("CONFIG_FILE", `"${flags.data}" holds no data of the management API: ${DATABASE_FILE} is missing`, {
+    throw new EngineError("CONFIG_FILE", `"${flags.data}" contains no data of the management API: ${DATABASE_FILE} is missing`, {
       details,
     });
   }
@@ -105,8 +105,8 @@ async function demandLog(folder: string): Promise<void> {
 }
 
 /**
- * Opens data that may have a log next to it. Closing the database merges the log into the database and removes the log; from then on, a
- * missing log is not an error.
+ * Opens data that may have a log next to it. When the database is closed, the log is merged into the database and removed. From then on, a missing
+ * log is not an error.
  */
 export async function openRecovering<S extends Store>(folder: string, open: () => S): Promise<S> {
   const store = open();
@@ -144,7 +144,7 @@ async function readBeside(folder: string | undefined): Promise<Pick<DataSource, 
   }
 }
 
-/** Checks everything that was read. */
+/** Checks all data that was read from a source. */
 export function judge({ contents, copy, backups, serverFile, serverFault }: DataSource): SourceCheck {
   const found = checkContents(contents);
   const isBackup = backups.size > 0;
@@ -155,7 +155,7 @@ export function judge({ contents, copy, backups, serverFile, serverFault }: Data
   else if (manifest !== undefined) broken.push(...faultsAgainst(manifest, { ...contents, backups, serverFile }));
   else if (isBackup) broken.push("it is a backup, and its manifest is missing");
   else if (copy?.state === "backup") {
-    if (copy.digest !== found.digest) broken.push("its contents are not what was copied into it");
+    if (copy.digest !== found.digest) broken.push("its contents differ from those that were copied into it");
     unproven.push("that server.json is the one that was backed up", "the order in which the objects were written");
   }
   if (contents.objects.length === 0) broken.push("it holds nothing");

@@ -7,11 +7,11 @@ import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
 import { writeKeptFile } from "../files/kept-file.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** Where keys may be. */
+/** The places to look for keys. */
 export interface EncryptionKeyOptions {
   /** File with the encryption keys; the variable counts when it is left out. */
   readonly file?: string | undefined;
-  /** Folder that may have a key beside its data. */
+  /** Folder that may contain a key next to its data. */
   readonly folder?: string | undefined;
   readonly terminal: Pick<Terminal, "read" | "env">;
 }
@@ -19,7 +19,7 @@ export interface EncryptionKeyOptions {
 /** Cipher for the data of the management API. */
 export interface PlatformCipher {
   readonly cipher: Cipher & { readonly keys: SealingKeys };
-  /** The key lies beside what it encrypts. */
+  /** True if the key is stored next to the data that it encrypts. */
   readonly isBeside: boolean;
 }
 
@@ -30,9 +30,9 @@ export const DATABASE_FILE = "management.db";
 const KEY_FILE = "encryption.key";
 
 /**
- * The cipher for the given keys, or for the one stored with the data.
+ * Creates the cipher from the keys that the options name, or from the key that is stored with the data.
  *
- * @throws CONFIG_FILE when there is none; CONFIG_VALUE for a value that is not a key.
+ * @throws CONFIG_FILE when there is no key; CONFIG_VALUE for a value that is not a key.
  */
 export async function readCipher({ file, folder, terminal }: EncryptionKeyOptions): Promise<PlatformCipher> {
   const given = file === undefined ? terminal.env[ENCRYPTION_KEY_VARIABLE] : await terminal.read(file);
@@ -45,13 +45,13 @@ export async function readCipher({ file, folder, terminal }: EncryptionKeyOption
 /**
  * Like {@link readCipher}, but creates a key next to new data.
  *
- * @throws as {@link readCipher}.
+ * @throws as {@link readCipher} does.
  */
 export async function readOrMakeCipher(options: EncryptionKeyOptions & { readonly folder: string }): Promise<PlatformCipher> {
   const { file, folder, terminal } = options;
   const path = join(folder, KEY_FILE);
   const isGiven = file !== undefined || terminal.env[ENCRYPTION_KEY_VARIABLE] !== undefined;
-  // A new key would not open the present data, but appear to.
+  // A new key could not decrypt existing data, but would appear to be its key.
   if (!isGiven && !(await exists(path)) && !(await exists(join(folder, DATABASE_FILE)))) {
     await writeKeptFile(path, `${Buffer.from(systemChance.bytes(ENCRYPTION_KEY_BYTES)).toString("base64")}\n`);
   }

@@ -45,7 +45,7 @@ function pathBeside(kubeconfig: string): string {
  */
 export async function readEtcdSign(kubeconfig: string): Promise<EtcdSign | undefined> {
   const path = pathBeside(kubeconfig);
-  const hint = "Remove the file. Without it, an etcd that was emptied, or restored while no server ran, goes unnoticed";
+  const hint = "Remove the file. Without it, the server does not notice that etcd was emptied, or restored while no server ran";
   const sign = await readKeptFile({ path, isKept: isSign, what: "addresses of an etcd", hint });
   if (sign === undefined) return undefined;
   const hadData = `"${path}" shows that a server has run on ${sign.etcd.join(",")} below ${sign.prefix}`;
@@ -74,7 +74,10 @@ export async function keepEtcdSign(
       await writeKeptFile(pathBeside(kubeconfig), `${JSON.stringify(sign, null, 2)}\n`);
       failed = false;
     } catch (error) {
-      if (!failed) logger.warn("A later start cannot notice that etcd was emptied or restored", { error: messageOf(error) });
+      if (!failed)
+        logger.warn("Cannot record the state of etcd; the next start will not notice that etcd was emptied or restored", {
+          error: messageOf(error),
+        });
       failed = true;
     }
   };

@@ -2,7 +2,7 @@
  * Lets a command reach the server that has a folder open, through a socket in the folder that only its owner can use. Data on the socket is encrypted
  * as it is on the disk.
  *
- * A request is one line, `contents` or `keys`. The answer to `contents` is a line with revision, digest and number of objects, and then a
+ * A request is one line, `contents` or `keys`. The response to `contents` is a line with revision, digest and number of objects, and then a
  * line for each object; that to `keys` is one line.
  *
  * @module
@@ -33,7 +33,7 @@ export interface FolderSocketOptions {
   readonly logger: Logger;
 }
 
-/** A socket that answers. */
+/** A socket that serves requests. */
 export interface FolderSocket {
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ const SOCKET = "server.sock";
 /** Maximum length of a request. */
 const REQUEST_MAX = 100;
 
-/** Answers commands until it is closed. A failure to open the socket is logged, and the server continues without it. */
+/** Serves the requests of commands until it is closed. If the socket cannot be opened, this is logged, and the server continues without it. */
 export async function serveFolder(options: FolderSocketOptions): Promise<FolderSocket> {
   const file = socketPath(options.path);
   const open = new Set<Socket>();
@@ -105,9 +105,9 @@ function* linesOf({ revision, objects }: Contents, cipher: Cipher): Generator<st
 }
 
 /**
- * Asks the server that has a folder open how many values each key encrypts; undefined when no server has it.
+ * Requests the number of values that each key encrypts from the server that has a folder open; undefined when no server has it open.
  *
- * @throws STORE_FAILED when the server does not answer.
+ * @throws STORE_FAILED when the server does not respond.
  */
 export async function askKeys(folder: string): Promise<ReadonlyMap<string, number> | undefined> {
   const lines = await ask(folder, "keys");
@@ -115,9 +115,9 @@ export async function askKeys(folder: string): Promise<ReadonlyMap<string, numbe
 }
 
 /**
- * Asks the server that has a folder open for everything that is stored, in one consistent state; undefined when no server has it.
+ * Requests all stored data, in one consistent state, from the server that has a folder open; undefined when no server has it open.
  *
- * @throws STORE_FAILED when the answer is incomplete, or was not encrypted with an available key.
+ * @throws STORE_FAILED when the response is incomplete, or none of the available keys can decrypt it.
  */
 export async function askContents(folder: string, cipher: Cipher): Promise<Contents | undefined> {
   const lines = await ask(folder, "contents");
@@ -143,7 +143,7 @@ async function ask(folder: string, request: string): Promise<string[] | undefine
     const { code } = error as NodeJS.ErrnoException;
     // Left behind by a server that was killed, or never there.
     if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR") return undefined;
-    throw new EngineError("STORE_FAILED", `Cannot reach the server that has "${folder}" open: ${messageOf(error)}`, { cause: error });
+    throw new EngineError("STORE_FAILED", `Cannot reach the server that uses "${folder}": ${messageOf(error)}`, { cause: error });
   }
   let whole = "";
   const lines: string[] = [];
@@ -159,5 +159,5 @@ async function ask(folder: string, request: string): Promise<string[] | undefine
 
 function cutOff(folder: string): EngineError {
   const details = { hint: "Check the server's log, then run the command again" };
-  return new EngineError("STORE_FAILED", `The server that has "${folder}" open has not sent everything`, { details });
+  return new EngineError("STORE_FAILED", `The server that uses "${folder}" closed the connection before it sent all data`, { details });
 }

@@ -12,7 +12,7 @@ import { openStoreFromFlags, storeName } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** The options of a management server that shares an etcd, as commander hands them over. */
+/** The options of a management server that shares an etcd, as commander parses them. */
 export interface EtcdFlags extends StoreFlags {
   readonly encryptionKeyFile?: string;
   /** In minutes; 0 means never. */
@@ -24,9 +24,9 @@ export interface EtcdFlags extends StoreFlags {
   readonly acceptDataLoss?: boolean;
 }
 
-/** An etcd that is open. */
+/** An open etcd store. */
 export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"> {
-  /** Remembers beside the kubeconfig, until `stop`, that there is data in it, and how far it goes. Where that fails, it is logged. */
+  /** Records next to the kubeconfig, until `stop`, that etcd contains data, and up to which revision. Failures are logged. */
   keep(): Promise<{ stop(): Promise<void> } | undefined>;
 }
 
@@ -37,19 +37,18 @@ const PLAIN =
 /** Longer than any useful wait, and shorter than the longest timer. */
 const COMPACTION_MAX = 10_000;
 
-/** Reads `--etcd-compaction-interval`. @throws InvalidArgumentError when it is not a number of minutes. */
+/** Parses `--etcd-compaction-interval`. @throws InvalidArgumentError when it is not a number of minutes. */
 export function parseCompaction(text: string): number {
   const minutes = Number(text);
   if (/^[0-9.]+$/.test(text) && minutes <= COMPACTION_MAX) return minutes;
-  throw new InvalidArgumentError(`Expected a number of minutes, ${COMPACTION_MAX} at most, or 0.`);
+  throw new InvalidArgumentError(`Expected a number of minutes from 0 to ${COMPACTION_MAX}.`);
 }
 
 /**
  * Opens the etcd that the options name, as a store that several servers share. The encryption keys must be given, because they cannot be
  * stored next to the data.
  *
- * @throws CONFIG_FILE when there is no key; errors of etcd and the files; STORE_FAILED for an incomplete copy, or
- *   missing data.
+ * @throws CONFIG_FILE when there is no key; STORE_FAILED for an incomplete copy, or missing data; errors of etcd and the files.
  */
 export async function openSharedStore(
   terminal: Pick<Terminal, "read" | "env">,
@@ -81,7 +80,7 @@ export async function openSharedStore(
     ...(recoverMs !== undefined && { recoverMs }),
   });
   if (publicUrl === undefined)
-    logger.warn("Without --public-url, every server names itself in tokens and sign-ins; give all servers the same URL");
+    logger.warn("Without --public-url, every server puts its own address into tokens and sign-ins; set the same URL for all servers");
   const compaction = minutes > 0 && isEtcdStore(store) && { compact: store.compactEtcd.bind(store), compactAfterMs: minutes * MINUTE_MS };
   const sharing = { ...compaction, ...(isEtcdStore(store) && { resealable: store }) };
   const keep = async () => (isEtcdStore(store) ? keepEtcdSign(kubeconfig, { flags, store, clock: systemClock, logger }) : undefined);

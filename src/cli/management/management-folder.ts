@@ -21,7 +21,7 @@ import { keepProgress, readRevisionFile, REVISION_FILE } from "./revision-file.t
 import { noteClosed, readServerFile, SERVER_FILE, writeServerFile } from "./server-file.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** Where the management API keeps what must survive its process. */
+/** The folder in which the management API keeps the state that must survive its process. */
 export interface ManagementFolder {
   /** Everything in it is encrypted on the disk. Closing it throws CONFIG_FILE if that cannot be recorded; it is closed anyway. */
   readonly store: Store & Resealable;
@@ -30,7 +30,7 @@ export interface ManagementFolder {
   readonly certificate: ServerCertificate;
   /** The port of the start before; undefined at the first. */
   readonly port: number | undefined;
-  /** The encryption key lies beside what it encrypts. */
+  /** True if the encryption key is stored next to the data that it encrypts. */
   readonly keyIsBeside: boolean;
   /** How large the files of the store are, in bytes. */
   size(): number;
@@ -54,11 +54,11 @@ export interface ManagementFolderOptions {
 const DAYS_LEFT_MIN = 30;
 
 /**
- * Opens a folder, which is created if it does not exist: `management.db` with everything that is stored, `server.json` with
- * certificate and port, and `encryption.key` when no key is given. No other process can open the folder until it is closed.
+ * Opens a folder, and creates it if it does not exist. `management.db` contains all objects, `server.json` the certificate and the port, and
+ * `encryption.key` the key if the options name none. No other process can open the folder until it is closed.
  *
- * @throws CONFIG_FILE when the folder or a file in it cannot be used, such as data that was written with another key, or with no
- *   key next to it; CONFIG_VALUE for a value that is not a key; STORE_FAILED for a backup, an incomplete copy, or missing data.
+ * @throws CONFIG_FILE when the folder or a file in it cannot be used, for example because the key is missing or is not the one that encrypted
+ *   the data; CONFIG_VALUE for a value that is not a key; STORE_FAILED for a backup, an incomplete copy, or missing data.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
   const { path, name, acceptDataLoss = false } = options;
@@ -68,7 +68,7 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   const database = join(path, DATABASE_FILE);
   const log = `${database}-wal`;
   const place = `"${database}"`;
-  // Before a key is made beside it.
+  // Before a key is created next to it.
   if (hadData !== undefined && sizeOf(database) === 0) throw lostData(place, hadData);
   if (hadData !== undefined && kept?.open === true && !existsSync(log)) throw lostLog(log);
   const { cipher, isBeside } = await readOrMakeCipher({ file: options.encryptionKeyFile, folder: path, terminal: options.terminal });
@@ -104,7 +104,7 @@ function signOfData(folder: string, hasServerFile: boolean): string | undefined 
   return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} shows that a server has written` : undefined;
 }
 
-/** Before it is closed: the next start would miss a log that is gone, while an extra one does no harm. */
+/** Records the state before the store is closed: the next start would report a missing log, whereas an additional log does no harm. */
 function noteWhenClosed(store: Store, folder: string): void {
   const close = store.close.bind(store);
   store.close = async () => {

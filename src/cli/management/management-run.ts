@@ -39,7 +39,7 @@ import { tellProblem } from "../output/messages.ts";
 import { memoryOf, namesEtcd } from "./store-flags.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** The options of `management`, as commander hands them over. */
+/** The options of `management`, as commander parses them. */
 export interface ManagementFlags extends EtcdFlags {
   readonly memory?: boolean;
   readonly port?: number;
@@ -93,7 +93,7 @@ function quotaOf({ maxObjectsPerOwner, maxBytesPerOwner }: ManagementFlags): Man
 
 const LOOPBACK = /^(localhost|127\.[0-9.]+|::1)$/;
 
-/** Serves until the process is asked to stop. @throws errors of the files and the port. */
+/** Serves the management API until a stop signal. @throws errors of the files and the port. */
 export async function runManagement(context: CommandContext, flags: ManagementFlags): Promise<void> {
   const { terminal } = context;
   const { name, kubeconfig = `${name}.kubeconfig` } = flags;
@@ -140,7 +140,7 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
       await followed?.stop();
       await upkeep?.stop();
       await management.stop();
-      // After all that was shown.
+      // After all other output.
       await kept?.stop();
     }
   } finally {
@@ -175,8 +175,9 @@ function checkFlags({ http, host, tlsCert, tlsKey, memory, data, etcd }: Managem
   if (memory === true && data !== undefined) throw new EngineError("USAGE", "--memory stores nothing on disk; omit --data");
   if (http === true && !LOOPBACK.test(host)) throw new EngineError("USAGE", `--http serves loopback addresses only, not ${host}`);
   if (http === true && (tlsCert ?? tlsKey) !== undefined)
-    throw new EngineError("USAGE", "--http has no certificate; omit --tls-cert and --tls-key");
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new EngineError("USAGE", "--tls-cert and --tls-key must be given together");
+    throw new EngineError("USAGE", "--http uses no certificate; omit --tls-cert and --tls-key");
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new EngineError("USAGE", "--tls-cert and --tls-key must be specified together");
 }
 
 interface ReadConfig {
@@ -206,7 +207,7 @@ async function openFolder(
   });
 }
 
-/** Starts the work beside serving: values are resealed with the first key, and commands are answered. */
+/** Starts the background work: re-encrypts values with the first key, and serves the requests of commands. */
 async function startUpkeep(folder: ManagementFolder, logger: Logger): Promise<{ stop(): Promise<void> }> {
   const resealing = startResealing({ store: folder.store, clock: systemClock, logger });
   const socket = await serveFolder({ ...folder, logger });
@@ -263,7 +264,7 @@ async function start(
     return await startManagement({ ...given, ...tls });
   } catch (error) {
     if (!["EADDRINUSE", "EACCES", "EADDRNOTAVAIL"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
-    const details = { hint: "Choose another address with --port and --host; earlier kubeconfigs do not contain it" };
+    const details = { hint: "Choose another address with --port and --host; earlier kubeconfigs do not contain the new address" };
     throw new EngineError("USAGE", `Cannot listen on ${flags.host}:${port}: ${messageOf(error)}`, { cause: error, details });
   }
 }
@@ -342,7 +343,7 @@ async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, a
   try {
     await writeKubeconfigFile(kubeconfig, management.kubeconfig(adminKey));
   } finally {
-    // Whatever becomes of the file: the key is made.
+    // The key exists even if the file cannot be written.
     terminal.out(`Access key of the administrator${where}\n`);
     if (adminKeyEnd !== undefined) terminal.out(`It expires at ${timestamp(adminKeyEnd)}; use it to create another one before then\n`);
   }

@@ -31,7 +31,7 @@ import { readServerText, SERVER_FILE } from "./server-file.ts";
 import { namesEtcd, openStoreFromFlags, storeName } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
-/** The options of `platform-data`, as commander hands them over. */
+/** The options of `platform-data`, as commander parses them. */
 export interface PlatformDataFlags extends StoreFlags {
   readonly encryptionKeyFile?: string;
   readonly output?: OutputFormat;
@@ -68,12 +68,12 @@ export async function restore(context: CommandContext, folder: string, flags: Re
 }
 
 /**
- * Checks a backup, or the data of a server, which may be running. The exit code is 1 if there are problems; a folder that is not a backup counts as
- * a problem.
+ * Checks a backup, or the data of a server, which may be running. The exit code is 1 if there are problems. If `backup` is not a backup, this
+ * is a problem, too.
  */
 export async function checkData(context: CommandContext, backup: string | undefined, flags: PlatformDataFlags): Promise<void> {
   if (backup !== undefined && (namesEtcd(flags) || flags.data !== undefined)) {
-    throw new EngineError("USAGE", "Specify a backup, or data with --data or --etcd, not both");
+    throw new EngineError("USAGE", "Specify either a backup, or data with --data or --etcd");
   }
   const where = backup === undefined ? flags : { ...flags, data: backup };
   await tellFindings(context, where, { cipher: await cipherOf(context, flags, where.data), wanted: backup && "backup" });
@@ -121,7 +121,7 @@ function demandProven({ terminal }: CommandContext, source: DataSource, { withou
     const details = { hint: isPart ? "Restore another backup" : RESTORE_HINT };
     throw new EngineError("STORE_FAILED", `Cannot restore ${source.place}: ${inShort(all)}`, { details });
   }
-  for (const fault of all) terminal.err(`Warning: ${source.place} is restored although ${fault}`);
+  for (const fault of all) terminal.err(`Warning: ${source.place} is restored, although ${fault}`);
   if (unproven.length > 0) terminal.err(unprovenWarning(source.place, unproven));
 }
 
@@ -131,7 +131,7 @@ const RESTORE_HINT =
 
 function inShort(faults: readonly string[]): string {
   const more = faults.length - TOLD_MAX;
-  return `${faults.slice(0, TOLD_MAX).join("; ")}${more > 0 ? `; and ${more} more, which platform-data check lists` : ""}`;
+  return `${faults.slice(0, TOLD_MAX).join("; ")}${more > 0 ? `; and ${more} more, listed by platform-data check` : ""}`;
 }
 
 function unprovenWarning(place: string, unproven: readonly string[]): string {
@@ -174,10 +174,10 @@ async function write(
   }
 }
 
-/** Etcd's revisions cannot be chosen, and nothing tells one that clients have seen before from one that is to come. */
+/** Etcd's revisions cannot be chosen, and a revision that clients have seen before cannot be distinguished from a future one. */
 function beginAgain(revision: number, copied: number): string {
   const source = revision < copied ? `, below revision ${copied} of the copied data` : "";
-  return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; those with a lower one recover automatically`;
+  return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; all others recover automatically`;
 }
 
 /** The first that is written into a folder keeps servers from starting there with nothing. */

@@ -35,7 +35,7 @@ export function readRevisionFile(folder: string): number | undefined {
   }
 }
 
-/** Refuses a database that is behind its folder's revision, and records nothing. For readers. */
+/** For readers: refuses a database that is behind the revision recorded in its folder, and records nothing. */
 export function demandProgress(folder: string): Progress {
   return {
     opened(found) {
@@ -48,8 +48,9 @@ export function demandProgress(folder: string): Progress {
 }
 
 /**
- * Records the revision that a server reaches. With `acceptDataLoss` a database that is behind is accepted, and continues far above any
- * revision clients may have seen. If the file cannot be written, the recorded revision falls behind; complete data is never refused because of this.
+ * For servers: refuses a database that is behind the revision recorded in its folder, and records the revision that the server reaches. With
+ * `acceptDataLoss`, such a database is accepted, and continues far above any revision that clients may have seen. If the file cannot be written,
+ * the recorded revision falls behind. This never causes complete data to be refused.
  */
 export function keepProgress(folder: string, acceptDataLoss: boolean): Progress {
   const path = join(folder, REVISION_FILE);

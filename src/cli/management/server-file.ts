@@ -22,21 +22,21 @@ export interface KeptServer extends ServerCertificate {
 }
 
 /**
- * Reads the state of a folder; undefined if there is none.
+ * Reads the state of a folder from its file; undefined if there is no file.
  *
- * @throws CONFIG_FILE when it cannot be read, or contains something else.
+ * @throws CONFIG_FILE when the file cannot be read, or contains something else.
  */
 export async function readServerFile(folder: string): Promise<KeptServer | undefined> {
   const hint = "Remove the file to generate a new certificate; earlier kubeconfigs do not trust it";
   return readKeptFile({ path: join(folder, SERVER_FILE), isKept, what: "certificate of a server", hint });
 }
 
-/** Stores it, readable only by its owner. @throws CONFIG_FILE when it cannot be written. */
+/** Writes the state of a folder to its file, readable only by its owner. @throws CONFIG_FILE when it cannot be written. */
 export async function writeServerFile(folder: string, kept: KeptServer): Promise<void> {
   await writeKeptFile(join(folder, SERVER_FILE), formatServer(kept));
 }
 
-/** The text of the file in a copy that no server has open; undefined if there is none, or it cannot be read. */
+/** The text of the file for a copy of the data, which no server has open; undefined if the file does not exist or cannot be read. */
 export async function readServerText(folder: string): Promise<string | undefined> {
   const text = await readFile(join(folder, SERVER_FILE), "utf8").catch(() => undefined);
   const kept = text === undefined ? undefined : parse(text);

@@ -13,7 +13,7 @@ import type { Store } from "../../apiserver/store/store.ts";
 import { DATABASE_FILE } from "./encryption-keys.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** The options that say where objects are kept, as commander hands them over. */
+/** The options that select the store, as commander parses them. */
 export interface StoreFlags {
   readonly data?: string;
   readonly etcd?: readonly string[];
@@ -28,7 +28,7 @@ export interface StoreFlags {
   readonly maxHistory?: number;
 }
 
-/** The memory limits of a store according to the options. */
+/** The memory limits of a store that the options set. */
 export function memoryOf({ maxStored, maxHistory }: Pick<StoreFlags, "maxStored" | "maxHistory">): StoreMemory {
   return {
     ...(maxStored !== undefined && { objectBytes: maxStored * MIB }),
@@ -48,7 +48,7 @@ export interface OpenStoreOptions {
   readonly logger?: Logger;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
-  /** Whether etcd's contents are acceptable; see `EtcdStoreOptions`. */
+  /** Checks whether etcd's contents are acceptable; see `EtcdStoreOptions`. */
   readonly admit?: EtcdStoreOptions["admit"];
   readonly seen?: EtcdStoreOptions["seen"];
   /** See `EtcdTimes`. */
@@ -74,9 +74,9 @@ function parseUrls(text: string): readonly string[] {
 }
 
 /**
- * Whether the options name an etcd.
+ * Reports whether the options name an etcd.
  *
- * @throws USAGE when they contradict each other.
+ * @throws USAGE when the options contradict each other.
  */
 export function namesEtcd(flags: StoreFlags): boolean {
   const { data, etcd, etcdPrefix, etcdCa, etcdCert, etcdKey, etcdUser, etcdPasswordFile } = flags;
@@ -86,14 +86,14 @@ export function namesEtcd(flags: StoreFlags): boolean {
     throw new EngineError("USAGE", "Options for etcd need --etcd");
   }
   if ((etcdCert === undefined) !== (etcdKey === undefined))
-    throw new EngineError("USAGE", "--etcd-cert and --etcd-key must be given together");
+    throw new EngineError("USAGE", "--etcd-cert and --etcd-key must be specified together");
   if ((etcdUser === undefined) !== (etcdPasswordFile === undefined)) {
-    throw new EngineError("USAGE", "--etcd-user and --etcd-password-file must be given together");
+    throw new EngineError("USAGE", "--etcd-user and --etcd-password-file must be specified together");
   }
   return etcd !== undefined;
 }
 
-/** The name of a place, for messages. */
+/** The name of the store that the options select, for messages. */
 export function storeName({ data, etcdPrefix }: StoreFlags): string {
   return data === undefined ? `etcd below ${etcdPrefix ?? "its usual prefix"}` : `"${data}"`;
 }

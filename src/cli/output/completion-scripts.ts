@@ -26,7 +26,7 @@ export interface CommandWords {
   readonly choices: readonly string[];
 }
 
-/** All commands of a program, each after the one that it belongs to. */
+/** The words of all commands of a program. Subcommands follow their command. */
 export function wordsOfProgram(program: Command): readonly CommandWords[] {
   return wordsOf(program, []);
 }

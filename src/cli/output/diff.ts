@@ -6,12 +6,12 @@ interface Edit {
 
 /** Lines of context around a change. */
 const CONTEXT = 3;
-/** Texts that differ in more lines are shown as one text that goes and another that comes. */
+/** Texts that differ in more lines are shown as one removed and one added text. */
 const DIFFERENCES_MAX = 2_000;
 
 /**
- * The changes from one text to another, as a unified diff with three lines of context; "" when they are equal. A missing text is "",
- * and has no lines.
+ * Formats the changes from one text to another as a unified diff with three lines of context; "" when the texts are equal. The text "" stands for
+ * a missing object, and has no lines.
  *
  * @example
  * unifiedDiff({ name: "host Endpoints vc-blue/db", before: "a\nb\n", after: "a\nc\n" });
@@ -65,7 +65,7 @@ function editsBetween(before: readonly string[], after: readonly string[]): Edit
   return [...before.map(all("-")), ...after.map(all("+"))];
 }
 
-/** Whether the way to a diagonal takes a line of `after` in, or a line of `before` out. */
+/** True if the path to a diagonal adds a line of `after`; false if it removes a line of `before`. */
 function comesDown(last: ReadonlyMap<number, number>, diagonal: number, differences: number): boolean {
   return diagonal === -differences || (diagonal !== differences && (last.get(diagonal - 1) ?? -1) < (last.get(diagonal + 1) ?? -1));
 }
@@ -103,13 +103,13 @@ function hunksOf(edits: readonly Edit[]): string[] {
   return lines;
 }
 
-/** A range of no lines stands behind the line before it. */
+/** The position of an empty range is that of the line before it. */
 function range(start: number, count: number): string {
   const first = count === 0 ? start - 1 : start;
   return count === 1 ? String(first) : `${first},${count}`;
 }
 
-/** Changes with their context, from and to; those whose contexts meet are one. */
+/** The ranges of the changes with their context. Changes whose contexts overlap are merged. */
 function rangesOf(edits: readonly Edit[]): [number, number][] {
   const ranges: [number, number][] = [];
   edits.forEach(({ mark }, index) => {

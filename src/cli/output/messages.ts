@@ -14,7 +14,7 @@ import type { Terminal } from "../process/terminal.ts";
 
 const COLOURS = { error: 31, warning: 33 } as const;
 
-/** Reports a failure, once, with its remedy, and returns the exit code. Several errors are passed as an AggregateError. */
+/** Reports a failure with its remedy, and returns the exit code. An AggregateError stands for several failures. */
 export function tellFailure(terminal: Terminal, failure: unknown): number {
   if (failure instanceof AggregateError) return Math.max(...failure.errors.map((error) => tellFailure(terminal, error)));
   if (isEngineError(failure)) {
@@ -34,12 +34,12 @@ function tellError(terminal: Terminal, { code, message, details }: EngineError):
   if (!message.includes(next)) terminal.err(`  ${visible(next)}`);
 }
 
-/** Reports a problem that does not stop the command. `text` starts with a code where there is one. */
+/** Reports a problem that does not stop the command. `text` starts with a code if the problem has one. */
 export function tellWarning(terminal: Terminal, text: string): void {
   tell(terminal, "warning", text);
 }
 
-/** Reports a problem of a file; with the file's `text`, also shows the place. */
+/** Reports a problem of a file. If the file's `text` is given, also shows the place. */
 export function tellProblem(terminal: Terminal, problem: Problem, options: { text?: string } = {}): void {
   const { severity, code } = problem;
   const mark = `: ${severity} ${code}`;

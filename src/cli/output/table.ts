@@ -5,8 +5,8 @@ const GAP = "  ";
 const CELL_MIN = 12;
 
 /**
- * Columns padded to the widest cell, two spaces apart. With `width`, the widest columns are cut in the middle until a line
- * fits, as far as that is possible.
+ * Formats a table. Columns are as wide as their widest cell, and two spaces apart. With `width`, cells of the widest columns are shortened in
+ * the middle until lines fit, as far as that is possible.
  *
  * @example
  * formatTable([["NAME", "AGE"], ["web", "3s"]]); // "NAME  AGE\nweb   3s\n"

@@ -11,32 +11,32 @@ export interface CommandContext {
   readonly kinds?: readonly SyncedKind[];
 }
 
-/** The option `-o` of commands with structured output. */
+/** The option `-o` for commands with structured output. */
 export function outputOption(): Option {
   return new Option("-o, --output <format>", "output format").choices(["yaml", "json"]);
 }
 
-/** The end of a command's help. Every example works unchanged; `test/cli/examples.test.ts` runs those that need no cluster. */
+/** Formats the examples at the end of a command's help. Each works unchanged; `test/cli/examples.test.ts` runs those that need no cluster. */
 export function examples(...commands: readonly string[]): string {
   const indented = commands.map((command) => `  ${command.replaceAll("\n", "\n    ")}`);
   return ["", commands.length > 1 ? "Examples:" : "Example:", ...indented].join("\n");
 }
 
-/** For options that may be given several times. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, before: readonly string[] = []): string[] {
   return REPLACED.has(before) ? [value] : [...before, value];
 }
 
 const REPLACED = new WeakSet<readonly string[]>();
 
-/** A default list for {@link collect}: the first given value replaces it. */
+/** A default list for {@link collect}, which the first value replaces. */
 export function replaceable(values: readonly string[]): string[] {
   const list = [...values];
   REPLACED.add(list);
   return list;
 }
 
-/** Resolves when `signal` aborts. It does not keep the process alive; the servers that run until then do. */
+/** Resolves when `signal` aborts. The promise does not keep the process alive; open servers do. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -29,8 +29,8 @@ export const LEAN = {
 } as const;
 
 /**
- * Restarts the program with limited space for short-lived objects, if its command is a long-running one. Does not return in
- * that case; returns if the process was already started this way, has its own settings for that space, or cannot be replaced.
+ * Replaces the process of a long-running command with one that has limited space for short-lived objects. It then does not return. It returns if
+ * the process was already started in this way, has its own settings for that space, or cannot be replaced.
  */
 export function startLean(started: StartedProcess): void {
   const { argv, execArgv, env, execPath, execve, send } = started;
@@ -45,8 +45,8 @@ export function startLean(started: StartedProcess): void {
 }
 
 /**
- * Returns memory that only the start needed to the system: texts and lists of both clusters, and V8's reserve for more of them. It pauses
- * the process for about 50 ms with 1,000 objects. Does nothing in a process that was not started lean.
+ * Releases memory that was needed only at startup, for texts and lists of both clusters, and V8's reserve for more of them. Pauses the process
+ * for about 50 ms with 1,000 objects. Does nothing in a process that {@link startLean} did not start.
  */
 export function giveBack({ gc }: { readonly gc?: NodeJS.GCFunction | undefined } = globalThis): void {
   gc?.({ type: "major", execution: "sync", flavor: "last-resort" });

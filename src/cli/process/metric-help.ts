@@ -7,7 +7,7 @@
 /** Metric → its meaning, in one line. */
 export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_writes_total: "Creates, updates and deletes by the syncer; constant while nothing changes",
-  endpoint_sync_lag_seconds: "Time from the arrival of a tenant's change to the response to the host write that it caused",
+  endpoint_sync_lag_seconds: "Time from the arrival of a change in the tenant to the response to the resulting write on the host",
   endpoint_sync_plans_total: "Reconciles of an object, by outcome: copied, absent, waiting, left, refused, stale",
   endpoint_sync_notes_total: "Reasons why objects are left alone, waiting, or changed during the sync, by code",
   endpoint_sync_refused_addresses_total: "Addresses left out by the address policy, counted at each reconcile of an object",
@@ -15,7 +15,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_patch_outcomes_total: "Outcomes of patches, counted once per patch and plan",
   endpoint_sync_contradictions_total:
     "Reconciles in which a cache contradicted its cluster for a third of a second; the lists are then read again, at most once a minute",
-  endpoint_sync_braked_objects: "Objects whose writes are slowed because no change of their source causes them",
+  endpoint_sync_braked_objects: "Objects whose writes are slowed, because they do not result from changes of the source",
   endpoint_sync_braked_writes_total: "Delayed writes of objects that are written too often",
   endpoint_sync_events_dropped_total: "Events that were not written because their namespace had used up its share",
   endpoint_sync_long_pieces_total: "Tasks that took more than 50 ms and blocked all others; the log names the objects",
@@ -75,7 +75,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   management_administrator_key_end_timestamp_seconds:
     "Expiry time of the first administrator's key, in seconds since 1970; +Inf if the key does not expire",
   management_etcd_reloads_total:
-    "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would show whether a backup was restored), missed (an event was missed, or data was written without the servers)",
+    "Complete reloads from etcd: restored (a backup was restored, or etcd was emptied; counted when it is noticed), compacted (etcd no longer has the history that would show whether a backup was restored), missed (an event was missed, or a program other than the servers wrote data)",
   management_config_reload_failures_total: "Configurations that could not be loaded; the previous one stays in effect",
   process_cpu_seconds_total: "Processor time used",
   process_resident_memory_bytes: "Resident memory",

@@ -10,11 +10,11 @@ export interface PageServer {
 }
 
 /**
- * Serves one HTML page on loopback, with the policy that the page itself contains.
+ * Serves one HTML page on loopback. The headers contain the Content-Security-Policy of the page.
  *
- * @param page the text of the page, which names its Content-Security-Policy in a `meta` element.
- * @param options `port`: default a free one.
- * @throws USAGE when the port cannot be listened on.
+ * @param page The text of the page, with a Content-Security-Policy in a `meta` element.
+ * @param options `port`: default is a free port.
+ * @throws USAGE when it cannot listen on the port.
  */
 export async function startPageServer(page: string, { port = 0 }: { readonly port?: number } = {}): Promise<PageServer> {
   const body = Buffer.from(page);
@@ -63,6 +63,6 @@ function answer(
 }
 
 function cannotListen(port: number, cause: unknown): EngineError {
-  const hint = "Choose another port, or leave --port out for a free one";
+  const hint = "Choose another port, or omit --port to use a free one";
   return new EngineError("USAGE", `Cannot listen on port ${port}: ${messageOf(cause)}`, { cause, details: { hint } });
 }

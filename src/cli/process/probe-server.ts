@@ -3,19 +3,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EngineError, messageOf } from "../../base/errors.ts";
 
-/** Answer of a probe: "ok", possibly with remarks, or the reason why not. */
+/** Result of a probe: "ok", possibly with remarks, or the reason for a failure. */
 export type ProbeAnswer = () => "ok" | { readonly remarks: readonly string[] } | { readonly reason: string };
 
 /** A small HTTP server for kubelets and scrapers. */
 export interface ProbeServer {
-  /** Where it listens, with the port that was found for `:0`. */
+  /** The address that the server listens on; `:0` is replaced by the actual port. */
   readonly address: string;
-  /** Paths that it answers. */
+  /** The paths that the server serves. */
   readonly paths: readonly string[];
   stop(): Promise<void>;
 }
 
-/** Paths and their answers. */
+/** The probes by path. */
 export interface ProbeServerOptions {
   /** `:8081`, `127.0.0.1:0`, `[::1]:9090`. */
   readonly address: string;
@@ -30,9 +30,9 @@ interface Answer {
 }
 
 /**
- * Starts listening.
+ * Starts the server for probes and metrics.
  *
- * @throws USAGE when the address does not parse, or cannot be listened on.
+ * @throws USAGE when the address is not valid, or the server cannot listen on it.
  */
 export async function startProbeServer({ address, probes = {}, metrics }: ProbeServerOptions): Promise<ProbeServer> {
   const { host, port } = parseAddress(address);

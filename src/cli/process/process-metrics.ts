@@ -9,8 +9,8 @@ const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 
 /**
- * Measures this process under the metric names of Prometheus' client libraries: versions, CPU time, memory, open files, its start, and the lag of its
- * event loop. Returns a function that stops it.
+ * Exposes metrics of this process under the names of Prometheus' client libraries: versions, CPU time, memory, open files, start time, and the
+ * lag of the event loop. Returns a function that stops the measurement.
  */
 export function exposeProcess(metrics: Metrics, clock: Pick<Clock, "now">): () => void {
   const lag = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

@@ -2,8 +2,8 @@
 const OLDEST = { major: 22, minor: 19 };
 
 /**
- * The message for users whose Node is too old; undefined if Node is new enough. Without this message, users would see a syntax error, or a
- * failure at an arbitrary point.
+ * Returns a message if Node is too old; undefined if it is new enough. Without the message, users would see a syntax error, or a failure at an
+ * arbitrary point.
  *
  * @example
  * tooOld("v24.21.0"); // undefined
@@ -12,5 +12,5 @@ export function tooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
   if (major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)) return undefined;
   const found = version.replace(/^v/, "");
-  return `endpoint-sync needs Node ${OLDEST.major}.${OLDEST.minor} or newer, but this is ${found}. Install a current Node, or select one: npx --package node@24 endpoint-sync`;
+  return `endpoint-sync needs Node ${OLDEST.major}.${OLDEST.minor} or newer, but this is ${found}. Install a current version of Node, or select one: npx --package node@24 endpoint-sync`;
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 export interface Teardown {
   /** Registers how to close a resource that was just opened. */
   add(end: () => Promise<void> | void): void;
-  /** Ends everything, also what stands behind a failure, and throws the first of the failures. */
+  /** Runs all steps, even after one fails, and throws the first failure. */
   run(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function createTeardown(): Teardown {
   };
 }
 
-/** Waits for `ending`, but no longer than `limitMs`: later steps, such as closing a connection, may be what makes it end. */
+/** Waits for `ending`, but no longer than `limitMs`, because it may end only after a later step, such as closing a connection. */
 export async function atMost(clock: Clock, limitMs: number, ending: Promise<void>): Promise<void> {
   const ended = new AbortController();
   try {

@@ -6,7 +6,7 @@ import { EngineError } from "../../base/errors.ts";
 import { EXIT_FAILED } from "./exit-codes.ts";
 import { decodeText, readTextFile, unreadable } from "../files/text-file.ts";
 
-/** The screen that standard output is. */
+/** The size of the screen that standard output is connected to. */
 export interface Screen {
   readonly columns: number;
   readonly rows: number;
@@ -27,14 +27,14 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Undefined when standard output is no screen. */
   readonly screen: Screen | undefined;
-  /** Whether standard error shows colours: a screen, and no NO_COLOR. */
+  /** True if standard error shows colours: it is a screen, and NO_COLOR is not set. */
   readonly colours: boolean;
   /**
    * Aborts at the first SIGINT or SIGTERM. From the first call on these signals no longer end the process by themselves, but
    * the second one does, and so does a stop that takes too long. Commands that end by themselves never use it.
    */
   stopSignal(): AbortSignal;
-  /** Asks the person at the terminal and answers their line; undefined if the session is not interactive. */
+  /** Asks the user a question and returns the line that they enter; undefined if the session is not interactive. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Calls `listener` at every SIGHUP, which no longer ends the process then. Returns a function that ends that. */
   onHangUp(listener: () => void): () => void;
@@ -43,7 +43,7 @@ export interface Terminal {
 /** A stop that takes longer is cut off, in milliseconds. A kubelet kills after 30 s. */
 const GRACE_MS = 25_000;
 
-/** The terminal of this process. Call it once. */
+/** Creates the terminal of this process. Call it only once. */
 export function processTerminal(): Terminal {
   const stop = new AbortController();
   const { stdout, stderr, stdin, env } = process;
@@ -78,7 +78,7 @@ export function processTerminal(): Terminal {
 }
 
 /**
- * Whether a stream shows colours. NO_COLOR counts when it is not empty (no-color.org).
+ * Reports whether a stream shows colours. NO_COLOR disables them if it is not empty (no-color.org).
  *
  * @example
  * showsColours({ isTTY: true }, { NO_COLOR: "1" }); // false
@@ -97,14 +97,14 @@ async function askPerson(question: string): Promise<string> {
   }
 }
 
-/** A reader that goes away, as `head` does, stops the command; later output is discarded. A full disk is a failure. */
+/** Stops the command if the reader of its output ends, as `head` does; later output is discarded. A full disk is a failure. */
 function surviveClosedPipes(stop: AbortController): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") return stop.abort();
     process.stderr.write(`Cannot write to standard output: ${error.message}\n`);
     process.exit(EXIT_FAILED);
   });
-  // A lost log must not end the sync, and there is nowhere left to tell it.
+  // A lost log must not end the sync, and there is no place left to report it.
   process.stderr.on("error", () => undefined);
 }
 

@@ -47,22 +47,22 @@ export interface BackendWatchOptions {
 
 /** A configuration as the syncer carries it out. */
 export interface WatchedConfiguration extends LoadedConfiguration {
-  /** It says `backends: auto`, for which permissions are missing. Default false. */
+  /** True if the setting is `backends: auto`, but permissions for it are missing. Default false. */
   readonly lacksRights?: boolean;
 }
 
-/** The watch beside a sidecar. */
+/** The check that runs along with a sidecar. */
 export interface BackendWatch {
   /** Goes by another configuration from now on. */
   follow(loaded: WatchedConfiguration): void;
-  /** Tenant Services whose backends readers on the host did not all see when it was looked last. */
+  /** Tenant Services whose backends were not all visible to readers on the host at the last check. */
   invisible(): readonly string[];
   /** Those of which slices were found twice that are not kept current. */
   left(): readonly string[];
   stop(): Promise<void>;
 }
 
-/** Warns about Services whose backends are invisible on the host, once per occurrence, in the log, as a gauge and as Events. Never fails. */
+/** Reports Services whose backends are not visible on the host: in the log and as Events, once per occurrence, and as a gauge. Never fails. */
 export function watchBackends(loaded: WatchedConfiguration, options: BackendWatchOptions): BackendWatch {
   const watch = new RunningWatch(loaded, options);
   const work = watch.run();
@@ -77,7 +77,7 @@ export function watchBackends(loaded: WatchedConfiguration, options: BackendWatc
   };
 }
 
-/** A client that refuses once is not asked again. */
+/** Replaces a client that has refused a request, so that it is not sent again. */
 const NO_READS: ReadCluster["reads"] = { list: () => Promise.resolve([]) };
 
 class RunningWatch {
@@ -89,7 +89,7 @@ class RunningWatch {
   readonly #told = new Set<string>();
   /** Services of which copies could not be made at the last look, each with the code, as text. */
   #withheld = "";
-  /** Services with slices that are left, and whether that is told: the first time, the host's mirror may be about to take their place. */
+  /** Services with left slices, and whether this was reported. The first time it is not, because the host's mirror may soon replace the slices. */
   #left: ReadonlyMap<string, "seen" | "told"> = new Map();
   readonly #unknown = new Set<"tenant" | "host">();
   readonly #events: EventRecorder;
@@ -142,7 +142,7 @@ class RunningWatch {
     for (const end of heard ?? []) end();
   }
 
-  /** Copies that come or change, and Services of the tenant: those may have slices alone, which are not followed. */
+  /** Listens to new and changed copies, and to the tenant's Services, whose slices are not watched. */
   #hear(): (() => void)[] {
     const { tenant, host } = this.#options;
     const due = () => void (this.#due = true);

@@ -32,16 +32,16 @@ export interface LawWatchOptions {
   ready(): boolean;
 }
 
-/** The check of the laws beside a sidecar. */
+/** The check of the laws that runs along with a sidecar. */
 export interface LawWatch {
-  /** Checks another configuration in the place of the one before, some time from now. */
+  /** Checks a new configuration instead of the previous one, some time from now. */
   follow(loaded: LoadedConfiguration): void;
   stop(): Promise<void>;
 }
 
 /**
- * Warns about every pair that oscillates, some time after the sidecar is ready and after each new configuration, and not again
- * while the pair is unchanged. Never fails.
+ * Checks the patches some time after the sidecar is ready, and after each new configuration. Warns once about every pair of expressions that
+ * oscillates, and again only after the pair has changed. Never fails.
  */
 export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions): LawWatch {
   const told = new Set<string>();

@@ -3,7 +3,7 @@ import type { Problem } from "../../schema/problem.ts";
 import { tellProblem } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** Where problems of a configuration go while a syncer runs. */
+/** The outputs for problems of a configuration while a syncer runs. */
 export interface ProblemOutput {
   readonly terminal: Pick<Terminal, "err" | "colours">;
   readonly logger: Logger;
@@ -11,8 +11,8 @@ export interface ProblemOutput {
 }
 
 /**
- * Reports problems of a configuration in the format of the log: as log lines if these are JSON, so that all output is JSON, and
- * otherwise as `validate` does, one line each.
+ * Creates a function that reports problems of a configuration in the format of the log. With the format JSON, problems are log lines, so that
+ * all output is JSON. Otherwise each problem is one line, as in `validate`.
  *
  * @example
  * const tell = createProblemTeller({ terminal, logger, format: "json" });

@@ -11,11 +11,11 @@ import type { Permission } from "../../engine/sync/cluster/permissions.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 import type { ProbeAnswer } from "../process/probe-server.ts";
 
-/** Interval of checking permissions again, in milliseconds. */
+/** Interval at which permissions are checked again, in milliseconds. */
 export const REVIEW_INTERVAL_MS = 5 * 60_000;
-/** The same after a review that could not be finished, or that found something missing: an operator is about to fix it. */
+/** Interval after a check that could not be finished, or found a missing permission, which an operator may be about to grant. */
 export const REVIEW_SOON_MS = 30_000;
-/** A refused request leads to a review, but not more often than this. */
+/** A refused request leads to a check of permissions, but not more often than at this interval. */
 export const REVIEW_PAUSE_MS = 5_000;
 
 /** Dependencies of readiness. */
@@ -29,14 +29,14 @@ export interface SyncerReadinessOptions {
   contradicted?(): readonly string[];
   /** Clusters that are out of sight, and since when: a line for each. Default nothing. */
   outOfSight?(): readonly string[];
-  /** Services whose backends readers on the host do not all see. They are reported, and make nothing unready: the copies are current. */
+  /** Services whose backends are not all visible to readers on the host. They are reported, but do not affect readiness: the copies are current. */
   invisible?(): readonly string[];
   /** Services of which slices on the host are not kept current. They are reported in the same way. */
   left?(): readonly string[];
   readonly runtime: Runtime;
 }
 
-/** The answer to `/readyz`. */
+/** The response to `/readyz`. */
 export interface Readiness {
   readonly probe: ProbeAnswer;
   /** Starts to check permissions; before that, none is missing. */
@@ -46,7 +46,7 @@ export interface Readiness {
   stop(): void;
 }
 
-/** Checks nothing before {@link Readiness.start}. */
+/** Creates the readiness of a syncer. Permissions are not checked before {@link Readiness.start}. */
 export function createSyncerReadiness(options: SyncerReadinessOptions): Readiness {
   return new WatchedReadiness(options);
 }
@@ -84,7 +84,7 @@ class WatchedReadiness implements Readiness {
     const ids = this.#options.contradicted?.() ?? [];
     if (ids.length === 0) return [];
     return [
-      `CACHE_CONTRADICTED: ${ids.length} objects are not up to date, for example ${ids[0]}: lists lack objects that the API server has`,
+      `CACHE_CONTRADICTED: ${ids.length} objects are not up to date, for example ${ids[0]}: the lists do not contain all objects of the API server`,
     ];
   }
 

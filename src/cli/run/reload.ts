@@ -25,8 +25,9 @@ export interface ReloadOptions {
 }
 
 /**
- * Reads the configuration again when the text of a file has changed and then stayed the same for a whole interval, and immediately at SIGHUP. Errors are logged
- * and counted, once per text, and the previous configuration stays in effect. Returns a function that stops it.
+ * Reads the configuration again when a file has changed and has then stayed the same for a whole interval, and immediately on SIGHUP. After an
+ * error, the previous configuration stays in effect, and the error is logged and counted, once per text. Returns a function that stops the
+ * watch.
  */
 export function watchConfiguration(options: ReloadOptions): () => Promise<void> {
   const watch = new ConfigurationWatch(options);

@@ -52,7 +52,7 @@ import { METRIC_HELP } from "../process/metric-help.ts";
 import { exposeProcess } from "../process/process-metrics.ts";
 import { readVersion } from "../process/version.ts";
 
-/** The options of `run`, as commander hands them over. */
+/** The options of `run`, as commander parses them. */
 export interface SidecarOptions extends ClusterFlags {
   readonly services: ServicesMode;
   readonly enableEndpoints?: boolean;
@@ -220,7 +220,7 @@ interface Electing {
 }
 
 /**
- * With clients of their own: renewals neither wait for writes nor for `--host-qps`. The Lease tells whether the host can be reached; the
+ * With clients of their own: renewals neither wait for writes nor for `--host-qps`. The Lease shows whether the host can be reached; the
  * tenant is checked as often.
  */
 function joinElection(terminal: Terminal, { loaded, kubeConfigs, teardown }: Parts, { runtime, sights }: Electing): LeaderElection {

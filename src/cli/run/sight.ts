@@ -13,7 +13,7 @@ import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 
 /** Times of a sight, in milliseconds. */
 export interface SightTimes {
-  /** Time without an answer, or without being followed, after which a cluster is out of sight. */
+  /** Time without a response, or without a working watch, after which a cluster counts as unreachable. */
   readonly lostAfterMs: number;
   /** Time without a failure after which a cluster is in clear sight. */
   readonly clearAfterMs: number;
@@ -31,7 +31,7 @@ export type SeenCluster = Pick<FollowedCluster, "side"> & {
   readonly access: Pick<FollowedCluster["access"], "lost" | "retryNow" | "identity">;
 };
 
-/** Starts with an unknown state of the cluster: neither reachable nor lost. */
+/** Tracks whether a cluster is reachable. At first this is unknown: the cluster is neither reachable nor lost. */
 export function createClusterSight(cluster: SeenCluster, times: SightTimes, runtime: Pick<Runtime, "clock">): ClusterSight {
   return new WatchedCluster(cluster, times, runtime);
 }
@@ -40,9 +40,9 @@ class WatchedCluster implements ClusterSight {
   readonly #cluster: SeenCluster;
   readonly #times: SightTimes;
   readonly #clock: Runtime["clock"];
-  /** Monotonic time of the first request since the last answer. */
+  /** Monotonic time of the first request since the last response. */
   #unansweredMs: number | undefined;
-  /** Monotonic time of the first answer since the last failure. */
+  /** Monotonic time of the first response since the last failure. */
   #answeringMs: number | undefined;
   #failure: unknown;
 
@@ -81,7 +81,7 @@ class WatchedCluster implements ClusterSight {
     const lost = access.lost();
     if (this.#unansweredMs !== undefined && this.#isLost(this.#unansweredMs)) {
       const sinceMs = Math.min(this.#unansweredMs, ...lost.map((kind) => kind.sinceMs));
-      const why = this.#failure === undefined ? "it does not answer" : loggableMessage(this.#failure);
+      const why = this.#failure === undefined ? "it does not respond" : loggableMessage(this.#failure);
       return [`unable to reach the ${side} cluster since ${this.#wall(sinceMs)}: ${why}`];
     }
     return lost
@@ -104,7 +104,7 @@ class WatchedCluster implements ClusterSight {
 
 const RANK: Readonly<Record<Sight, number>> = { clear: 0, unsteady: 1, blind: 2 };
 
-/** The reachability of all clusters, which is that of the least reachable one. */
+/** Returns the reachability of the least reachable cluster. */
 export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight {
   return clusters.map(({ sight }) => sight).reduce((least, sight) => (RANK[sight] > RANK[least] ? sight : least), "clear");
 }
@@ -112,14 +112,14 @@ export function leastOf(clusters: readonly Pick<ClusterSight, "sight">[]): Sight
 /** How a cluster is probed. */
 export interface ClusterProbe {
   readonly reach: Reach;
-  /** Rejects if there is no answer. */
+  /** Rejects if there is no response. */
   readonly ask: () => Promise<unknown>;
   /** Between two questions, in milliseconds. */
   readonly everyMs: number;
   readonly runtime: Pick<Runtime, "clock">;
 }
 
-/** Probes repeatedly, until the returned function is called. A refusal counts as an answer. */
+/** Probes a cluster repeatedly, until the returned function is called. A refusal counts as a response. */
 export function keepAsking({ reach, ask, everyMs, runtime: { clock } }: ClusterProbe): () => Promise<void> {
   const stop = new AbortController();
   const asking = (async () => {

@@ -1,5 +1,5 @@
 /**
- * Checks before a syncer starts. The checks wait for a cluster that does not answer, because sidecars often start before the API server
+ * Checks before a syncer starts. The checks wait for a cluster that does not respond, because sidecars often start before the API server
  * next to them; errors that waiting cannot fix end the start.
  *
  * @module
@@ -11,10 +11,10 @@ import { ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 
-/** Dense in the first seconds: the API server beside a sidecar starts at the same time. */
+/** Short in the first seconds, because the API server next to a sidecar starts at the same time. */
 const BACKOFF = { initialMs: 250, maximumMs: 15_000, factor: 1.15, jitter: 0.2 };
 
-/** For so long, in milliseconds, an API server that has just come up may refuse what its roles allow: it does not have them yet. */
+/** Time, in milliseconds, for which an API server may refuse allowed requests after its start, because it has not loaded its roles yet. */
 const WARMING_UP_MS = 30_000;
 
 /** Kinds that are read on both sides by default. */
@@ -43,8 +43,8 @@ export interface StartupOptions {
 }
 
 /**
- * Waits until both clusters answer and can be read, and checks that they are different clusters; a host namespace that is missing
- * is only reported, since it can be created later. Resolves early when `stop` aborts.
+ * Waits until both clusters respond and can be read, and checks that they are different clusters. Only warns about a missing host namespace,
+ * which can be created later. Resolves early when `stop` aborts.
  *
  * @throws API_UNAUTHORIZED, API_FORBIDDEN and others when a cluster refuses; API_UNAVAILABLE when its certificate cannot be trusted.
  * @throws CONFIG_VALUE when both sides are the same cluster.
@@ -62,7 +62,7 @@ export async function awaitClusters(options: StartupOptions): Promise<void> {
   }
 }
 
-/** Waits until `attempt` succeeds; resolves early when `stop` aborts. @throws errors that a repetition would not change. */
+/** Waits until `attempt` succeeds; resolves early when `stop` aborts. @throws errors that another attempt would not change. */
 export async function whileUnreachable(
   cluster: FollowedCluster,
   attempt: () => Promise<void>,
@@ -87,10 +87,10 @@ export async function whileUnreachable(
   }
 }
 
-/** A wait that goes on is told again so often, in milliseconds. */
+/** Interval at which a continuing wait is logged again, in milliseconds. */
 const TOLD_AGAIN_MS = 60_000;
 
-/** Tells a failure once, another one when the reason is another, and then from time to time how many there were. */
+/** Logs a failure once, again when the reason changes, and then from time to time with the number of attempts. */
 function createWaitTeller({ side, server }: FollowedCluster, { clock, logger }: Pick<StartupOptions["runtime"], "clock" | "logger">) {
   const since = clock.now();
   const where = { cluster: side, server };
@@ -123,13 +123,13 @@ async function awaitCluster(cluster: FollowedCluster, options: StartupOptions): 
   );
 }
 
-/** A cluster that answers, and its address for messages. */
+/** A reachable cluster, and its address for messages. */
 export interface AnsweringCluster extends Pick<FollowedCluster, "side" | "server"> {
   readonly client: Pick<FollowedCluster["client"], "get">;
 }
 
 /**
- * Refuses equal clusters: every copy would look like a tenant object and be copied again.
+ * Refuses to sync a cluster with itself, because every copy would look like a tenant object and be copied again.
  *
  * @throws CONFIG_VALUE when both sides are the same cluster.
  */
@@ -181,7 +181,7 @@ function isCertificateFault({ cause }: EngineError): boolean {
   return cause instanceof Error && CERTIFICATE_FAULTS.has(String((cause as { code?: unknown }).code));
 }
 
-/** An API server's failure with the name of its cluster added; other failures are unchanged. */
+/** Adds the name of the cluster to the error of an API server. Other errors are unchanged. */
 export function withCluster({ side, server }: Pick<FollowedCluster, "side" | "server">, error: unknown): unknown {
   if (!isEngineError(error) || !error.code.startsWith("API_")) return error;
   const fault = isCertificateFault(error) && { hint: certificateHint(side, error) };

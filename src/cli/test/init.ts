@@ -12,7 +12,7 @@ import { samplesFor } from "./samples/sample-objects.ts";
 import { SCHEMA_FILE, skeletonOf } from "./skeleton.ts";
 import type { SkeletonFile } from "./skeleton.ts";
 
-/** Where tests go, below the folder of the configuration. */
+/** The folder for tests, below the folder of the configuration. */
 const TESTS = "patch-tests";
 
 const CONFIG = "vcluster.yaml";
@@ -52,7 +52,7 @@ subsets:
 
 const FIRST_README = `# Patches of the virtual cluster blue
 
-| file | what it is |
+| file | content |
 |---|---|
 | \`vcluster.yaml\` | the configuration of the virtual cluster: the patches are under \`sync.toHost\` |
 | \`settings.yaml\` | settings of endpoint-sync: which addresses may appear on the host |
@@ -96,15 +96,15 @@ async function writeTests(context: CommandContext, folder: string): Promise<void
   const files = await skeletonOf({ loaded, file, names, read });
   const schema = { file: join(folder, TESTS, SCHEMA_FILE), text: formatValue(PATCH_TEST_JSON_SCHEMA(), "json") };
   for (const one of [...files, schema]) await make(terminal, one);
-  terminal.out(visible(`Run them with: endpoint-sync test${folder === "." ? "" : ` ${asWord(folder)}`}\n`));
+  terminal.out(visible(`Run the tests with: endpoint-sync test${folder === "." ? "" : ` ${asWord(folder)}`}\n`));
 }
 
-/** As a shell takes it for one word. */
+/** Quotes a text, if necessary, so that a shell reads it as one word. */
 function asWord(text: string): string {
   return /^[\w./@:+,%=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Writes a file unless there is one, and tells which. @throws CONFIG_FILE when it cannot be written. */
+/** Writes a file unless it exists, and reports this. @throws CONFIG_FILE when it cannot be written. */
 async function make(terminal: Terminal, { file, text }: SkeletonFile): Promise<void> {
   try {
     await createFolders(dirname(file), 0o777);

@@ -31,8 +31,8 @@ export async function checkConfigurationLaws(
 }
 
 /**
- * Problems of the configuration in a report: a pair that oscillates is an error, and one that drifts a warning; the same applies
- * to lists whose patches do that only together. `texts` are the files by name, in the order in which later ones take precedence.
+ * Converts a report into problems of the configuration. A pair that oscillates is an error, and a pair that drifts is a warning. The same
+ * applies to lists whose patches oscillate or drift only together. `texts` are the files; later files take precedence.
  */
 export function lawProblems(laws: LawReport, texts: readonly { readonly file: string; readonly text: string }[]): readonly Problem[] {
   const report = new Report();
@@ -59,7 +59,7 @@ function evidenceOf({ verdict, evidence }: PairReport): string {
   return verdict === "lossless" ? `; ${evidenceInWords(evidence)}` : "";
 }
 
-/** Entries of `acceptedDrifts` in the settings file that no patch needs: a drift that was fixed must not be hidden when it comes back. */
+/** Reports entries of `acceptedDrifts` in the settings file that no patch needs. They would hide a fixed drift if it came back. */
 export function idleAcceptanceProblems(
   { idleAcceptances }: LawReport,
   settings: { readonly file: string; readonly text: string },
@@ -75,7 +75,7 @@ export function idleAcceptanceProblems(
   return report.problems;
 }
 
-/** One line per patch with its verdict, and further notes below. */
+/** Formats the report with one line per patch and its verdict, and further notes below. */
 export function formatLawReport({ pairs, lists, seed }: LawReport): string {
   const lines = pairs.flatMap((pair) => [
     `${pair.list}.patches[${pair.patch}] ${pair.path}: ${pair.verdict}, ${meaningOf(pair.verdict)}${evidenceOf(pair)}${pair.cutShort ? " (until the fuel ran out)" : ""}`,

@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from "commander";
 
-/** Whether a test of that name is wanted. */
+/** Reports whether a test with this name is selected. */
 export type NameFilter = (name: string) => boolean;
 
 /**
  * Reads `--filter`: a substring of test names, or a regular expression between slashes.
  *
- * @throws InvalidArgumentError for something between slashes that is not a regular expression.
+ * @throws InvalidArgumentError if the text between the slashes is not a regular expression.
  * @example
  * parseFilter("/^moves .* IPs$/i")("Moves pod IPs"); // true
  */

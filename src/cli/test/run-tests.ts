@@ -31,7 +31,7 @@ export interface RunTools {
 }
 
 /**
- * Runs test files one after the other and reports each once it has run; files without a test that matches the filter are left out.
+ * Runs test files one after the other, and reports each file when it has run. Skips files without a test that matches the filter.
  *
  * @throws CONFIG_FILE when a golden file cannot be written.
  */
@@ -52,7 +52,7 @@ export async function runTests(
   return all;
 }
 
-/** Whether a file has nothing to tell, as no test of it was wanted. */
+/** Reports whether a file has no result, because none of its tests was selected. */
 function isIdle({ results, problems }: SuiteResult): boolean {
   return results.length === 0 && problems.length === 0;
 }

@@ -18,7 +18,7 @@ export interface SkeletonFile {
 /** Input of the first tests. */
 export interface SkeletonOptions {
   readonly loaded: LoadedConfiguration;
-  /** The test file; the files of its objects come beside it. */
+  /** The test file. The files of its objects are written next to it. */
   readonly file: string;
   /** The configuration, and the settings if there are some, as the test file names them. */
   readonly names: { readonly config: string; readonly settings?: string };
@@ -36,12 +36,12 @@ interface SkeletonTest {
   readonly patches: readonly Pick<Outcome, "path" | "outcome" | "matches">[];
 }
 
-/** Places of one patch that a test speaks of one by one. */
+/** Maximum number of matches of one patch for which a test has separate asserts. */
 const PLACES_MAX = 5;
 
 /**
- * A test for every patch, with the objects that it uses. Each test expects the current result of its patch for these objects. A test for
- * which no suitable value is known is skipped, and states the reason.
+ * Writes a test for every patch, and the objects that the tests use. Each test expects the current result of its patch for these objects. A test
+ * for which no suitable value is known is skipped, with the reason.
  */
 export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile[]> {
   const { loaded, file } = options;
@@ -101,7 +101,7 @@ function textOf(names: SkeletonOptions["names"], objects: Readonly<Record<string
   return `# yaml-language-server: $schema=${SCHEMA_FILE}\n${formatValue(head, "yaml")}${formatValue({ tests }, "yaml")}`;
 }
 
-/** Name of the JSON schema beside the tests. */
+/** Name of the JSON schema next to the tests. */
 export const SCHEMA_FILE = "patch-test.schema.json";
 
 function beside(file: string, name: string): string {

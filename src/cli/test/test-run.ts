@@ -12,7 +12,7 @@ import type { TestReport } from "./reporters/report.ts";
 import { runTests } from "./run-tests.ts";
 import { watchTests } from "./watch-tests.ts";
 
-/** The options of `test`, as commander hands them over. */
+/** The options of `test`, as commander parses them. */
 export interface TestFlags {
   readonly filter?: NameFilter;
   readonly failFast?: boolean;
@@ -73,7 +73,7 @@ function isEmpty({ totals: { passed, failed, error, skipped, unusable } }: TestR
 }
 
 function noneRan({ filter }: TestFlags): EngineError {
-  const next = filter === undefined ? "Add tests, laws or sequences to them" : "Leave out --filter to see the names of all tests";
+  const next = filter === undefined ? "Add tests, laws or sequences to the files" : "Omit --filter to see the names of all tests";
   const message = filter === undefined ? "The test files contain no tests" : "No test name matches --filter";
   return new EngineError("USAGE", message, { details: { hint: `${next}. Use --pass-with-no-tests to accept this` } });
 }

@@ -42,8 +42,8 @@ interface Difference {
 }
 
 /**
- * Runs all tests, and then repeatedly those that depend on a change, until a stop signal. The summary at the end of each run
- * counts every file as it last ran.
+ * Runs all tests, and then, after each change, the tests that depend on it, until a stop signal. The summary after each run includes the last
+ * results of files that did not run again.
  *
  * @throws USAGE if a named file does not exist at the start, or the system can watch no more folders.
  */
@@ -66,7 +66,7 @@ class TestWatch {
   readonly #ran = new Map<string, RanSuite>();
   #engines: EngineCache;
   #discovery: Discovery = { files: [], folders: [] };
-  /** Whether files may have come or gone. */
+  /** True if files may have appeared or been removed. */
   #stale = true;
   /** Ends the wait for an event; undefined while none is pending. */
   #wake: (() => void) | undefined;

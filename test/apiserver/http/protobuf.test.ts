@@ -105,7 +105,7 @@ describe("objects in protobuf", () => {
       { why: "a field without a number", parts: [number(9, 1)] },
       { why: "one further down", parts: [block(3, message(block(1, "x"), block(2, "y")))] },
     ])("$why is refused, since it would be lost", ({ parts }) => {
-      expect(() => opened(...parts)).toThrow(/^field [29] cannot be read here: send the object in JSON$/);
+      expect(() => opened(...parts)).toThrow(/^field [29] cannot be read here: send the object as JSON$/);
     });
 
     test("nothing is read where nothing is known", () => {

@@ -133,7 +133,7 @@ describeEtcd("a store with writes past it", () => {
   test("says that `last` was deleted, and how it is put back, to those that run and those that start", async () => {
     const [last, objects] = [`/hand/${prefixes}/last`, await store.list({ prefix: PREFIX })];
     await etcd.ask("/v3/kv/deleterange", { key: encode(last) });
-    const remedy = /key \/hand\/\d+\/last is missing, although there are objects.*etcdctl put \/hand\/\d+\/last '1 put-back'/;
+    const remedy = /key \/hand\/\d+\/last was deleted, although there are objects.*etcdctl put \/hand\/\d+\/last '1 put-back'/;
     expect(await failureOf(store.get(key("kept")))).toMatch(remedy);
     const start = await failureOf(open(etcd.url));
     expect(start).toMatch(remedy);

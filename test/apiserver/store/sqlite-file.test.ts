@@ -94,7 +94,7 @@ function readFileIfAny(path: string): Buffer | undefined {
 }
 
 const FOREIGN = "it is not a database of this program";
-const NO_COUNTER = "it is damaged (the last revision is missing, or earlier than that of an object)";
+const NO_COUNTER = "it is damaged (the last revision is missing, or earlier than the revision of an object)";
 
 describe("a file that cannot be used is named and left as it is", () => {
   test.each<{ why: string; make: (path: string) => void; reason: string }>([
@@ -105,7 +105,7 @@ describe("a file that cannot be used is named and left as it is", () => {
     {
       why: "a later program's schema",
       make: ofOurs("UPDATE meta SET value = 2 WHERE name = 'schema'"),
-      reason: "its schema 2 is newer than 1, the newest that this version supports",
+      reason: "it has schema 2, but this version supports only schemas up to 1",
     },
     { why: "no counter", make: ofOurs("DELETE FROM meta WHERE name = 'revision'"), reason: NO_COUNTER },
     { why: "a counter that went back", make: ofOurs("UPDATE meta SET value = 1 WHERE name = 'revision'"), reason: NO_COUNTER },

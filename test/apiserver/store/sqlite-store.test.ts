@@ -195,7 +195,7 @@ describe("writes", () => {
 
   test.each(["/core/a\0b", "/core/a\ud800"])("under a key that would come back as another one are refused: %j", async (at) => {
     const { store } = counted();
-    await expect(store.create(at, object("a"))).rejects.toThrow("a key has no unpaired surrogate");
+    await expect(store.create(at, object("a"))).rejects.toThrow("a key contains no unpaired surrogate");
     await store.create("/core/😀", object("a"));
     expect(await store.revision()).toBe(2);
     await store.close();

@@ -163,7 +163,11 @@ describe("a backup of the version 481069b", () => {
   });
 
   test.each([
-    ["a row", "DELETE FROM objects WHERE key = '/management.platform/teams/shop'", "its contents are not what was copied into it"],
+    [
+      "a row",
+      "DELETE FROM objects WHERE key = '/management.platform/teams/shop'",
+      "its contents differ from those that were copied into it",
+    ],
     ["what says that it is a backup", "DELETE FROM objects WHERE key LIKE '%/copystate/copy'", "it is not a backup"],
   ])("is not restored without %s", async (_what, sql, reason) => {
     const [backup, path] = [copyOf("backup"), newFolder()];

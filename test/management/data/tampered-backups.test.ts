@@ -145,12 +145,12 @@ describe("--without-manifest", () => {
     cpSync(loot.backup, folder, { recursive: true });
     TAMPERINGS.find(({ what }) => what === "a row is removed")!.act(folder, loot, createRandom(SEED));
     const { code, text } = await restoreAnyway(folder);
-    expect([code, text]).toEqual([0, expect.stringMatching(/Warning: .* is restored although .*: \d+ of \d+ rows are left/)]);
+    expect([code, text]).toEqual([0, expect.stringMatching(/Warning: .* is restored, although .*: \d+ of \d+ rows are left/)]);
   });
 
   test("restores the data of a server, and says that nothing proves them", async () => {
     const { code, text } = await restoreAnyway(loot.data);
-    expect([code, text]).toEqual([0, expect.stringContaining("is restored although it is not a backup")]);
+    expect([code, text]).toEqual([0, expect.stringContaining("is restored, although it is not a backup")]);
   });
 
   test.each(["the file is emptied", "all rows but the manifest are removed", "a row is edited"])("does not help where %s", async (what) => {

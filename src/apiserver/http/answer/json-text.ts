@@ -5,7 +5,7 @@ const texts = new WeakMap<object, string>();
 /** A longer text is made each time: keeping it would double the memory of the object. */
 const KEPT_LENGTH_MAX = 4 * 1024;
 
-/** The JSON text of an object; that of a frozen one is made once however often it is read if it is short. Others are made for one answer. */
+/** The JSON text of an object. Short texts of frozen objects are kept for later reads; all others are created for one response. */
 function jsonTextOf(object: object): string {
   let text = texts.get(object);
   if (text === undefined) {
@@ -47,7 +47,7 @@ interface Lines {
   readonly bytes: number;
 }
 
-/** Watchers of one event ask for its line almost at once; kept for longer it would only cost memory. */
+/** The watchers of an event need its line at almost the same time. Keeping it for longer would only use memory. */
 const lines = new Kept<Lines>(8 * 1024 * 1024);
 
 /** The line of a watch stream for a record, encoded once for all watchers. */
@@ -76,7 +76,7 @@ export function listingOf(object: object): Listing | undefined {
   return { head, name, elements: elements as readonly object[] };
 }
 
-/** Maps an element of a list to what is written. */
+/** Maps an element of a list to the value to write. */
 export type Each = (element: object) => object;
 
 const asItIs: Each = (element) => element;
@@ -105,8 +105,8 @@ const elementsKept = new Kept<Elements>(8 * 1024 * 1024);
 const ELEMENTS_BYTES_MAX = 64 * 1024;
 
 /**
- * The JSON text of a short list of stored objects, in two parts: the elements are encoded once while they stay the same. Undefined for
- * everything else.
+ * The JSON text of a short list of stored objects, in two parts. The encoded elements are reused until one of them changes. Returns undefined
+ * for everything else.
  */
 export function listBytes(object: object, each = asItIs): readonly [head: string, elements: Buffer] | undefined {
   const listing = listingOf(object);

@@ -36,17 +36,17 @@ const remembered = new Map<string, readonly MediaRange[]>();
 /** The best offer for each header, by the list of offers. */
 const chosen = new WeakMap<readonly Offer<unknown>[], Map<string, Offer<unknown>>>();
 
-/** A form of answer that a handler can give. */
+/** A form of response that a handler can send. */
 export interface Offer<T> {
   readonly type: string;
-  /** The conversion that the entry must ask for; none when omitted. */
+  /** The conversion that the entry must request; none when omitted. */
   readonly as?: { readonly g: string; readonly v: string; readonly as: string };
   readonly value: T;
 }
 
 /**
- * The offer that matches the header best. Entries for a conversion that is not offered are skipped, because clients list
- * the plain form after them.
+ * Returns the offer that best matches the header. Entries that request a conversion without an offer are skipped, because clients list the
+ * plain form after them.
  *
  * @throws API_ERROR (406) when nothing matches.
  */

@@ -12,12 +12,12 @@ import { notSupported } from "../../types/field-error.ts";
 
 const META_V1 = "meta.k8s.io/v1";
 
-/** The part of each object that a table carries beside its cells. */
+/** The part of each object that a table contains in addition to the cells. */
 export type IncludeObject = "None" | "Metadata" | "Object";
 
 const INCLUDE_OBJECT: readonly IncludeObject[] = ["None", "Metadata", "Object"];
 
-/** @throws API_INVALID when the parameter is not one of `INCLUDE_OBJECT`. */
+/** Reads the parameter `includeObject`. @throws API_INVALID when its value is not one of `INCLUDE_OBJECT`. */
 export function readIncludeObject(query: URLSearchParams): IncludeObject {
   const text = query.get("includeObject") || "Metadata";
   const value = INCLUDE_OBJECT.find((candidate) => candidate === text);
@@ -59,7 +59,7 @@ export function tableWith(rows: readonly object[], { definition: { columns = DEF
   return { kind: "Table", apiVersion: META_V1, metadata, columnDefinitions, rows };
 }
 
-/** One object as the row of a table. */
+/** The row of a table for one object. */
 export function rowOf(object: KubeObject, { definition, include, now }: Pick<TableOptions, "definition" | "include" | "now">): object {
   const { columns = DEFAULT_COLUMNS } = definition;
   return { cells: columns.map(({ cell }) => cell(object, now)), ...included(object, include) };
@@ -84,7 +84,7 @@ export function metadataOf({ metadata }: KubeObject): object {
   return { kind: "PartialObjectMetadata", apiVersion: META_V1, metadata };
 }
 
-/** A `meta.k8s.io/v1` PartialObjectMetadataList of such items. */
+/** A `meta.k8s.io/v1` PartialObjectMetadataList with these items. */
 export function metadataListWith(items: readonly object[], metadata: object): object {
   return { kind: "PartialObjectMetadataList", apiVersion: META_V1, metadata, items };
 }

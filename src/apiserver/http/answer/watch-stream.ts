@@ -16,7 +16,7 @@ export interface WatchBodyOptions {
  * full, no record is taken from the queue; this limits the cost of a slow reader.
  */
 export async function streamWatch(response: ServerResponse, queue: WatchQueue, { toLine, drained }: WatchBodyOptions): Promise<void> {
-  // The request's own "close" comes as soon as its body is read; only the response's tells that the reader has gone.
+  // The request's own "close" comes as soon as its body is read; only the response's means that the reader has disconnected.
   response.once("close", queue.end);
   response.writeHead(200, { "Content-Type": "application/json" });
   response.flushHeaders();

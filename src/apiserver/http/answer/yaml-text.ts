@@ -6,7 +6,7 @@ import type { Each } from "./json-text.ts";
  * JSON data as YAML in block style, line by line. Scalars and keys are written as in JSON, which every YAML parser reads in the
  * same way.
  *
- * @param each Maps an element of a list to what is written; called when its first line is read. Default: unchanged.
+ * @param each Maps an element of a list to the value to write; called when its first line is read. Default: elements are written unchanged.
  * @example
  * [...yamlParts({ a: [1, { b: "x" }] })].join(""); // 'a:\n- 1\n- b: "x"\n'
  */

@@ -1,4 +1,4 @@
-/** Bytes of a body that is worked on in pieces, and not beside another such one. */
+/** Bodies of this size or more are processed in pieces, and one at a time. */
 const LARGE_BYTES = 16 * 1024;
 
 /** Reports whether a body must wait for its turn. */

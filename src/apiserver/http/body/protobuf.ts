@@ -24,10 +24,10 @@ export function isReadable({ fields }: ObjectSchema): boolean {
 }
 
 /**
- * The object behind a body: the magic bytes, then an envelope of its type and its own bytes. Fields without a number
- * are skipped, except in opaque parts, where a field with unreadable content is refused.
+ * Reads an object from its binary form: the magic bytes, then an envelope with the type and the encoded object. Unknown fields are skipped,
+ * except in opaque parts, where unknown fields with content are refused.
  *
- * @throws ProtobufError for any other bytes.
+ * @throws ProtobufError when the bytes have another form.
  * @example
  * readProtobuf(shape, bytes); // { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }
  */
@@ -53,7 +53,7 @@ function readMessage({ fields }: ObjectSchema, bytes: Buffer, { whole = false } 
   for (const { number, wire } of wireFields(bytes)) {
     const name = names.get(number);
     if (name === undefined && whole && !isZero(wire))
-      throw new ProtobufError(`field ${number} cannot be read here: send the object in JSON`);
+      throw new ProtobufError(`field ${number} cannot be read here: send the object as JSON`);
     if (name === undefined || (whole && saysNothing(fields[name]!, wire))) continue;
     members.set(name, readField(fields[name]!, wire, { before: members.get(name), whole }));
   }
@@ -71,7 +71,7 @@ function saysNothing({ type, presence }: Schema, wire: Wire): boolean {
 }
 
 interface Reading {
-  /** Values of earlier fields of the same number: lists and maps come one item at a time. */
+  /** The value from earlier fields with the same number: lists and maps are encoded as one field for each item. */
   readonly before?: unknown;
   /** Everything that is said has to be read. */
   readonly whole: boolean;

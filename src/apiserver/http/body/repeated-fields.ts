@@ -9,7 +9,7 @@ interface Frame {
   named: boolean;
 }
 
-/** No more are reported: they become Warning headers. */
+/** Maximum number of repeated fields that are reported, because each becomes a Warning header. */
 export const REPEATED_FIELDS_MAX = 100;
 
 /**

@@ -9,18 +9,19 @@ import { repeatedFields } from "./repeated-fields.ts";
 import type { ObjectSchema } from "../../../schema/schema.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../../types/status.ts";
 
-/** Bodies that were read before the parser has told their end. */
+/** Requests whose bodies were read completely before the parser reported their end. */
 const read = new WeakSet<IncomingMessage>();
 
-/** Reports whether some of a request's body may still come. */
+/** Reports whether part of a request's body may still arrive. */
 export function isUnread(request: IncomingMessage): boolean {
   return !request.complete && !read.has(request);
 }
 
 /**
- * The bytes of a body; at once if it came together with the head, as most do. `claim` is called for each piece, and may refuse it.
+ * Reads the bytes of a body. Returns them without a promise if they arrived together with the headers, as is usual. `claim` is called for each
+ * piece, and may refuse it by throwing.
  *
- * @throws API_INVALID (413) when there are more than `bytesMax`, and what `claim` throws; the rest is not read.
+ * @throws API_INVALID (413) when there are more than `bytesMax` bytes, and any error of `claim`. The rest of the body is then not read.
  */
 export function readBytes(request: IncomingMessage, bytesMax: number, claim: (bytes: number) => void = () => {}): Buffer | Promise<Buffer> {
   if (request.destroyed) throw closed();
@@ -77,9 +78,9 @@ function closed(): Error {
 const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,:\n{[');
 
 /**
- * Refuses a body with more than `valuesMax` values before it is parsed. Members and items count, and in YAML every possible separator.
+ * Refuses a body with more than `valuesMax` values before it is parsed. In JSON, members and items count; in YAML, every line, comma and colon.
  *
- * @throws API_INVALID (413).
+ * @throws API_INVALID (413) when there are more.
  */
 export function checkValues(bytes: Buffer, mediaType: string | undefined, valuesMax: number): void {
   const isYaml = mediaType?.endsWith("yaml") === true && bytes[0] !== BRACE;
@@ -100,7 +101,7 @@ function countJson(bytes: Buffer, most: number): number {
   return count;
 }
 
-/** Matches a separator of two values, or of a part of one: an exact answer would be as slow as reading the text. */
+/** Counts separators, including those within values, because an exact count would be as slow as parsing the text. */
 function countYaml(bytes: Buffer, most: number): number {
   let count = 0;
   for (let at = 0; at < bytes.length && count <= most; at += 1) {
@@ -119,10 +120,10 @@ export function mediaTypeOf(request: IncomingMessage): string | undefined {
 }
 
 /**
- * The data of an object's body; JSON unless the type is YAML, or protobuf if the shape has numbers. Undefined when the
- * body is empty.
+ * Parses the body of a request as YAML or protobuf if its media type says so, and otherwise as JSON. Protobuf requires a shape whose fields
+ * have numbers. Returns undefined for an empty body.
  *
- * @throws API_BAD_REQUEST when it does not parse, API_ERROR (415) when its type is unknown.
+ * @throws API_BAD_REQUEST when the body does not parse, API_ERROR (415) when its media type is not supported.
  */
 export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape, valuesMax }: BodyForm): unknown {
   if (mediaType === PROTOBUF_TYPE && isReadable(shape) && bytes.length > 0) return parseProtobuf(bytes, shape);
@@ -138,7 +139,7 @@ export interface BodyForm {
   readonly valuesMax: number;
 }
 
-/** How objects may be written in requests and answers. */
+/** Formats of objects in requests and responses. */
 const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
 /** @throws API_BAD_REQUEST when the text is not JSON or is nested too deeply. */
@@ -154,7 +155,7 @@ function notJson({ message }: SyntaxError): Error {
   return badRequest(`couldn't get version/kind; json parse error: ${withoutBody(message)}`);
 }
 
-/** The engine quotes what stands around a fault, which may be a secret. The letter itself stays. */
+/** Removes the text around an error, which the engine quotes and which may be secret. The unexpected character itself is kept. */
 function withoutBody(message: string): string {
   if (!message.endsWith(" is not valid JSON")) return message;
   const [token = "Unexpected text"] = /^Unexpected token (?:'[^]'|"'")(?=,)/u.exec(message) ?? [];
@@ -171,10 +172,10 @@ function parseProtobuf(bytes: Buffer, shape: ObjectSchema): unknown {
 }
 
 /**
- * Data of a YAML text, or of a JSON text, which is also YAML but parses faster as JSON. A mapping of YAML can begin as JSON does.
+ * Parses a YAML text. A text that begins with a brace is parsed as JSON first, which is faster, and as YAML if that fails.
  *
  * @param valuesMax Maximum number of values after expanding aliases.
- * @throws API_BAD_REQUEST when the text is neither, is nested too deeply, or its aliases expand to more than `valuesMax`.
+ * @throws API_BAD_REQUEST when the text is not YAML, is nested too deeply, or has aliases that expand to more than `valuesMax` values.
  */
 export function parseYaml(text: string, valuesMax: number): unknown {
   let fault: Error | undefined;

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../base/clock.ts";
 
-/** Bytes of a body that are read for nothing, at most. */
+/** Maximum number of bytes of a body that are read and discarded. */
 const BYTES_MAX = 16 * 1024 * 1024;
-/** For how long, in milliseconds. */
+/** Maximum time for reading them, in milliseconds. */
 const READ_FOR_MS = 5_000;
 
 /**
- * Reads and discards the rest of a body: to its end, but at most 16 MiB, and for at most 5 s. Closing a connection while the client is
- * still sending would reset it, and the answer with the reason would be lost.
+ * Reads and discards the rest of a body, but at most 16 MiB and for at most 5 s. Closing a connection while the client is still sending would
+ * reset the connection, and the client would not receive the response that explains the refusal.
  */
 export function dropBody(request: IncomingMessage, clock: Clock): Promise<void> {
   return new Promise((resolve) => {

@@ -6,22 +6,22 @@ interface Connection {
   readonly id: string;
   readonly socket: Socket;
   readonly address: string;
-  /** Requests on it that are being answered. */
+  /** Number of requests in progress on the connection. */
   busy: number;
 }
 
 /** Counts the connections of a server, so that no client keeps others out by opening many. */
 export interface Connections {
-  /** To be called for each that is made. Where there are too many, one ends: see {@link createConnections}. */
+  /** Must be called for each new connection. If there are too many, one is closed: see {@link createConnections}. */
   add(socket: Socket): void;
-  /** A request on it is being answered, until the function is called that this returns. */
+  /** Marks a request on the connection as in progress, until the returned function is called. */
   use(socket: Socket): () => void;
   readonly count: number;
 }
 
 /**
- * Limits a server to `max` connections. A further connection closes the longest idle one of the address with the most connections; if none
- * of these is idle, the new connection is closed.
+ * Limits a server to `max` connections. When another connection arrives, the address with the most connections loses the one that has been idle
+ * for the longest time. If none of its connections is idle, the new connection is closed.
  */
 export function createConnections(max: number, metrics: Metrics): Connections {
   // In the order in which they were used last.
@@ -69,8 +69,8 @@ export function createConnections(max: number, metrics: Metrics): Connections {
 }
 
 /**
- * Caches the value derived from a text that comes with every request of a connection, such as its credentials: it is derived once for
- * the last text of each connection. Without a connection, nothing is cached.
+ * Caches a value that is derived from a text which every request on a connection repeats, such as credentials. Only the value of the last text
+ * on each connection is kept. Without a connection, nothing is cached.
  *
  * @example
  * const digestOf = oncePerConnection(sha256Hex);

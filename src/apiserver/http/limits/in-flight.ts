@@ -5,7 +5,7 @@ import { createLargeBodies, isLarge } from "../body/large-bodies.ts";
 import type { Large } from "../body/large-bodies.ts";
 import { tooManyRequests } from "../../types/status.ts";
 
-/** Limits on what may be in use at once; beyond them the answer is 429. */
+/** Limits on what may be in use at once; beyond them the response is 429. */
 export interface InFlightLimits {
   /** Reading requests under way. Default 400. */
   readonly reads?: number;
@@ -26,7 +26,7 @@ export type Shared = "reads" | "writes" | "watches" | "bytes";
 
 /** Caller of the request. */
 export interface InFlightCaller {
-  /** Tells callers apart. */
+  /** Identifies a caller. */
   readonly name: string;
   /** May use everything, including the part reserved for administrators. */
   readonly administers: boolean;
@@ -49,7 +49,7 @@ export interface InFlight {
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Whether a request of this method reads or writes.
+ * Reports whether requests with this method count as reads or as writes.
  *
  * @example
  * sharedBy("PATCH"); // "writes"
@@ -59,8 +59,8 @@ export function sharedBy(method: string): "reads" | "writes" {
 }
 
 /**
- * Sources of the defaults: the API server's `--max-requests-inflight` and `--max-mutating-requests-inflight`; for the shares, its
- * priority and fairness, which prevents one user's requests from holding up those of others.
+ * Creates the limits on requests in progress. The defaults are those of the API server's `--max-requests-inflight` and
+ * `--max-mutating-requests-inflight`. The shares follow its API Priority and Fairness, which keeps one user's requests from delaying others.
  */
 export function createInFlight(limits: InFlightLimits, metrics: Metrics = noMetrics): InFlight {
   const { reads = 400, writes = 200, watches = 2_000, bytes = 128 * 1024 * 1024, ...shares } = limits;

@@ -12,7 +12,7 @@ export interface ServerLimits extends InFlightLimits {
   readonly headersMs?: number;
   /** Time limit for a whole request, its body included, in milliseconds. Default 60 s. */
   readonly requestMs?: number;
-  /** Time limit for reading 64 KiB of a longer answer or of a watch, in milliseconds; then the connection ends. Default 30 s. */
+  /** Time limit for reading 64 KiB of a longer response or of a watch, in milliseconds; then the connection ends. Default 30 s. */
   readonly readMs?: number;
 }
 
@@ -30,5 +30,5 @@ export const REQUEST_MS = 60_000;
 export const READ_MS = 30_000;
 /** How long an idle connection stays open, in milliseconds. */
 export const KEEP_ALIVE_MS = 180_000;
-/** How often it is looked for requests that take too long to arrive, in milliseconds. */
+/** Interval of checking for requests that take too long to arrive, in milliseconds. */
 export const CHECK_MS = 2_000;

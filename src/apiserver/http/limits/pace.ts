@@ -22,8 +22,8 @@ export interface KnownCallers {
 }
 
 /**
- * Creates an empty record of callers. Credentials are kept as digests, except the latest ones of each open connection, which are kept as
- * received.
+ * Creates an empty record of callers. It keeps credentials as digests, except for the latest credentials of each open connection, which it keeps
+ * as received.
  */
 export function createKnownCallers(max = KNOWN_MAX): KnownCallers {
   const users = new Map<string, string>();
@@ -63,7 +63,7 @@ export interface Pace {
 
 /** Creates an empty queue of waiting requests. */
 export function createPace(clock: Pick<Clock, "monotonic">): Pace {
-  /** Waiting requests by caller; the next caller comes first. */
+  /** Waiting requests by caller. The first caller is the next. */
   const waiting = new Map<string, (() => void)[]>();
   let count = 0;
   let running = false;

@@ -32,7 +32,7 @@ import type { WireKeyValue, WireRange, WireTransaction, WireWatch } from "./clie
 const FORMAT = 1;
 /** Objects that are read at once, at most. */
 const PAGE = 500;
-/** Bytes of an answer with several objects. A larger one is aborted, and fewer objects are requested. */
+/** Maximum bytes of a response with several objects. A larger response is aborted, and fewer objects are requested. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 
 /** Where everything is. */
@@ -48,7 +48,7 @@ export interface EtcdLayout {
   readonly objects: string;
 }
 
-/** The places below a prefix; a slash is added if it does not end in one. */
+/** The keys that the store uses below a prefix. A slash is added to a prefix that does not end in a slash. */
 export function layoutOf(text: string): EtcdLayout {
   const prefix = text.endsWith("/") ? text : `${text}/`;
   const at = (name: string) => `${prefix}${name}`;
@@ -73,9 +73,9 @@ export interface LastWrite {
 }
 
 /**
- * Value of `last`; undefined if absent.
+ * Reads the last write from the value of the key `last`. Without the key, revision and version are 0.
  *
- * @throws as {@link readLast}.
+ * @throws as {@link readLast} does.
  */
 export function lastWrite(pair: WireKeyValue | undefined): LastWrite {
   if (pair === undefined) return { revision: 0, version: 0, id: "" };
@@ -88,21 +88,21 @@ export function lastValue(id: string): string {
 }
 
 /**
- * The id in a value of `last`.
+ * Reads the id of a write from the value of `last`.
  *
- * @throws STORE_FAILED when it was written by a newer program.
+ * @throws STORE_FAILED when a newer program wrote the value.
  */
 export function readLast(value: string): string {
   const [format, id = ""] = value.split(" ");
   if (Number(format) === FORMAT) return id;
   const hint = "Run the version that wrote the data, or a later one; or choose another prefix";
-  throw unusable(`its format ${JSON.stringify(format)} is not ${FORMAT}, the one that this version supports`, { hint });
+  throw unusable(`its format is ${JSON.stringify(format)}, but this version supports only format ${FORMAT}`, { hint });
 }
 
 /**
- * Requires a record of the last write if there are objects.
+ * Requires that the key of the last write exists if there are objects.
  *
- * @throws EtcdFailure; STORE_FAILED if it has been deleted.
+ * @throws EtcdFailure; STORE_FAILED if the key has been deleted.
  */
 export async function demandLast({ client, layout: { last, objects } }: Pick<LoadOptions, "client" | "layout">): Promise<void> {
   const ask = (key: string, more: object = {}) => ({ request_range: { key: encodeWire(key), keys_only: true, limit: "1", ...more } });
@@ -111,7 +111,7 @@ export async function demandLast({ client, layout: { last, objects } }: Pick<Loa
   const [noLast, noObjects] = responses.map(({ response_range }) => (response_range?.kvs ?? []).length === 0);
   if (noLast !== true || noObjects === true) return;
   const hint = `Restore the key, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
-  throw unusable(`the key ${last} is missing, although there are objects: it was deleted`, { hint });
+  throw unusable(`the key ${last} was deleted, although there are objects`, { hint });
 }
 
 /** Value of a key. */
@@ -122,9 +122,9 @@ export interface ReadValue {
 }
 
 /**
- * A stored object, decrypted and parsed.
+ * Decrypts and parses a stored object.
  *
- * @throws STORE_FAILED when it cannot be decrypted with the available keys, or is not an object.
+ * @throws STORE_FAILED when the value cannot be decrypted with the available keys, or is not an object.
  */
 export function readStoredObject(key: string, { value, mod_revision }: WireKeyValue, cipher: Cipher | undefined): ReadValue {
   const text = decodeWireText(value);
@@ -185,7 +185,7 @@ export interface LoadOptions {
 /**
  * Reads everything below the prefix, page by page, at one revision.
  *
- * @throws EtcdFailure, or STORE_FAILED when data there has been altered, or does not fit into memory.
+ * @throws EtcdFailure, or STORE_FAILED when the data has been altered, or does not fit into memory.
  */
 export async function loadContents({ client, layout, cipher, memory, revision: wanted = 0 }: LoadOptions): Promise<EtcdContents> {
   const objects: StoredObject[] = [];
@@ -241,8 +241,8 @@ function nextPage(page: number, kvs: readonly WireKeyValue[]): number {
 }
 
 /**
- * The contents up to `history` revisions ago, so that later events can be replayed. They reach back as far as etcd keeps history, but not
- * beyond the last restoration: clients may have seen a different history before it.
+ * Reads the contents as of at most `history` revisions ago, so that later events can be replayed. The result reaches back no further than
+ * etcd's own history, and not beyond the last restoration, because clients may have seen a different history before it.
  *
  * @throws as {@link loadContents}.
  */
@@ -263,7 +263,7 @@ async function loadAt(options: LoadOptions, revision: number): Promise<EtcdConte
   }
 }
 
-/** The oldest state that etcd keeps, which it reports only to a watch that asks for an older one. */
+/** The oldest state that etcd keeps, which it reports only to a watch that requests an older one. */
 async function compactRevision({ client, layout }: LoadOptions): Promise<number> {
   const stop = new AbortController();
   let found = 0;

@@ -68,9 +68,9 @@ export interface EtcdStoreOptions {
 export interface EtcdTimes {
   /** Time limit for connecting to a member. */
   readonly connectMs: number;
-  /** Time limit for a member's answer. */
+  /** Time limit for the response of a member. */
   readonly requestMs: number;
-  /** How long a failing read or write is retried. The caller gets an answer at most `requestMs` later. */
+  /** How long a failing read or write is retried. The caller gets a result at most `requestMs` later. */
   readonly giveUpMs: number;
   /** How long the watch may be silent although events are expected, before a new watch is started. */
   readonly silentMs: number;
@@ -91,14 +91,14 @@ export const ETCD_TIMES: EtcdTimes = {
 };
 
 /**
- * A store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open: each sees the writes of all,
- * in the same order and with the same revisions, those of etcd.
+ * Opens a store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open. Each sees the writes of all
+ * processes, in the same order and with the same revisions, which are those of etcd.
  *
- * All objects are also in memory, kept up to date by one watch; lists and watches are served from memory. Before each read, this process
- * asks etcd for its latest revision, and the read waits until the process has caught up: no process ever shows a state older than one
- * that has been shown before.
+ * All objects are also in memory, kept up to date by one watch. Lists and watches are served from memory. Before each read, this process reads
+ * the latest revision from etcd and waits until it has caught up. Therefore no process shows a state older than one that any process has shown
+ * before.
  *
- * @throws STORE_FAILED when etcd cannot be reached or refuses, or its contents cannot be read or need more memory than there is;
+ * @throws STORE_FAILED when etcd cannot be reached or refuses a request, or when its data cannot be read or does not fit into memory;
  *   CONFIG_VALUE when an endpoint is not an address. Reads and writes throw API_UNAVAILABLE while etcd cannot be reached.
  *
  * @example

@@ -114,7 +114,7 @@ export class Feed {
   async #bridge(why: "compacted" | "missed", message: string, key?: string): Promise<unknown> {
     try {
       await this.#options.onGap(why, key);
-      return new Error(`${message}; closed the watches that could be closed`);
+      return new Error(`${message}; read all data again and ended the watches of clients`);
     } catch (error) {
       return error;
     }

@@ -2,7 +2,7 @@
  * Reloads everything when the local state does not continue: events were lost in transit, etcd has compacted them, or a backup was
  * restored and etcd has a different history.
  *
- * After a restoration, no answer contains the earlier state. The steps, in order: watches end; the current contents are checked, as at a
+ * After a restoration, no response contains the earlier state. The steps, in order: watches end; the current contents are checked, as at a
  * start; the fence is raised, which invalidates in-flight writes that rely on the discarded history; etcd's revision is raised above every
  * revision known here, so that no revision stands for two states; then everything is read. Nothing is written before the check has
  * succeeded, because a copy into etcd may be in progress.
@@ -44,7 +44,7 @@ export interface RecoveryOptions {
   readonly metrics: Metrics;
   /** Follows etcd from the local state. */
   readonly follow: () => void;
-  /** Told when everything was read again after a restoration, or what may have been one. */
+  /** Called after all data was read again because of a restoration, or a possible one. */
   readonly onRestored: () => void;
 }
 
@@ -64,12 +64,12 @@ export class Recovery {
     for (const reason of ["restored", "compacted", "missed"]) options.metrics.count("management_etcd_reloads_total", { reason }, 0);
   }
 
-  /** Nothing may be answered before `run` has succeeded. */
+  /** True if no request may be served before `run` has succeeded. */
   get due(): boolean {
     return this.#lost !== undefined;
   }
 
-  /** Time for which etcd's contents have been unusable although etcd answers, in milliseconds; 0 if they are usable. */
+  /** Time for which etcd's contents have been unusable although etcd responds, in milliseconds; 0 if they are usable. */
   get stuckMs(): number {
     return this.#stuckSince === undefined ? 0 : this.#options.clock.monotonic() - this.#stuckSince;
   }

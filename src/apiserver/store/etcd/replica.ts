@@ -35,7 +35,7 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** The error for a write that has not arrived here, or cannot be read. */
+/** The error for a write that this process has not received, or cannot read. */
 export class MissedWrite extends Error {
   /** Of the object that cannot be read. */
   readonly key: string | undefined;
@@ -47,10 +47,11 @@ export class MissedWrite extends Error {
 }
 
 /**
- * The state of the store that this process knows, up to some revision, kept up to date by the watch. It goes back only if etcd has gone back.
+ * The state of the store as this process knows it, up to some revision. The watch keeps it up to date. Its revision decreases only if that of
+ * etcd has decreased.
  *
- * The state may be ahead of the watch where etcd has confirmed that nothing of this store was written in between. Writes that bypass
- * the store, for example manual ones, leave no trace there; the watch still reports them, and they then count as missed.
+ * The state may be ahead of the watch if etcd has confirmed that this store wrote nothing in between. This does not take into account writes
+ * that bypass the store, such as manual ones. The watch reports them later, and they then count as missed.
  */
 export class Replica {
   readonly view: StoreView;
@@ -151,7 +152,7 @@ export class Replica {
     this.view.replace(contents, lost);
     for (const own of this.#own.values()) this.#recognise(own);
     if (!lost) return this.#wake();
-    // The revision that they wait for may never come.
+    // The revision that they wait for may never be reached.
     for (const { wake } of this.#waiting) wake();
     this.#waiting.clear();
   }
@@ -200,7 +201,7 @@ export class Replica {
         applied += this.#takeObject(name.slice(layout.objects.length), { event, revision, own });
       }
     }
-    if (last !== undefined && applied === 0) throw new MissedWrite(`revision ${revision} arrived without its write`);
+    if (last !== undefined && applied === 0) throw new MissedWrite(`revision ${revision} arrived without the object that it wrote`);
     if (last !== undefined) this.#last = last;
     this.#fence = fence;
     this.view.advance(revision);
@@ -211,7 +212,7 @@ export class Replica {
   #nextLast({ type, kv }: WireEvent): LastWrite {
     const next = lastWrite(type === "DELETE" ? undefined : kv);
     if (next.version === this.#last.version + 1) return next;
-    throw new MissedWrite(`revision ${revisionOf({ kv })} is write ${next.version}, and ${this.#last.version} was the last known one`);
+    throw new MissedWrite(`revision ${revisionOf({ kv })} is write ${next.version}, but the last known write is ${this.#last.version}`);
   }
 
   /** A write may be among contents that came all at once. */

@@ -54,10 +54,10 @@ export interface ReplicatedStoreOptions {
   readonly processId: string;
 }
 
-/** Text that comes back from etcd as it went in. */
+/** Texts that etcd returns unchanged. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
-/** The store of one of several processes. Closing it closes the connection. */
+/** A store that several processes share through etcd. Closing the store closes the connection. */
 export class ReplicatedStore implements EtcdStore {
   readonly #options: ReplicatedStoreOptions;
   readonly #replica: Replica;
@@ -179,7 +179,7 @@ export class ReplicatedStore implements EtcdStore {
 
   async demandWritable(): Promise<void> {
     await this.#catchUp();
-    // All members agree on the answer as they do on a write.
+    // The members agree on the response, as on a write.
     const ask = () => this.#options.client.call("/v3/maintenance/alarm", { action: "GET" }) as Promise<WireAlarms>;
     const [raised] = (await this.#call(ask)).alarms ?? [];
     if (raised?.alarm !== undefined) throw alarmRaised(raised.alarm);
@@ -240,7 +240,7 @@ export class ReplicatedStore implements EtcdStore {
   }
 
   async #write(write: EtcdWrite): Promise<StoredObject | undefined> {
-    assert(STORABLE.test(write.key), "a key has no unpaired surrogate");
+    assert(STORABLE.test(write.key), "a key contains no unpaired surrogate");
     this.#demandOpen();
     if (write.object !== undefined) demandRoom(this.#replica.view, this.#options.memory, write.key, write.object);
     const answered = { late: false };
@@ -254,13 +254,13 @@ export class ReplicatedStore implements EtcdStore {
     writing.then(forget, forget);
     return this.#inTime(writing, () => {
       answered.late = true;
-      return unknownOutcome("etcd does not answer");
+      return unknownOutcome("etcd does not respond");
     });
   }
 
   /** Brings this process as far as every write that was acknowledged, to whomever, before the call. */
   #catchUp(): Promise<void> {
-    return this.#inTime(this.#follow(), () => unavailable("etcd does not answer"));
+    return this.#inTime(this.#follow(), () => unavailable("etcd does not respond"));
   }
 
   /** Every caller is answered in time, counted from the call, whatever others wait for. */
@@ -295,7 +295,7 @@ export class ReplicatedStore implements EtcdStore {
   async #readPresent(): Promise<Omit<Present, "past"> & { readonly of: number }> {
     const { client, layout } = this.#options;
     const replica = this.#replica;
-    // The state at the time of the question: later events of the watch may be newer than the answer.
+    // The state at the time of the question: later events of the watch may be newer than the response.
     const { past: of, known } = replica;
     const ask = async () => {
       const present = await askPresent(known, { layout, call: (path, body) => client.call(path, body) });

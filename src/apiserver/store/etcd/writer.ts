@@ -126,7 +126,7 @@ export class EtcdWriter {
         if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
         if (holds(known, answer)) return await this.#refused(attempt, answer);
         await this.#options.catchUp();
-        // The write relies on the current state: asking again at once does not help.
+        // The write relies on the current state, so another request at this point does not help.
         if (replica.fence !== known.fence || replica.last.revision !== known.last) continue;
         await client.pause(tried);
         tried += 1;
@@ -198,7 +198,7 @@ export class EtcdWriter {
   }
 }
 
-/** Preconditions of a transaction beside its object: the revisions of the fence and of the last write. */
+/** Preconditions of a transaction in addition to that on its object: the revisions of the fence and of the last write. */
 interface Known {
   readonly fence: number;
   readonly last: number;

@@ -26,8 +26,8 @@ export interface HistoryOptions {
 }
 
 /**
- * A window of at least `capacity` events that starts at state `start`. It holds fewer events if the replaced states are too large, so that no client
- * can fill the memory by repeatedly writing one large object.
+ * Creates a window of at least `capacity` events that starts at state `start`. It holds fewer events if the replaced states are too large, so
+ * that no client can fill the memory by repeatedly writing one large object.
  *
  * @example
  * createHistory({ capacity: 100, bytesMax: 1_000_000, start: 1 }).oldest(); // 1

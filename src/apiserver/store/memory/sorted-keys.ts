@@ -7,7 +7,7 @@ export interface SortedKeys {
 }
 
 /**
- * An empty set of keys. Adding and removing shift the later keys, which is cheaper than any tree even for 100,000 keys.
+ * Creates an empty, sorted set of keys. Adding or removing a key shifts all later keys. Even with 100,000 keys, this is cheaper than a tree.
  *
  * @example
  * const keys = createSortedKeys();

@@ -52,20 +52,20 @@ interface Watcher {
 }
 
 /**
- * The reading half of a store, in memory: the current objects, a window of history, and watches. It shows exactly the events that it is
- * given, assigns no revisions itself, and never goes back.
+ * The in-memory part of a store that serves reads: the current objects, a window of history, and watches. It contains exactly the events that
+ * it receives, assigns no revisions itself, and never returns to an earlier state.
  *
  * An event costs a binary search and one call per watcher of its key's prefixes, regardless of the number of other watchers.
  */
 export class StoreView implements HeldObjects {
   readonly #history: History;
   readonly #watchers = new Map<string, Set<Watcher>>();
-  /** Those of the collection that was written last, until any watcher comes or goes. */
+  /** The watchers of the collection that was written last, until a watcher is added or removed. */
   #told: { readonly folder: string; readonly watchers: readonly Watcher[] } | undefined;
   /** The last page, until something changes: most lists are requested again before. */
   #listed: { readonly prefix: string; readonly start: string; readonly limit: number; readonly page: StorePage } | undefined;
   #objects = new Map<string, Held>();
-  /** The last object that was asked for, until a write: a write asks before it happens. */
+  /** The last object that was read, until the next write: each write first reads its object. */
   #found: Held | undefined;
   #keys: SortedKeys;
   #revision: number;
@@ -85,7 +85,7 @@ export class StoreView implements HeldObjects {
     return this.#revision;
   }
 
-  /** The oldest state that it can tell. */
+  /** The oldest state from which events are available. */
   get oldest(): number {
     return this.#history.oldest();
   }
@@ -129,7 +129,7 @@ export class StoreView implements HeldObjects {
     return { progress: () => Math.max(after, this.#revision), stop: () => this.#stop(watcher) };
   }
 
-  /** Shows the next write and tells the watches of it. Its revision is later than the view's, and its object frozen. */
+  /** Applies the next write and notifies the watches. Its revision must be later than the view's, and its object frozen. */
   apply(event: StoreEvent): void {
     const { type, key, object, revision } = event;
     this.#listed = undefined;
@@ -171,7 +171,7 @@ export class StoreView implements HeldObjects {
     end(lost);
   }
 
-  /** Ends the watches that can be ended, and drops the history: what clients have seen of it may be void. */
+  /** Ends the watches that can be ended, and drops the history, because the part that clients have seen may be invalid. */
   disown(): void {
     this.forget();
     this.#endable()(true);
@@ -246,7 +246,7 @@ export class StoreView implements HeldObjects {
   }
 }
 
-/** The object at a revision, frozen. */
+/** The object with this resourceVersion, frozen. */
 export function withRevision(object: KubeObject, revision: number): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
 }

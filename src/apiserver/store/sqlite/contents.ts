@@ -31,7 +31,7 @@ export interface ContentsSource {
 }
 
 /**
- * Everything that a database contains, parsed and frozen. Everything that the program relies on is checked, so that damage to a file is
+ * Reads everything that a database contains; the result is frozen. All rows that the program relies on are checked, so that damage to a file is
  * found when the file is opened and not later. The history is as long as memory allows.
  *
  * @throws CONFIG_FILE when a row has been altered, STORE_FAILED when the objects do not fit into memory.
@@ -57,7 +57,7 @@ export function readLastRevision(database: DatabaseSync, path: string): number {
   const sql = "SELECT value AS last, (SELECT max(revision) FROM objects) AS newest FROM meta WHERE name = 'revision'";
   const { last, newest } = database.prepare(sql).get() ?? {};
   if (typeof last === "number" && last >= Number(newest)) return last;
-  throw damagedFile(path, "the last revision is missing, or earlier than that of an object");
+  throw damagedFile(path, "the last revision is missing, or earlier than the revision of an object");
 }
 
 interface Present {

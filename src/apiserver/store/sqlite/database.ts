@@ -46,10 +46,10 @@ export interface OpenDatabaseOptions {
 }
 
 /**
- * The database in a file, locked and ready; the file is created if it does not exist, readable only by its owner.
+ * Opens and locks the database in a file. If the file does not exist, it is created, readable only by its owner.
  *
- * @throws CONFIG_FILE when another process has it open, it is not a database of this program, it is damaged, its schema is newer, it is
- *   unexpectedly missing or empty, or the system refuses.
+ * @throws CONFIG_FILE when another process has the file open; when the file is damaged, unexpectedly missing or empty, not a database of this
+ *   program, or that of a newer version; when the system refuses access.
  */
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): DatabaseSync {
   const file = resolve(path);
@@ -71,7 +71,7 @@ export function openDatabase(path: string, options: OpenDatabaseOptions = {}): D
   }
 }
 
-/** Before SQLite has it: beside a file of no bytes it removes the log, which may hold everything. */
+/** Runs before SQLite opens the file: if the file is empty, SQLite removes the log next to it, which may contain all data. */
 function demandContent(file: string, path: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   if (size === undefined || size === 0) throw emptyDatabase(path, size === undefined ? "it does not exist" : "it is empty");

@@ -58,38 +58,38 @@ export function foreignFile(path: string): EngineError {
   return fileError(path, FOREIGN);
 }
 
-/** The file is empty, but must not be. */
+/** The error for a file that is empty or missing, although data is expected in it. */
 export function emptyDatabase(path: string, reason: string): EngineError {
   return fileError(path, { reason, hint: EMPTY_HINT });
 }
 
-/** Reports whether an error is that of {@link emptyDatabase}. */
+/** Reports whether an error comes from {@link emptyDatabase}. */
 export function isEmptyFile(error: unknown): boolean {
   return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
 }
 
-/** The error for a file that another process has open. */
+/** Reports whether an error says that another process has the file open. */
 export function isLockedFile(error: unknown): boolean {
   return isEngineError(error) && error.details["reason"] === LOCKED.reason;
 }
 
-const EMPTY_HINT = "Put the file back, together with its -wal file if there was one, or restore a backup";
+const EMPTY_HINT = "Put the file back, together with its -wal file if it had one, or restore a backup";
 
 /** The error for a file with content that this program never writes; `what` describes the place. */
 export function damagedFile(path: string, what: string): EngineError {
   return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
 }
 
-/** The file contains an object that the given key cannot decrypt. */
+/** The error for a file that contains an object which the given key cannot decrypt. */
 export function sealedFile(path: string, key: string, cause: unknown): EngineError {
   const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with a different key, or has been changed since`;
   const known = isEngineError(cause) ? cause.details["hint"] : undefined;
   return fileError(path, { reason, hint: typeof known === "string" ? known : "Start with the key that encrypted the data" }, cause);
 }
 
-/** The file was written by a newer version of this program. */
+/** The error for a file that a newer version of this program wrote. */
 export function newerFile(path: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
-  const reason = `its schema ${found} is newer than ${known}, the newest that this version supports`;
+  const reason = `it has schema ${found}, but this version supports only schemas up to ${known}`;
   return fileError(path, { reason, hint: "Run the version that wrote the file, or a later one" });
 }
 
@@ -112,7 +112,7 @@ export function lostFile(path: string, { file, what }: { readonly file: string; 
   });
 }
 
-/** Converts anything thrown by a write into an error. Nothing of the write is stored. The caller sees the error without the path. */
+/** Converts anything thrown by a write into an error. The write stores nothing. Clients see the message without the path. */
 export function writeFailure(path: string, error: unknown): EngineError {
   if (isEngineError(error)) return error;
   const full = resultCode(error) === FULL;

@@ -23,7 +23,7 @@ interface Look {
   readonly mtimeNs: bigint;
 }
 
-/** Tracks whether the paths still lead to the open files. A file that was lost once counts as lost from then on. */
+/** Detects when a path no longer leads to the open file. A file that was lost once stays lost, even if it reappears. */
 export class HeldFiles {
   readonly #path: string;
   readonly #paths: readonly string[];
@@ -97,10 +97,11 @@ function isSameState(now: Look | undefined, known: Look | undefined): boolean {
 }
 
 /**
- * Closes a database whose content is refused, and leaves it unchanged. When SQLite closes a database, it merges the log into the database
- * and removes the log, but not if the database was renamed while it was open.
+ * Closes a database whose content is refused, and leaves its files unchanged. Normally, SQLite merges the log into a database that it closes,
+ * and removes the log. It does not do so if the database was renamed while it was open.
  *
- * The caller must hold the lock, so that the name belongs to this process. If the process is killed in between, `PATH.closing` is the database.
+ * The caller must hold the lock, so that no other process uses the name. If this process is killed before it renames the file back, the
+ * database is at `PATH.closing`.
  */
 export function closeAsFound(path: string, database: DatabaseSync): void {
   const size = statSync(logOf(resolve(path)), { throwIfNoEntry: false })?.size ?? 0;

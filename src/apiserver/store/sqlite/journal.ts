@@ -22,7 +22,7 @@ export interface JournalEntry {
   readonly expected?: number;
 }
 
-/** A second place that knows how far a store has come: it says when a file is put back that is older. */
+/** A second record of the progress of a store. It detects that the file was replaced by an older one. */
 export interface Progress {
   /**
    * Called with the revision of an opened file, before anything is written. Returns the revision to continue from: the same, or a higher one, and
@@ -89,7 +89,7 @@ const FILLER = "CREATE TABLE IF NOT EXISTS probe(filler BLOB)";
 /**
  * Opens the journal in a file.
  *
- * @throws CONFIG_FILE as {@link openDatabase}.
+ * @throws CONFIG_FILE as {@link openDatabase} does.
  */
 export function openJournal(options: JournalOptions): Journal {
   const { path, progress, readOnly = false } = options;
@@ -109,7 +109,7 @@ export function openJournal(options: JournalOptions): Journal {
 }
 
 /**
- * The journal in a database that is open.
+ * Creates the journal of an open database.
  *
  * @throws CONFIG_FILE when the database is damaged.
  */

@@ -2,7 +2,7 @@ import type * as sqlite from "node:sqlite";
 import { EngineError } from "../../../base/errors.ts";
 
 /**
- * The built-in `node:sqlite`, loaded when the first store needs it: programs that keep objects in memory never load it.
+ * Loads the built-in `node:sqlite` when a store needs it. Programs that keep objects in memory never load it.
  *
  * Some release lines of Node warn that the module is experimental. Only this warning is suppressed, and only while the module loads, because users
  * cannot do anything about it.

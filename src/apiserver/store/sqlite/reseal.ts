@@ -41,7 +41,7 @@ export interface SqliteResealerOptions {
 /** Characters after which a step reads no further row, since it blocks the process. */
 const CHARACTERS_PER_STEP = 1024 * 1024;
 
-/** Processes all values of a file once. */
+/** Re-encrypts all values of a file once, step by step. */
 export class SqliteResealer {
   readonly #database: DatabaseSync;
   readonly #options: SqliteResealerOptions;

@@ -45,16 +45,15 @@ const WRITES_PER_COMMIT = 256;
 const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
 
 /**
- * A store that keeps its objects in a SQLite file. Acknowledged writes survive the end of the process and of the
- * machine; history and revisions continue. One process at a time can open the file.
+ * Opens a store that keeps its objects in a SQLite file. Acknowledged writes survive a crash of the process or the machine. After a restart,
+ * history and revisions continue. Only one process at a time can open the file.
  *
- * Everything is also kept in memory. Reads and watches are served from there, so they cost as much as in a memory store. Writes
- * that begin in one turn of the event loop share a transaction.
+ * All objects are also in memory. Reads and watches are served from memory, so they cost as much as in a memory store. Writes that begin in
+ * one turn of the event loop share a transaction.
  *
- * @throws CONFIG_FILE when the file cannot be used: in use, damaged, foreign, or from a newer program; STORE_FAILED when it contains
- *   more than `memory` allows. Writes throw
- *   STORE_FAILED when the disk is full or fails, and nothing of the write is stored then; or when a file of the database was removed, moved,
- *   replaced or changed while it was open. After such a change, nothing more is stored, and `recovers` is false.
+ * @throws CONFIG_FILE when the file is in use, damaged, not a database of this program, or that of a newer version; STORE_FAILED when it
+ *   contains more than `memory` allows. A write throws STORE_FAILED, and stores nothing, when the disk is full or fails, or when a file of the
+ *   database was removed, moved, replaced or changed while it was open. After such a change, every write fails, and `recovers` is false.
  *
  * @example
  * const store = openSqliteStore({ path: "cluster.db" });
@@ -80,12 +79,12 @@ export function openSqliteStore({
   }
 }
 
-/** A store on an open journal. Closing the store also closes the journal. */
+/** Creates a store on an open journal. Closing the store also closes the journal. */
 export function createJournaledStore(journal: Journal, options: JournaledStoreOptions = {}): Store & Resealable {
   return new JournaledStore(journal, options);
 }
 
-/** Text that comes back from SQLite as it went in: neither half a character nor a zero. */
+/** Texts that SQLite returns unchanged: without unpaired surrogates and zeros. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
 /** A write that waits for its turn. */
@@ -192,7 +191,7 @@ class JournaledStore implements Store, Resealable {
   }
 
   #enqueue(write: JournalEntry, terms: WriteTerms | undefined, apply: Pending["apply"]): Promise<StoredObject | undefined> {
-    assert(STORABLE.test(write.key), "a key has no unpaired surrogate");
+    assert(STORABLE.test(write.key), "a key contains no unpaired surrogate");
     this.#demandOpen();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ write, terms, apply, resolve, reject });

@@ -29,13 +29,13 @@ export function isEmptySet(set: FieldSet): boolean {
   return true;
 }
 
-/** Reports whether the part of a set behind a step includes the field of that step itself. */
+/** Reports whether the part of a set below a step includes the field of that step itself. */
 export function includesSelf(part: FieldSet): boolean {
   return part[SELF] !== undefined || isEmptySet(part);
 }
 
 /**
- * A set, or the part behind a step, of these members in any order; a step must not occur twice. `self` adds the field itself.
+ * Creates a set, or the part of a set below a step, from members in any order. A step must not occur twice. `self` adds the field itself.
  *
  * @example
  * fieldSet([["f:b", NO_FIELDS], ["f:a", NO_FIELDS]]); // { "f:a": {}, "f:b": {} }
@@ -48,7 +48,7 @@ export function fieldSet(members: readonly (readonly [FieldStep, FieldSet])[], {
   return set;
 }
 
-/** The parts behind each step. */
+/** The part of the set below each step. */
 function members(set: FieldSet): [FieldStep, FieldSet][] {
   return Object.entries(set).filter(([step]) => step !== SELF);
 }
@@ -75,7 +75,7 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
 }
 
 /**
- * The fields that are in any of the sets. Joined in pairs, so that many sets cost little more than their fields.
+ * The fields that are in any of the sets. The sets are joined in pairs, so that the cost of many sets depends mainly on their fields.
  *
  * @example
  * unionAll([{ "f:a": {} }, { "f:b": {} }]); // { "f:a": {}, "f:b": {} }
@@ -102,7 +102,7 @@ function uniteParts(left: FieldSet, right: FieldSet): FieldSet {
 }
 
 /**
- * The fields of `left` that are not in `right`. A field does not include those below it.
+ * The fields of `left` that are not in `right`. A field does not include the fields below it.
  *
  * @example
  * difference({ "f:a": { ".": {}, "f:b": {} } }, { "f:a": {} }); // { "f:a": { "f:b": {} } }
@@ -155,8 +155,8 @@ function commonPart(left: FieldSet, right: FieldSet): FieldSet | undefined {
 }
 
 /**
- * The path of every field in a set. Among the fields with a common parent, those in the set come first, followed by the fields below them;
- * each group is in order of the steps.
+ * The path of every field in a set. At each level, the fields of that level come first, in the order of their steps, followed by the fields
+ * below them.
  *
  * @example
  * pathsOf({ "f:a": { "f:b": {} }, "f:c": {} }); // [["f:c"], ["f:a", "f:b"]]
@@ -169,7 +169,7 @@ export function pathsOf(set: FieldSet): readonly (readonly FieldStep[])[] {
 }
 
 /**
- * The fields of a set that have none below them in it.
+ * The paths of the fields in a set that have no other field of the set below them.
  *
  * @example
  * leavesOf({ "f:a": { ".": {}, "f:b": {} } }); // [["f:a", "f:b"]]

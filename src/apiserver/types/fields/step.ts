@@ -29,7 +29,7 @@ export function fieldStep(name: string): FieldStep {
 }
 
 /**
- * The step to the item of a list that has these keys.
+ * The step to the list item with these keys.
  *
  * @example
  * keyStep({ protocol: "TCP", port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'
@@ -50,7 +50,7 @@ export function valueStep(value: Scalar): FieldStep {
 }
 
 /**
- * The canonical spelling of a step from outside; undefined if it is invalid.
+ * The canonical spelling of a step that a client wrote; undefined if it is invalid.
  *
  * @example
  * canonicalStep('k:{"protocol": "TCP", "port": 80}'); // 'k:{"port":80,"protocol":"TCP"}'

@@ -45,7 +45,7 @@ export function divide(shape: Schema, value: unknown): Division {
   }
 }
 
-/** Reports whether a member is a field that the kind declares, not an entry of a map. Everything opaque counts as declared. */
+/** Reports whether a member is a field that the kind declares, not an entry of a map. In opaque values, every member counts as declared. */
 export function isDeclared(shape: Schema, name: string): boolean {
   return (shape.type === "any" && shape.opaque !== undefined) || declaredField(shape, name) !== undefined;
 }
@@ -75,13 +75,13 @@ function opaqueMember({ lists, within }: Opaque, name: string): Schema {
   return merge.as === "whole" ? listOf(inner) : listOf(inner, merge);
 }
 
-/** The record's own member of that name, if there is one. */
+/** The record's own member with this name, if there is one. */
 export function ownMember(record: JsonObject, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 /**
- * Identity of an item of a merged list; undefined if it has none.
+ * The step that identifies an item of a merged list; undefined if the item has no identity.
  *
  * @example
  * itemStep(listOf(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } }), { port: 80 }); // 'k:{"port":80,"protocol":"TCP"}'

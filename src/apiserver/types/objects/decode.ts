@@ -9,7 +9,7 @@ import type { ListSchema, MapSchema, NumberSchema, ObjectSchema, Schema, StringS
 export interface DecodeOptions {
   /** Name of the outermost type, for messages. */
   readonly root: string;
-  /** Told the path of each field that the shape does not have; the field itself is dropped. */
+  /** Called with the path of each field that the shape does not have. The field itself is dropped. */
   readonly onUnknownField: (path: string) => void;
   /** Reads internal fields of the server too; otherwise these are unknown. Default false. */
   readonly internal?: boolean;
@@ -33,8 +33,8 @@ const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00Z");
 const AFTER_LAST_INSTANT = Date.parse("9999-12-31T23:59:59Z") + 1_000;
 
 /**
- * Reports whether an instant, in milliseconds since 1970, has a year of four digits in UTC. Instants in other years could not be read back
- * after they are written. A text with an offset may be in a different year than its instant.
+ * Reports whether an instant, in milliseconds since 1970, has a year of four digits in UTC. The texts of other instants cannot be read back.
+ * A text with an offset may name a different year than UTC does.
  *
  * @example
  * hasFourDigits(Date.parse("9999-12-31T23:59:59-01:00")); // false
@@ -242,7 +242,7 @@ class Decoder {
     return Object.fromEntries(names.sort().map((name) => [name, this.#opaque(value[name], path, depth - 1)]));
   }
 
-  /** JavaScript reads `1e999` as infinity, which no JSON can say: it would be another value once it is stored. */
+  /** Refuses numbers such as `1e999`, which JavaScript reads as infinity. JSON cannot represent infinity, so a different value would be stored. */
   #leaf(value: unknown, path: string): unknown {
     if (typeof value !== "number" || Number.isFinite(value)) return value;
     return this.#options.refuse(this.#unmarshal("number", path, "float64"));

@@ -1,6 +1,6 @@
 /**
- * Freezes JSON data all the way down and returns it. Data that is frozen at the top is assumed to be frozen throughout,
- * so parts shared with an older version of an object cost nothing.
+ * Freezes JSON data at all levels and returns it. A value that is already frozen is assumed to be frozen at all levels, so parts that are
+ * shared with an older version of an object cost nothing.
  *
  * @example
  * Object.isFrozen(deepFreeze({ a: { b: 1 } }).a); // true
@@ -25,7 +25,7 @@ export function cloneJson(value: unknown): unknown {
 }
 
 /**
- * Caches a value derived from an object, for all callers. The object is frozen, and the value depends on nothing else.
+ * Caches a value derived from an object, for all callers. The object must be frozen, and the value must depend on the object only.
  *
  * @example
  * const metadataOnce = oncePerObject(metadataOf);
@@ -40,5 +40,5 @@ export function oncePerObject<From extends object, To>(make: (object: From) => T
   };
 }
 
-/** Deepest nesting that is accepted anywhere, so that nothing that walks data can overflow the stack. */
+/** Maximum nesting of data. It keeps recursive functions from overflowing the stack. */
 export const JSON_DEPTH_MAX = 200;

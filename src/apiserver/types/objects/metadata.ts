@@ -6,7 +6,7 @@ import type { FieldError } from "../field-error.ts";
 import { dnsLabel, labelValue, qualifiedName } from "./names.ts";
 import type { TextRule } from "./names.ts";
 
-/** All annotation keys and values together, in bytes. */
+/** Maximum size of all annotation keys and values together, in bytes. */
 export const ANNOTATIONS_BYTES_MAX = 262_144;
 
 /** Longest base of a generated name; with five random characters it still fits a DNS label. */
@@ -16,7 +16,7 @@ const SUFFIX_LENGTH = 5;
 const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
 
 /**
- * A name that begins with `base`, as `generateName` promises.
+ * Generates a name that begins with `base`, as `generateName` requires.
  *
  * @example
  * generatedName("web-", () => 0); // "web-bbbbb"
@@ -27,7 +27,7 @@ export function generatedName(base: string, fraction: () => number): string {
 }
 
 /**
- * RFC 3339 in whole seconds, the precision of Kubernetes' timestamps.
+ * Formats a time in RFC 3339, in whole seconds, the precision of timestamps in Kubernetes.
  *
  * @example
  * timestamp(1_500); // "1970-01-01T00:00:01Z"
@@ -58,7 +58,7 @@ function hasUndefined(record: Readonly<Record<string, unknown>>): boolean {
   return false;
 }
 
-/** The object with each owner reference once; a client that wrote one twice gets a warning. Source: the API server's write handlers. */
+/** Removes repeated owner references from an object, and calls `warn` if there were any. Source: the API server's write handlers. */
 export function withUniqueOwners(object: KubeObject, warn: (text: string) => void = () => {}): KubeObject {
   const given = object.metadata.ownerReferences;
   if (given === undefined || given.length < 2) return object;
@@ -164,7 +164,7 @@ function ownerErrors(ownerReferences: readonly OwnerReference[]): FieldError[] {
       ...(["kind", "name", "uid"] as const)
         .filter((part) => reference[part] === "")
         .map((part) => invalid(`${at}.${part}`, "", "must not be empty")),
-      // Events come and go by the hour; nothing may hang on them.
+      // Events expire within hours, so no object may depend on them.
       ...(reference.kind === "Event" && reference.apiVersion === "v1"
         ? [invalid(at, reference, "/v1, Kind=Event is disallowed from being an owner")]
         : []),
@@ -183,7 +183,7 @@ function finalizerErrors(finalizers: readonly string[]): FieldError[] {
   return [...errors, invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set")];
 }
 
-/** The revision behind a resourceVersion, or undefined when the text is not a revision. "" and "0" are 0. */
+/** Parses a resourceVersion; undefined when the text is not a revision. No version, "" and "0" are 0. */
 export function parseRevision(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return 0;
   return /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : undefined;

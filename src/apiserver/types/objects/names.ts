@@ -96,7 +96,7 @@ export const dataKey: TextRule = (text) => [
   ...(text === ".." ? ["must not be '..'"] : text.startsWith("..") ? ["must not start with '..'"] : []),
 ];
 
-/** Text that can be one segment of a URL path; some kinds require no more. */
+/** Text that can be one segment of a URL path. Some kinds have no stricter rule for names. */
 export const pathSegment: TextRule = (text) => [
   ...(text === "." || text === ".." ? [`may not be '${text}'`] : []),
   ...["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`),

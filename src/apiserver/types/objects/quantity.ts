@@ -21,7 +21,7 @@ const AMOUNT_MAX = 2n ** 63n - 1n;
 const KIBI = 1024n;
 
 /**
- * The spelling that is stored; undefined when the text is not a quantity.
+ * The canonical spelling of a quantity, which is stored; undefined when the text is not a quantity.
  *
  * @example
  * canonicalQuantity("0.5"); // "500m"
@@ -38,7 +38,7 @@ export function canonicalQuantity(text: string): string | undefined {
   return `${minus}${suffix.endsWith("i") ? inBinary(amount) : inDecimal(amount, suffix)}`;
 }
 
-/** Compares two canonical quantities: below zero when the first is less. */
+/** Compares two canonical quantities. The result is negative when the first is less. */
 export function compareQuantities(left: string, right: string): number {
   const difference = nanosOf(left) - nanosOf(right);
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;

@@ -10,7 +10,7 @@ export interface Continue {
 }
 
 /**
- * The token behind `metadata.continue`, in Kubernetes' own form. Clients must not interpret it.
+ * Encodes the token for `metadata.continue`, in the format of Kubernetes. Clients must not interpret it.
  *
  * @example
  * decodeContinue(encodeContinue({ revision: 7, start: "shop/db\0" })).revision; // 7
@@ -19,7 +19,7 @@ export function encodeContinue({ revision, start }: Continue): string {
   return Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision ?? -1, start })).toString("base64url");
 }
 
-/** @throws API_BAD_REQUEST when the text is not a token of this server. */
+/** Decodes a continue token. @throws API_BAD_REQUEST when the text is not a token of this server. */
 export function decodeContinue(text: string): Continue {
   const token = parse(Buffer.from(text, "base64url").toString());
   if (!isRecord(token)) throw badRequest("continue key is not valid: it cannot be decoded");

@@ -7,11 +7,11 @@ import { parseRevision } from "../../types/objects/metadata.ts";
 import { invalid } from "../../types/field-error.ts";
 import type { Store } from "../../store/store.ts";
 
-/** The kind under which faults of list options are reported. */
+/** The kind that errors of list options name. */
 export const LIST_OPTIONS = { apiVersion: "meta.k8s.io/v1", kind: "ListOptions" };
 
 /**
- * The revision that a request names; 0 when it names none or any.
+ * Parses the resourceVersion of a request: 0 when the request names none, or accepts any.
  *
  * @throws API_INVALID when the text is not a revision.
  */
@@ -22,9 +22,9 @@ export function requestedRevision(resourceVersion: string | undefined): number {
 }
 
 /**
- * Requires that the store has reached `resourceVersion`; returns the revision, 0 for none or any.
+ * Checks that the store has reached `resourceVersion`, and returns it as a revision: 0 when the request names none, or accepts any.
  *
- * @throws API_UNAVAILABLE when the state is in the future; API_INVALID when the text is not a revision.
+ * @throws API_UNAVAILABLE when the store has not reached it; API_INVALID when the text is not a revision.
  */
 export async function demandReached(store: Store, resourceVersion: string | undefined): Promise<number> {
   const requested = requestedRevision(resourceVersion);
@@ -42,7 +42,8 @@ export interface GetOptions extends Pick<WriteOptions, "judge"> {
 /**
  * Reads one object, always in its current state.
  *
- * @throws API_NOT_FOUND; what `judge` throws; API_UNAVAILABLE when `resourceVersion` is in the future; API_BAD_REQUEST when it is not a revision.
+ * @throws API_NOT_FOUND; any error of `judge`; API_UNAVAILABLE when the store has not reached `resourceVersion`; API_INVALID when that is not a
+ *   revision.
  */
 export async function get(context: ResourceContext, key: ObjectKey, { resourceVersion, judge }: GetOptions = {}): Promise<KubeObject> {
   if (resourceVersion !== undefined) await demandReached(context.store, resourceVersion);

@@ -35,10 +35,10 @@ export interface ListPage {
 const SCAN_CHUNK = 500;
 
 /**
- * Reads a page of a collection, every page of one list at the same state.
+ * Reads one page of a collection. All pages of a list show the same state.
  *
- * @throws API_BAD_REQUEST, API_INVALID for options that contradict each other, API_EXPIRED for a forgotten state,
- *   API_UNAVAILABLE for a future one.
+ * @throws API_BAD_REQUEST; API_INVALID for options that contradict each other; API_EXPIRED for a state that is no longer available;
+ *   API_UNAVAILABLE for a state that the store has not reached.
  */
 export async function listObjects({ definition, store }: ResourceContext, request: ListRequest = {}): Promise<ListPage> {
   checkOptions(request);

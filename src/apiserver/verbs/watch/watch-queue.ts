@@ -26,8 +26,8 @@ export interface WatchQueue {
 }
 
 /**
- * A queue of at most `capacity` records. A reader that falls further behind loses the watch, not an event: queued records
- * still arrive, then the stream ends and the reader starts again from there.
+ * Creates a queue of at most `capacity` records. The watch of a reader that falls further behind ends, but the reader loses no event: it
+ * receives the queued records before the stream ends, and can start a new watch after the last of them.
  */
 export function createWatchQueue({ capacity, onEnd }: { readonly capacity: number; readonly onEnd: () => void }): WatchQueue {
   let waiting: WatchRecord[] = [];

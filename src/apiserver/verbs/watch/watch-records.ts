@@ -18,7 +18,7 @@ export type Recorder = (event: StoreEvent) => WatchRecord | undefined;
 
 const RECORD_TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
 
-/** Records of the objects that match, or of all objects if there is no condition. */
+/** Creates the records of the objects that match, or of all objects if there is no condition. */
 export function recordSelected(matches: Matches | undefined): Recorder {
   if (matches === undefined) return ({ type, object }) => ({ type: RECORD_TYPES[type], object });
   return (event) => {
@@ -40,8 +40,8 @@ export interface WatchFilter {
 }
 
 /**
- * Records for a watcher with restricted permissions. The set of visible objects can change without a change of the objects, so the queue
- * remembers which ones the watcher has received. An object that is no longer visible is reported as deleted, with only its metadata.
+ * Creates the records for a watcher with restricted permissions. Objects can become visible or invisible without being changed, so the recorder
+ * remembers which objects the watcher has received. An object that is no longer visible is reported as deleted, with only its metadata.
  */
 export function recordVisible({ definition, visible, matches, seen: before }: WatchFilter): Recorder {
   const seen = new Map(before.map(({ key, object }) => [key, object]));

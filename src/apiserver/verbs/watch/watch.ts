@@ -43,7 +43,7 @@ const TIMEOUT_SECONDS = 1_800;
 const DISOWNED: WatchRecord = { type: "ERROR", object: statusOf(tooOldVersion(0, 0))! };
 
 /**
- * Follows a collection.
+ * Starts a watch on a collection.
  *
  * @throws API_EXPIRED when the history does not reach back to the start, API_INVALID for options that contradict each other, API_BAD_REQUEST.
  */

@@ -17,9 +17,10 @@ export interface ApplyVerbOptions extends UpdateOptions {
 }
 
 /**
- * Computes what a server-side apply stores, given the current object.
+ * Compiles a server-side apply into a function that computes the object to store from the current object.
  *
- * The result, which pauses if the body of the request is large, throws API_BAD_REQUEST when the body is not a configuration of this kind, API_CONFLICT if others own the changed fields.
+ * The returned function pauses between steps if the body of the request is large. It throws API_BAD_REQUEST when the body is not a
+ * configuration of this kind, and API_CONFLICT if other managers own changed fields.
  */
 export function compileApply(
   context: ResourceContext,

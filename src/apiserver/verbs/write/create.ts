@@ -50,7 +50,7 @@ function wellFormed(managedFields: unknown): unknown {
   return parseManagers(managedFields).errors.length === 0 ? managedFields : undefined;
 }
 
-/** The new object with the fields that only the server sets, overwriting the author's values. */
+/** Sets the fields of a new object that only the server may set, and overwrites the author's values. */
 export function newObject({ clock, chance, definition }: ResourceContext, given: KubeObject, namespace: string): KubeObject {
   return withMetadata(given, {
     namespace: definition.type.namespaced ? namespace : undefined,
@@ -65,7 +65,7 @@ export function newObject({ clock, chance, definition }: ResourceContext, given:
   });
 }
 
-/** From where a new object comes. `decoded` is the body that it was made from. */
+/** The source of a new object. `decoded` is the body that it was created from. */
 type Origin = ManagersFrom & { readonly decoded?: KubeObject };
 
 async function createGenerated(context: ResourceContext, object: KubeObject, options: WriteOptions, origin: Origin): Promise<KubeObject> {

@@ -16,14 +16,14 @@ export type PropagationPolicy = (typeof PROPAGATION_POLICIES)[number];
 
 /** Keeps an object until its dependents no longer name it as their owner. */
 export const ORPHAN_FINALIZER = "orphan";
-/** Keeps an object until its blocking dependents are gone. */
+/** Keeps an object until its blocking dependents are removed. */
 export const FOREGROUND_FINALIZER = "foregroundDeletion";
 
 /** How an object and its dependents are to end. */
 export interface DeletionTerms {
   /** Default: the policy of a finalizer of the object, else "Background". */
   readonly propagationPolicy?: PropagationPolicy;
-  /** The old way to say "Orphan" or "Background". */
+  /** The deprecated form of "Orphan" (true) and "Background" (false). */
   readonly orphanDependents?: boolean;
   /** Seconds that the object may take to end, for kinds that take time. Negative means 1; default is the kind's own. */
   readonly gracePeriodSeconds?: number;
@@ -32,7 +32,7 @@ export interface DeletionTerms {
 /** Longest grace period in seconds, 68 years: beyond it there are no timestamps. */
 const GRACE_SECONDS_MAX = 2 ** 31 - 1;
 
-/** The state to store, or undefined when nothing prevents the object's removal. */
+/** Returns the state of the object to store, or undefined when nothing prevents its removal. */
 export function deletionStep(
   definition: ResourceDefinition,
   object: KubeObject,
@@ -85,7 +85,7 @@ function policyOf(finalizers: readonly string[], { orphanDependents, propagation
   return propagationPolicy ?? policyOfFinalizers(finalizers);
 }
 
-/** The policy that the finalizers of an object express. */
+/** The propagation policy that the finalizers of an object imply. */
 export function policyOfFinalizers(finalizers: readonly string[]): PropagationPolicy {
   const found = finalizers.find((finalizer) => finalizer === ORPHAN_FINALIZER || finalizer === FOREGROUND_FINALIZER);
   if (found === undefined) return "Background";

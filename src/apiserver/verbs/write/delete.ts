@@ -30,7 +30,7 @@ export interface Deleted {
 }
 
 /**
- * Deletes an object, or marks it as being deleted while finalizers or its grace period keep it.
+ * Deletes an object, or marks it as being deleted if finalizers or its grace period still keep it.
  *
  * @throws API_NOT_FOUND, API_CONFLICT when a precondition fails, or an admission error.
  */

@@ -36,21 +36,21 @@ export type PatchKind = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
 /** A patch that can be tried on several states. */
 type Apply = (document: KubeObject) => unknown;
 
-/** How often a patch is recreated because another writer got in between. Source: the API server's patch handler. */
+/** How often a patch is computed again because another write intervened. Source: the API server's patch handler. */
 export const PATCH_TRIES = 5;
 
 /** How a patch is carried out. */
 export interface PatchRequestOptions extends UpdateOptions {
-  /** Take fields from their owners instead of answering conflicts; for applied configurations only. */
+  /** Take fields from their owners instead of reporting conflicts; for applied configurations only. */
   readonly force?: boolean;
 }
 
 /**
- * Applies a patch to an object. A patch that sets `metadata.resourceVersion` requires that state. An applied configuration
- * creates a missing object.
+ * Applies a patch to an object. If the patch sets `metadata.resourceVersion`, the object must be at that version. A server-side apply creates
+ * the object if it does not exist.
  *
- * @throws API_BAD_REQUEST when the patch cannot be read, API_INVALID when it does not apply or breaks the object,
- *   API_NOT_FOUND, API_CONFLICT.
+ * @throws API_BAD_REQUEST when the patch cannot be read; API_INVALID when it does not apply or its result is not valid; API_NOT_FOUND;
+ *   API_CONFLICT.
  */
 export async function patch(
   context: ResourceContext,
@@ -78,7 +78,7 @@ export async function patch(
 }
 
 /**
- * A prepared patch, which can be tried on several states.
+ * Compiles a patch, so that it can be tried on several states of an object.
  *
  * @throws API_BAD_REQUEST when it cannot be read; the returned function throws API_INVALID if it does not apply.
  */
@@ -94,12 +94,12 @@ function compile(kind: Exclude<PatchKind, "apply">, { shape }: Pick<ResourceDefi
   return kind === "merge" ? (document) => mergePatch(document, body) : (document) => strategicMerge(shape, document, body);
 }
 
-/** @throws API_BAD_REQUEST when a patch is nested deeper than the limit for any document. */
+/** Checks the depth of a patch. @throws API_BAD_REQUEST when it is nested deeper than any document may be. */
 export function demandShallow(body: unknown): void {
   if (isDeeperThan(body, JSON_DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${JSON_DEPTH_MAX}`);
 }
 
-/** The failures of a patch as answers. */
+/** Converts the failures of a patch into responses. */
 function refusing<T>(apply: () => T): T {
   try {
     return apply();

@@ -27,7 +27,7 @@ export interface Updated {
 }
 
 /**
- * Replaces an object; for kinds that allow it, creates it.
+ * Replaces an object, or creates it if its kind allows that.
  *
  * @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT, API_INVALID, or an admission error.
  */
@@ -38,7 +38,7 @@ export async function update(context: ResourceContext, key: ObjectKey, body: unk
   return change(context, key, { desired: () => desired, triesMax: Infinity }, options);
 }
 
-/** `metadata.managedFields` of a body: an empty list has a meaning there, but does not survive decoding. */
+/** Reads `metadata.managedFields` from a body before it is decoded. Decoding drops an empty list, which has a meaning of its own. */
 export function requestedManagers(body: unknown): unknown {
   const metadata = isRecord(body) ? body["metadata"] : undefined;
   return isRecord(metadata) && Object.hasOwn(metadata, "managedFields") ? metadata["managedFields"] : undefined;
@@ -54,7 +54,7 @@ export interface Desired {
 export interface GuaranteedUpdate {
   /** Computes the object to store, given the stored one (undefined if there is none). Throws if it cannot. */
   readonly desired: (current: KubeObject | undefined) => Desired | Promise<Desired>;
-  /** Creates an absent object whatever the kind says of PUT. Default false. */
+  /** Creates an absent object even if PUT does not create objects of the kind. Default false. */
   readonly creates?: boolean;
   /** How often other writers may get in between. */
   readonly triesMax: number;
@@ -63,7 +63,7 @@ export interface GuaranteedUpdate {
 }
 
 /**
- * Reads, changes and writes until no other write intervenes.
+ * Reads, changes and writes an object, and repeats this if another write intervened.
  *
  * @throws API_NOT_FOUND, API_CONFLICT, API_INVALID, or an admission error.
  */
@@ -159,7 +159,7 @@ function checkPreconditions({ definition: { type, strategy } }: ResourceContext,
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(type, name, MODIFIED);
 }
 
-/** The fields that the author may change, merged over those that the author may not. */
+/** Merges the fields that the author may change into the stored object, whose other fields stay. */
 export function merged(definition: ResourceDefinition, desired: KubeObject, old: KubeObject, { subresource }: UpdateOptions): KubeObject {
   const { newGeneration, subresources = {} } = definition.strategy;
   const write = subresource !== undefined && Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined;

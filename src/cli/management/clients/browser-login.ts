@@ -1,5 +1,5 @@
 /**
- * Signs a person in to a platform with a browser, and gives the key to a program on the person's machine.
+ * Signs a user in to a platform with a browser, and passes the key to a program on the user's machine.
  *
  * @module
  */
@@ -19,14 +19,14 @@ import { listenForLogin } from "./login-listener.ts";
 
 /** Where and how to sign in. */
 export interface BrowserLogin {
-  /** As {@link platformAddress} answers it. */
+  /** As {@link platformAddress} returns it. */
   readonly server: string;
   readonly fetch: ProviderFetch;
-  /** Default: the person chooses one on the page. */
+  /** Default: the user chooses one on the page. */
   readonly connector?: string | undefined;
-  /** How long to wait for the person, in seconds. */
+  /** How long to wait for the user, in seconds. */
   readonly timeout: number;
-  /** Whether to open a browser; the address is printed anyway. */
+  /** True to open a browser. The address is printed in any case. */
   readonly opens: boolean;
 }
 
@@ -60,11 +60,12 @@ export async function signInByBrowser(terminal: Pick<Terminal, "err" | "stopSign
 
 const LATE = "Sign-in timed out; --timeout sets how long to wait";
 
-/** No kubeconfig has a part in a sign-in. */
+/** Replaces the usual hint, which mentions the kubeconfig: a sign-in uses none. */
 const AGAIN = { details: { hint: "Run the command again to sign in" } };
 
 /**
- * The address of a platform without the path of its API. A key must not be readable in transit.
+ * Returns the address of a platform without the path of its API. It requires TLS, except on this machine, so that keys are not readable in
+ * transit.
  *
  * @throws USAGE for a server over plain HTTP on another machine.
  * @example
@@ -78,7 +79,7 @@ export function platformAddress(text: string): string {
 }
 
 /**
- * Refuses a misspelled connector, which the user would otherwise notice only in the browser.
+ * Checks that the platform has a connector. Otherwise, the user would notice a misspelled name only in the browser.
  *
  * @throws USAGE when the platform has no such connector; API_UNAVAILABLE when it cannot be reached.
  */
@@ -118,7 +119,7 @@ async function ask(fetch: ProviderFetch, url: string, request: Parameters<Provid
 }
 
 /**
- * Whether the platform accepts a key. A platform that cannot be reached counts as accepting it: the next user of the key reports why.
+ * Reports whether the platform accepts a key. If the platform cannot be reached, the result is true; the next request with the key reports why.
  */
 export async function takesKey(fetch: ProviderFetch, server: string, accessKey: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${accessKey}`, accept: "application/json" };
@@ -127,13 +128,13 @@ export async function takesKey(fetch: ProviderFetch, server: string, accessKey: 
   return answer?.status !== 401;
 }
 
-/** How long the platform may take to say whether a key works, in milliseconds. */
+/** Maximum time for the check of a key, in milliseconds. */
 const LOOK_MS = 10_000;
-/** How long the platform may take for one answer, in milliseconds. */
+/** Maximum time for a response of the platform, in milliseconds. */
 const ANSWER_MS = 30_000;
 
 function strange(url: string): EngineError {
-  return new EngineError("API_UNAVAILABLE", `The server at ${url} is not a platform`, { details: { hint: "Look at --server" } });
+  return new EngineError("API_UNAVAILABLE", `The server at ${url} is not a platform`, { details: { hint: "Check --server" } });
 }
 
 /** The command by which each system opens an address. */

@@ -7,11 +7,11 @@ import { EngineError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { LoginKey } from "./login-key.ts";
 
-/** The only version that is spoken; every kubectl since 1.22 speaks it. */
+/** The only supported version; every kubectl since 1.22 supports it. */
 const EXEC_API_VERSION = "client.authentication.k8s.io/v1";
-/** The variable by which kubectl tells a plugin how it is called. */
+/** The variable in which kubectl passes information to a plugin. */
 export const EXEC_INFO_VARIABLE = "KUBERNETES_EXEC_INFO";
-/** How long `login` and `login-token` wait for a sign-in, in seconds, unless told otherwise. */
+/** How long `login` and `login-token` wait for a sign-in by default, in seconds. */
 export const LOGIN_TIMEOUT_SECONDS = 600;
 
 /** The options of `login-token`, which a kubeconfig keeps. */
@@ -23,9 +23,9 @@ export interface LoginTokenFlags {
   readonly browser: boolean;
 }
 
-/** What kubectl tells a plugin. */
+/** The information that kubectl passes to a plugin. */
 export interface ExecInfo {
-  /** Whether a person is at the terminal. */
+  /** True if a user is at the terminal. */
   readonly interactive: boolean;
   /** The cluster's server; undefined when the kubeconfig does not pass it on. */
   readonly server: string | undefined;
@@ -34,9 +34,9 @@ export interface ExecInfo {
 }
 
 /**
- * Reads what kubectl passes; undefined without the variable, for example when a user runs the command.
+ * Reads the ExecCredential that kubectl passes in a variable; undefined without the variable, for example when a user runs the command.
  *
- * @throws CONFIG_VALUE when it is not what kubectl writes, or is of another version.
+ * @throws CONFIG_VALUE when the value is not an ExecCredential, or has another version.
  */
 export function readExecInfo(text: string | undefined): ExecInfo | undefined {
   if (text === undefined || text === "") return undefined;
@@ -44,7 +44,7 @@ export function readExecInfo(text: string | undefined): ExecInfo | undefined {
   if (!isRecord(document) || document["kind"] !== "ExecCredential" || !isRecord(document["spec"]))
     throw wrong("is not an ExecCredential", "Only kubectl and similar programs set this variable; unset it");
   if (document["apiVersion"] !== EXEC_API_VERSION)
-    throw wrong(`has a version other than ${EXEC_API_VERSION}`, "Create the context again with endpoint-sync login --exec");
+    throw wrong(`does not have version ${EXEC_API_VERSION}`, "Create the context again with endpoint-sync login --exec");
   const { interactive, cluster } = document["spec"];
   const { server, "certificate-authority-data": ca } = isRecord(cluster) ? cluster : {};
   return {
@@ -66,13 +66,13 @@ function wrong(why: string, hint: string): EngineError {
   return new EngineError("CONFIG_VALUE", `${EXEC_INFO_VARIABLE} ${why}`, { details: { hint } });
 }
 
-/** The answer to kubectl, with the key. */
+/** The ExecCredential with the key, for kubectl. */
 export function formatExecCredential({ accessKey, expiresAt }: LoginKey): string {
   const status = { token: accessKey, ...(expiresAt !== undefined && { expirationTimestamp: expiresAt }) };
   return `${JSON.stringify({ apiVersion: EXEC_API_VERSION, kind: "ExecCredential", status })}\n`;
 }
 
-/** The arguments of `login-token` with these options. No key is among them: other users of the machine can read arguments. */
+/** The arguments of `login-token` for these options. They contain no key, because other users of the machine can read them. */
 export function loginTokenArguments({ server, ca, connector, timeout, browser }: LoginTokenFlags): readonly string[] {
   return [
     ...["login-token", "--server", server],
@@ -83,7 +83,7 @@ export function loginTokenArguments({ server, ca, connector, timeout, browser }:
   ];
 }
 
-/** The `exec` of a kubeconfig's user. */
+/** The `exec` entry of a user in a kubeconfig. */
 export function execEntry(flags: LoginTokenFlags): object {
   return {
     apiVersion: EXEC_API_VERSION,

@@ -1,5 +1,5 @@
 /**
- * Keys of sign-ins that a person's programs share: a file for each platform and connector, readable only by its owner.
+ * Keys of sign-ins that the programs of a user share: a file for each platform and connector, readable only by its owner.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import type { LoginKey } from "./login-key.ts";
 /** Whose key it is. */
 export interface KeptKeyOf {
   readonly server: string;
-  /** Undefined for the one that the person chose on the page. */
+  /** Undefined for the connector that the user chose on the page. */
   readonly connector: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface KeptKeys {
   /** Replaces the key. @throws CONFIG_FILE when that fails. */
   write(key: LoginKey): Promise<void>;
   /**
-   * Runs `task` while no other process does; the system ends the turn of a process that dies.
+   * Runs `task` while no other process runs one. When a process ends, the system ends its turn.
    *
    * @param waits Called once if another process has its turn.
    * @throws API_UNAUTHORIZED when `signal` aborts first; CONFIG_FILE when the folder cannot be used.
@@ -38,16 +38,16 @@ export interface KeptKeys {
   alone<T>(task: () => Promise<T>, how: { readonly signal: AbortSignal; readonly waits: () => void }): Promise<T>;
 }
 
-/** How often to see whether another process is done, in milliseconds. */
+/** Interval for checking whether another process has finished, in milliseconds. */
 const LOOK_MS = 200;
 const SQLITE_BUSY = 5;
 const LATE = "Another process did not complete its sign-in in time";
 const STOPPED = "Stopped while another process was signing in";
 
 /**
- * The folder: `ENDPOINT_SYNC_KEYS`, or one of the user's cache.
+ * Opens the storage of keys: the folder that `ENDPOINT_SYNC_KEYS` names, or a folder in the user's cache.
  *
- * @throws USAGE where there is no home folder.
+ * @throws USAGE when there is no home folder.
  */
 export function openKeptKeys(env: Terminal["env"], { server, connector }: KeptKeyOf): KeptKeys {
   const folder = folderOf(env);
@@ -90,10 +90,10 @@ function folderOf({ ENDPOINT_SYNC_KEYS: named, XDG_CACHE_HOME: cache, LOCALAPPDA
   if (named) return named;
   const above = cache || local || (home ? join(home, ".cache") : undefined);
   if (above) return join(above, "endpoint-sync", "keys");
-  throw new EngineError("USAGE", "There is no home folder for keys: set ENDPOINT_SYNC_KEYS to a folder");
+  throw new EngineError("USAGE", "Cannot store keys, because there is no home folder: set ENDPOINT_SYNC_KEYS to a folder");
 }
 
-/** A file that others could have written may hold the key of another person, in whose name everything would happen. */
+/** Checks the owner of a file. A file that other users can write may contain the key of a different user, as whom kubectl would then act. */
 async function demandOwn(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   const own = process.getuid?.();

@@ -14,11 +14,11 @@ export interface LoginKey {
   readonly expiresAt: string | undefined;
 }
 
-/** What can stand in a header. */
+/** Characters that are allowed in a header. */
 const ACCESS_KEY = /^[\x21-\x7e]{1,4096}$/;
 /** The name of an object. */
 const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
-/** kubectl takes no other form of a time. */
+/** The only form of a time that kubectl accepts. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
@@ -33,7 +33,7 @@ export function readLoginKey({ accessKey, name, expiresAt }: Readonly<Record<str
   return typeof expiresAt === "string" && isTime(expiresAt) ? { accessKey, name, expiresAt } : undefined;
 }
 
-/** A day that does not exist is none, though it can be parsed as the one after it. */
+/** Rejects days that do not exist, which would be parsed as a later day. */
 function isTime(text: string): boolean {
   const day = text.slice(0, 10);
   return TIME.test(text) && !Number.isNaN(Date.parse(text)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);

@@ -19,9 +19,10 @@ export interface WrittenContext extends KubeconfigOptions {
 type Document = Readonly<Record<string, unknown>>;
 
 /**
- * The text of a kubeconfig with a context of this name, and everything else unchanged. The context becomes the current one.
+ * Adds a context to the text of a kubeconfig, or replaces the context with this name. It becomes the current context. Everything else is
+ * unchanged.
  *
- * @throws CONFIG_FILE when the text is not a kubeconfig, or its context of this name points elsewhere.
+ * @throws CONFIG_FILE when the text is not a kubeconfig, or its context with this name points to another server.
  */
 export function withContext(text: string, options: WrittenContext): string {
   const plain = load(formatKubeconfig(options)) as Document;
@@ -41,13 +42,13 @@ export function withContext(text: string, options: WrittenContext): string {
 /**
  * Writes the context into a file, readable only by its owner.
  *
- * @throws CONFIG_FILE as {@link withContext}, or when the file cannot be read or written.
+ * @throws CONFIG_FILE as {@link withContext} does, or when the file cannot be read or written.
  */
 export async function writeContext(path: string, options: WrittenContext): Promise<void> {
   await writeKubeconfigFile(path, withContext(await textOfFile(path), options));
 }
 
-/** Refuses, before the sign-in, a context that could not be written afterwards. */
+/** Checks before the sign-in that the context can be written afterwards. */
 export async function checkContext(path: string, options: WrittenContext): Promise<void> {
   withContext(await textOfFile(path), options);
 }

@@ -2,12 +2,12 @@ import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Result that the browser brings at the end of a login. */
+/** Result that the browser passes on at the end of a sign-in. */
 export type Brought = { readonly code: string } | { readonly error: string };
 
 /** A program's side of a login: it waits on this machine for the browser. */
 export interface LoginListener {
-  /** Where the browser comes to; its last part is a secret, so that no other page can come in its place. */
+  /** The address to which the browser returns. Its last part is a secret, so that no other page can use it. */
   readonly redirect: string;
   readonly brought: Promise<Brought>;
   close(): void;
@@ -17,7 +17,7 @@ export interface LoginListener {
 const ERROR_LENGTH_MAX = 500;
 
 /**
- * Listens on a free port of 127.0.0.1. Requests for another host, path or method are refused, because another site might find the port.
+ * Listens on a free port of 127.0.0.1. Requests for another host, path or method are refused, because other websites might find the port.
  *
  * @example
  * const listener = await listenForLogin(secret);
@@ -29,7 +29,7 @@ export async function listenForLogin(secret: string): Promise<LoginListener> {
   const path = `/login/${secret}`;
   const server = createServer((request, response) => {
     const { port } = server.address() as AddressInfo;
-    // What is sent may be no address, as "//" is.
+    // The sent text may not be an address: "//" is none.
     const url = URL.parse(request.url ?? "", "http://127.0.0.1");
     const isForUs = request.method === "GET" && request.headers.host === `127.0.0.1:${port}`;
     if (!isForUs || url?.pathname !== path) return answer(response, 404, "Not found.");

@@ -1,5 +1,5 @@
 /**
- * `login`: signs a person in with a browser, and writes the key, or a command that obtains a key, into a kubeconfig. The key is never shown.
+ * `login`: signs a user in with a browser, and writes the key, or a command that obtains a key, into a kubeconfig. The key is never shown.
  *
  * @module
  */
@@ -27,11 +27,11 @@ export interface LoginFlags {
 }
 
 /**
- * Signs a person in to a platform.
+ * Signs a user in to a platform.
  *
- * @throws USAGE for a server over plain HTTP on another machine, and with `--exec` where there is no folder for keys;
- * API_UNAUTHORIZED if the sign-in fails; API_UNAVAILABLE when the platform cannot be reached; CONFIG_FILE when the kubeconfig or the key cannot
- * be written.
+ * @throws USAGE for a server over plain HTTP on another machine, and for `--exec` when there is no folder for keys;
+ *   API_UNAUTHORIZED if the sign-in fails; API_UNAVAILABLE when the platform cannot be reached; CONFIG_FILE when the kubeconfig or the key
+ *   cannot be written.
  */
 export async function runLogin({ terminal }: CommandContext, flags: LoginFlags): Promise<void> {
   const { connector, timeout } = flags;

@@ -1,5 +1,5 @@
 /**
- * `login-token`: the command of a kubeconfig that `login --exec` wrote. It prints the stored key for kubectl, and signs the person in
+ * `login-token`: the command of a kubeconfig that `login --exec` wrote. It prints the stored key for kubectl, and signs the user in
  * again when the key no longer works.
  *
  * @module
@@ -17,15 +17,15 @@ import type { LoginTokenFlags } from "./exec-credential.ts";
 import { openKeptKeys } from "./kept-keys.ts";
 import type { KeptKeys } from "./kept-keys.ts";
 
-/** A key with less time left is replaced, in milliseconds: it would end under a command. */
+/** A key with less time left, in milliseconds, is replaced, because it could expire during a command. */
 const LEFT_MIN_MS = 60_000;
 
 /**
  * Prints the key as an ExecCredential to a pipe, from which kubectl reads it. On a terminal, prints only the key's expiry.
  *
- * @throws USAGE for a server over plain HTTP on another machine, a connector that the platform does not have, or a server
- * other than that of the kubeconfig's cluster; API_UNAUTHORIZED when no key works and no user is present to sign in, or the sign-in fails;
- * API_UNAVAILABLE when the platform cannot be reached; CONFIG_FILE when the key cannot be kept.
+ * @throws USAGE for a server over plain HTTP on another machine, an unknown connector, or a server that is not that of the kubeconfig's cluster;
+ *   API_UNAUTHORIZED when the sign-in fails, or is needed but no user is present; API_UNAVAILABLE when the platform cannot be reached;
+ *   CONFIG_FILE when the key cannot be stored.
  */
 export async function runLoginToken({ terminal }: CommandContext, flags: LoginTokenFlags): Promise<void> {
   const { connector, timeout } = flags;
@@ -68,7 +68,7 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
         warn(`The new ${ended}: kubectl asks you to sign in for each command. Check this machine's clock, ${nowText()}`);
       return made;
     },
-    { signal, waits: () => terminal.err("Another process is signing in: waiting for it") },
+    { signal, waits: () => terminal.err("Another process is signing in; waiting for it") },
   );
   print(await signIn.finally(() => timer.cancel()));
 }
@@ -82,7 +82,7 @@ function endOf({ expiresAt }: LoginKey): string | undefined {
 
 const nowText = () => new Date(systemClock.now()).toISOString();
 
-/** A broken file costs a sign-in, and no more. */
+/** A broken file only makes another sign-in necessary. */
 async function readOrWarn(keys: KeptKeys, warn: (text: string) => void): Promise<LoginKey | undefined> {
   try {
     return await keys.read();
@@ -97,7 +97,7 @@ async function readOrWarn(keys: KeptKeys, warn: (text: string) => void): Promise
 function demandSameServer(server: string, text: string): void {
   const clusters = URL.canParse(text) ? platformAddress(text) : text;
   if (clusters === server) return;
-  throw new EngineError("USAGE", `The key is for ${server}, and the kubeconfig's cluster is at ${visible(clusters)}`, {
+  throw new EngineError("USAGE", `The key is for ${server}, but the kubeconfig's cluster is at ${visible(clusters)}`, {
     details: { hint: "Create the context again with endpoint-sync login --exec --server URL" },
   });
 }

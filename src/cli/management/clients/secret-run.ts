@@ -22,7 +22,7 @@ import type { CommandContext } from "../../process/command.ts";
 import type { KubeConfig } from "../../input/followed-cluster.ts";
 import type { Terminal } from "../../process/terminal.ts";
 
-/** How the management API is reached, as commander hands it over. */
+/** The options for reaching the management API, as commander parses them. */
 export interface SecretFlags {
   readonly namespace: string;
   readonly platformKubeconfig?: readonly string[];
@@ -47,9 +47,10 @@ export interface SecretSyncFlags extends SecretFlags {
 const ACCESS_KEY_VARIABLE = "ENDPOINT_SYNC_ACCESS_KEY";
 
 /**
- * `secret get`: one value unchanged, or all as lines `key: value`; a value that is not a single line of text is `key (base64): value`.
+ * `secret get`: prints one value unchanged, or all values as lines `key: value`. A value that is not a single line of text is printed as
+ * `key (base64): value`.
  *
- * @throws API_NOT_FOUND when there is no such SharedSecret, or it has no value under the key; `API_…` errors of the platform.
+ * @throws API_NOT_FOUND when the SharedSecret does not exist or does not contain the key; `API_…` errors of the platform.
  */
 export async function getSecret({ terminal }: CommandContext, name: string, flags: SecretGetFlags): Promise<void> {
   const client = await platformClient(terminal, flags);
@@ -74,7 +75,7 @@ export async function getSecret({ terminal }: CommandContext, name: string, flag
   }
 }
 
-/** `secret sync`, until the process is stopped. */
+/** `secret sync`: syncs until the process is stopped. */
 export async function syncSecret({ terminal }: CommandContext, name: string, flags: SecretSyncFlags): Promise<void> {
   const stop = terminal.stopSignal();
   const source: ObjectKey = { namespace: flags.namespace, name };
@@ -92,7 +93,7 @@ export async function syncSecret({ terminal }: CommandContext, name: string, fla
   }
 }
 
-/** Bytes that are not strings would spoil the terminal, and lines of a text would look like further keys. */
+/** Encodes binary values, which could disturb the terminal, and texts with several lines, which would look like further keys. */
 function readable(base64: string): string {
   const bytes = Buffer.from(base64, "base64");
   const text = bytes.toString("utf8");
@@ -102,7 +103,7 @@ function readable(base64: string): string {
 function parseTarget(text: string): ObjectKey {
   const [namespace = "", name = "", ...more] = text.split("/");
   if (namespace !== "" && name !== "" && more.length === 0) return { namespace, name };
-  throw new EngineError("USAGE", `--to wants NAMESPACE/NAME, found "${text}"`);
+  throw new EngineError("USAGE", `--to expects NAMESPACE/NAME, found "${text}"`);
 }
 
 async function platformClient(terminal: Terminal, flags: SecretFlags): Promise<ClusterClient> {

@@ -5,7 +5,7 @@ import { EngineError } from "../../../base/errors.ts";
 import { unreadable } from "../../files/text-file.ts";
 import { globPattern, globRoot, isGlob } from "./glob.ts";
 
-/** How the name of a patch test file ends. */
+/** The ending of the names of patch test files. */
 export const TEST_FILE_SUFFIX = ".patch-test.yaml";
 
 /** Test files, and where another one may appear. */
@@ -23,9 +23,9 @@ export interface DiscoverOptions {
 }
 
 /**
- * The named test files: files as they are, and those below folders and globs whose names end with
- * {@link TEST_FILE_SUFFIX}. Without names, the working directory is searched. `node_modules`, `dist` and folders with a dot are skipped, unless they
- * are named themselves.
+ * Finds the named test files. Files are taken as they are; folders are searched for files whose names end with {@link TEST_FILE_SUFFIX}; globs
+ * are expanded. Without names, the working directory is searched. `node_modules`, `dist` and folders whose names begin with a dot are skipped,
+ * unless they are named.
  *
  * @throws USAGE when a named file or folder does not exist and `missing` is "refused". Finding nothing is not an error here.
  */

@@ -34,7 +34,7 @@ export class FileStamps {
     for (const file of this.#stamps.keys()) if (!files.has(file)) this.#stamps.delete(file);
   }
 
-  /** Whether a file was noted. */
+  /** Reports whether a file was noted. */
   has(file: string): boolean {
     return this.#stamps.has(join(file));
   }
@@ -51,7 +51,7 @@ async function stampOf(file: string): Promise<Stamp> {
     const { mtimeNs, size, ino } = await stat(file, { bigint: true });
     return `${mtimeNs} ${size} ${ino}`;
   } catch {
-    // The reader of the file says why it cannot be read.
+    // Reading the file reports why it cannot be read.
     return ABSENT;
   }
 }

@@ -3,12 +3,15 @@ import type { FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { EngineError, messageOf } from "../../../base/errors.ts";
 
-/** Reports changes in folders, without their subfolders. It watches folders rather than files, because a save by rename would end the watch of a file. */
+/**
+ * Reports changes in folders, without their subfolders. It watches folders rather than files, because an editor that saves by renaming would
+ * end the watch of a file.
+ */
 export class FolderWatch {
   readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>();
   readonly #tell: (path: string) => void;
 
-  /** `tell` gets the path of a file that was made, changed, renamed or removed; that of the folder if the system reports no more. */
+  /** `tell` receives the path of a file that was created, changed, renamed or removed, or of its folder if the system reports no file. */
   constructor(tell: (path: string) => void) {
     this.#tell = tell;
   }
@@ -20,7 +23,7 @@ export class FolderWatch {
    */
   follow(folders: ReadonlySet<string>): void {
     for (const [folder, { inode }] of this.#watchers) {
-      // Another folder in the place of one that was removed is not the one that is watched.
+      // A folder that replaces a removed one is not watched yet.
       if (!folders.has(folder) || inodeOf(folder) !== inode) this.#end(folder);
     }
     for (const folder of folders) if (!this.#watchers.has(folder)) this.#begin(folder);
@@ -34,7 +37,7 @@ export class FolderWatch {
     try {
       const watcher = watch(folder, (_event, name) => this.#tell(name === null ? folder : join(folder, name)));
       this.#watchers.set(folder, { watcher, inode: inodeOf(folder) });
-      // A folder that is removed may come again.
+      // A removed folder may be created again.
       watcher.on("error", () => (this.#end(folder), this.#tell(folder)));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;

@@ -8,7 +8,7 @@ const PARTS: readonly [RegExp, (part: string) => string][] = [
   [/^[^]/u, (part) => part.replace(/[$()*+.?[\\\]^{|}]/, "\\$&")],
 ];
 
-/** Reports whether a name that is not a file is a pattern for files. */
+/** Reports whether a name is a glob, provided that there is no file with this name. */
 export function isGlob(name: string): boolean {
   return /[*?{]/.test(name);
 }
@@ -20,7 +20,8 @@ export function globRoot(glob: string): string {
 }
 
 /**
- * A glob as a regular expression for whole paths: `*` and `?` stay within a name, `**` spans folders, `{a,b}` is one of several.
+ * Converts a glob to a regular expression for whole paths: `*` and `?` match within a name, `**` matches across folders, and `{a,b}` matches one
+ * of several texts.
  *
  * @example
  * globPattern("patches/*.yaml").test("patches/a.yaml"); // true

@@ -11,7 +11,7 @@ interface Annotation {
   readonly text: string;
 }
 
-/** Workflow commands of GitHub Actions, which show every failure at its line in a pull request. Without failures, there are no lines. */
+/** Formats the failures as workflow commands of GitHub Actions, which show each failure at its line in a pull request. */
 export function githubReport({ suites }: TestReport): string {
   const annotations = suites.flatMap(({ suite }): Annotation[] => [
     ...suite.problems.map(({ severity, code, message, hint, file, line, column }) => ({

@@ -12,7 +12,7 @@ export type Paint = (meaning: Meaning, text: string) => string;
 /** Leaves text without colours. */
 export const plain: Paint = (_meaning, text) => text;
 
-/** The colours of standard output. */
+/** Returns the colours for standard output; {@link plain} if it shows none. */
 export function paintOf({ screen, env }: Pick<Terminal, "screen" | "env">): Paint {
   if (!showsColours({ isTTY: screen !== undefined }, env)) return plain;
   return (meaning, text) => `\u001b[${CODES[meaning]}m${text}\u001b[0m`;

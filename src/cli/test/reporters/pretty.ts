@@ -15,23 +15,23 @@ import { headline, oneLine } from "./result-text.ts";
 const WORDS: Readonly<Record<Verdict, string>> = { passed: "PASS", failed: "FAIL", error: "ERROR", skipped: "SKIP" };
 const MEANINGS = { passed: "good", failed: "bad", error: "bad", skipped: "odd" } as const;
 
-/** Columns of a name before what stands behind it. */
+/** Width of the column of names. */
 const NAME_COLUMNS = 56;
 
-/** A file and its tests, one per line. */
+/** Formats a file and its tests, one per line. */
 export function prettySuite({ suite }: RanSuite, paint: Paint): string {
   const title = suite.name === suite.file ? suite.file : `${suite.file}  ${suite.name}`;
   const problems = suite.problems.map((problem) => indented(formatProblem(problem)));
   return lines([paint("strong", oneLine(title)), ...problems.map(visible), ...suite.results.map((result) => resultLine(result, paint))]);
 }
 
-/** Failures and the summary. */
+/** Formats the failures and the summary at the end of a run. */
 export function prettyEnd(report: TestReport, paint: Paint): string {
   const blocks = report.suites.flatMap(({ suite }) => suite.results.filter(isFailure).map((result) => failureBlock(suite, result, paint)));
   return `\n${[...blocks, ...missedBlock(report.totals)].map((block) => `${block}\n`).join("")}${summaryLine(report.totals, paint)}\n`;
 }
 
-/** `PASS 12  FAIL 1  ERROR 0  SKIP 1   laws 4/4 (8,000 cases, seed 1)   fuel p95 412`. */
+/** Formats the summary: `PASS 12  FAIL 1  ERROR 0  SKIP 1   laws 4/4 (8,000 cases, seed 1)   fuel p95 412`. */
 export function summaryLine(totals: Totals, paint: Paint): string {
   const counts = (["passed", "failed", "error", "skipped"] as const).map((verdict) => {
     const text = `${WORDS[verdict]} ${grouped(totals[verdict])}`;
@@ -54,7 +54,7 @@ function missedBlock({ coverage }: Totals): string[] {
     : [lines(["Not covered", ...coverage.missed.map((line) => `  ${oneLine(line)}`)])];
 }
 
-/** Rounded down, so that 100% means all. */
+/** Formats a percentage, rounded down, so that 100% means all. */
 export function percent(share: number): string {
   return `${Math.floor(share)}%`;
 }

@@ -42,27 +42,27 @@ export interface TestReport {
   readonly totals: Totals;
 }
 
-/** A report of a run. */
+/** Creates the report of a run. */
 export function reportOf(suites: readonly RanSuite[]): TestReport {
   return { suites, totals: totalsOf(suites.map(({ suite }) => suite)) };
 }
 
-/** Whether a file has any failure. */
+/** Reports whether a file has any failure. */
 export function hasFailed(suite: SuiteResult): boolean {
   return isUnusable(suite) || suite.results.some(isFailure);
 }
 
-/** Whether a result is neither passed nor skipped. */
+/** Reports whether a test failed or ended with an error. */
 export function isFailure({ verdict }: TestResult): boolean {
   return verdict === "failed" || verdict === "error";
 }
 
-/** Whether nothing in a file ran. */
+/** Reports whether a file has errors, so that none of its tests ran. */
 export function isUnusable({ problems }: SuiteResult): boolean {
   return problems.some(({ severity }) => severity === "error");
 }
 
-/** `rewrite-ips › moves pod IPs`: a result among those of other files. */
+/** The name of a test with that of its suite, for reports on several files: `rewrite-ips › moves pod IPs`. */
 export function fullName(suite: SuiteResult, { name }: TestResult): string {
   return `${suite.name} › ${name}`;
 }

@@ -18,7 +18,7 @@ interface Reporter {
   suite?(ran: RanSuite, paint: Paint): string;
   /** Report at the end. */
   end(report: TestReport, paint: Paint): string;
-  /** Whether it is lines that others may stand between, and no document. */
+  /** True if the report consists of lines that can be mixed with others, and is not a document. */
   readonly lines?: true;
 }
 
@@ -32,10 +32,10 @@ const REPORTERS = {
 /** The names of all reporters. */
 export const REPORTER_NAMES = Object.keys(REPORTERS);
 
-/** Reporters of earlier versions, and the one to use in their place. */
+/** Reporters of earlier versions, and their replacements. */
 const GONE: Readonly<Record<string, string>> = {
-  sarif: "github marks the same lines in a pull request",
-  tap: "junit has the same results for CI systems",
+  sarif: "use github, which marks the same lines in a pull request",
+  tap: "use junit, which contains the same results for CI systems",
 };
 
 /** A requested reporter, and where it writes. */
@@ -52,7 +52,7 @@ export interface Reporting {
   end(report: TestReport): Promise<void>;
 }
 
-/** Reads `NAME` or `NAME=FILE`; may be given several times. @throws InvalidArgumentError for another name. */
+/** Parses one value of the repeatable option `--reporter`: `NAME` or `NAME=FILE`. @throws InvalidArgumentError for an unknown name. */
 export function parseReporter(text: string, before: readonly ChosenReporter[] = []): ChosenReporter[] {
   const [, name = text, file] = /^([^=]*)=(.+)$/s.exec(text) ?? [];
   if (Object.hasOwn(GONE, name)) throw new InvalidArgumentError(`The reporter ${name} has been removed: ${GONE[name]}.`);
@@ -61,9 +61,9 @@ export function parseReporter(text: string, before: readonly ChosenReporter[] = 
 }
 
 /**
- * Creates the reporting of a run.
+ * Creates the reporters of a run.
  *
- * @throws USAGE when a document would share standard output with other output.
+ * @throws USAGE when a document would be mixed with other output on standard output.
  */
 export function createReporting(terminal: Terminal, chosen: readonly ChosenReporter[]): Reporting {
   refuseSharedDocument(chosen);
@@ -104,7 +104,7 @@ async function writeReport(file: string, text: string): Promise<void> {
     await createFolders(dirname(file), 0o777);
     await writeFile(file, text);
   } catch (error) {
-    const details = { hint: "Specify a file in a folder that this user may write to" };
+    const details = { hint: "Specify a file in a folder to which this user may write" };
     throw new EngineError("CONFIG_FILE", `Cannot write the report "${file}": ${messageOf(error)}`, { cause: error, details });
   }
 }

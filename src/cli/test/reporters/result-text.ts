@@ -1,7 +1,7 @@
 import type { TestFailure } from "../../../workbench/asserts/results.ts";
 import { visible } from "../../output/output.ts";
 
-/** The details of a failure as plain lines, for reports that other programs show. */
+/** Formats the details of a failure as plain lines, for reports that other programs show. */
 export function failureLines(failure: TestFailure): string[] {
   const { place, expected, actual, patch, explanation } = failure;
   return [
@@ -13,7 +13,7 @@ export function failureLines(failure: TestFailure): string[] {
   ];
 }
 
-/** `PATCH_TYPE: expected …`: the message with its code, once. */
+/** The message of a failure, with its code in front: `PATCH_TYPE: expected …`. */
 export function headline({ message, code }: Pick<TestFailure, "message" | "code">): string {
   return code === undefined || message.startsWith(code) ? message : `${code}: ${message}`;
 }

@@ -40,7 +40,7 @@ export interface FuelForecast {
 export async function forecastFuel(loaded: LoadedConfiguration): Promise<readonly FuelForecast[]> {
   const { limits } = loaded.settings;
   const limit = limits.objectFuel;
-  // One run tells how far beyond its budget an object is, but does not take forever.
+  // The limit is high enough to show by how much an object exceeds its budget, and keeps the run short.
   const measuring = { ...loaded, settings: { ...loaded.settings, limits: { ...limits, objectFuel: BEYOND * limit } } };
   const patcher = await createPatcher(measuring);
   try {
@@ -74,7 +74,7 @@ function ranOut({ failures = [] }: Outcome): boolean {
   return failures.some(({ code }) => code === "EXPRESSION_FUEL");
 }
 
-/** Forecasts beyond the budget, as warnings at the most expensive patch; only for the smallest size of each list. */
+/** Returns a warning at the most expensive patch of each list whose forecast exceeds the budget. Only the smallest such size is reported. */
 export function fuelProblems(
   forecasts: readonly FuelForecast[],
   files: readonly { readonly file: string; readonly text: string }[],
@@ -90,7 +90,7 @@ export function fuelProblems(
     const more = isCut ? "more than " : "";
     const message =
       tooMuchAtOnce === undefined
-        ? `${size} would need ${more}${millions(fuel)} fuel but has only ${millions(limit)}: later values would stay unpatched`
+        ? `${size} would need ${more}${millions(fuel)} fuel, but the limit is ${millions(limit)}: the remaining values would stay unpatched`
         : `${size} would need more fuel for one evaluation of this patch than limits.fuel allows`;
     const hint =
       tooMuchAtOnce === undefined
@@ -102,7 +102,7 @@ export function fuelProblems(
   return report.problems;
 }
 
-/** The forecast in one line for each list, or nothing if no patch costs anything. */
+/** Formats the forecast, with one line for each list whose patches use fuel. */
 export function formatForecasts(forecasts: readonly FuelForecast[]): string {
   const lists = [...new Set(forecasts.filter(({ fuel }) => fuel > 0).map(({ list }) => list))];
   return lists

@@ -12,8 +12,8 @@ export interface PatchPlace {
 }
 
 /**
- * Finds patches in the files of a configuration, in the order in which later ones take precedence: the wanted expression, or what the patch has
- * instead; the last file as a whole if it cannot be found.
+ * Creates a function that returns the place of a patch in the files of a configuration, the last of which takes precedence. The place is that of
+ * the requested expression, of the other expression, or of the patch, whichever exists. If there is no such patch, it is the last file.
  *
  * @example
  * patchPlaces([{ file, text }])({ list: "endpoints", patch: 0, side: "expression" }).line; // 6

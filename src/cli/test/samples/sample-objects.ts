@@ -22,7 +22,7 @@ export interface SampleObject {
   readonly object: KubeObject;
 }
 
-/** The lists that have patches and are synced, each with the sample of its kind. */
+/** Returns the synced lists that have patches, each with the sample object of its kind. */
 export function samplesFor({
   config,
   kinds,
@@ -47,7 +47,7 @@ export interface Shown {
   readonly outcome: Outcome;
 }
 
-/** Result of a path's patch for the first example on which the patch does not fail, or for the first example if the patch fails on all. */
+/** Returns the result of the patch of a path for the first example value that it accepts, or for the first example if it fails for all. */
 export function shownWith(sample: KubeObject, path: string, patcher: Patcher): Shown {
   let first: Shown | undefined;
   for (const example of EXAMPLES) {

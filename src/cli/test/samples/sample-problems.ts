@@ -36,9 +36,10 @@ interface ConfigFile {
 }
 
 /**
- * Tries every patch on sample objects, and all patches on `objects`. Reports an error if an API server would refuse one of `objects` after
- * patching, one of its labels, or the type of a patched sample. Reports a warning if an API server would refuse only a sample's value, which the
- * tenant may never have, or if the address policy leaves out addresses only because a patch changed them.
+ * Tries every patch on sample objects, and all patches on `objects`. It reports an error if an API server would refuse one of the patched
+ * `objects`, one of their labels, or the type of a patched sample. It reports a warning if an API server would refuse only the value of a
+ * sample, which may never occur in the tenant. It also reports a warning if the address policy leaves out an address only because a patch
+ * changed it.
  */
 export async function sampleProblems(
   loaded: LoadedConfiguration,
@@ -65,7 +66,7 @@ export async function sampleProblems(
   }
 }
 
-/** Objects from the author come first: samples are then not reported. */
+/** The author's objects come first, so that the same problem is not reported for samples. */
 function* triedObjects(loaded: LoadedConfiguration, patcher: Patcher, objects: readonly KubeObject[]): Generator<Tried> {
   const samples = samplesFor(loaded);
   for (const object of objects) {

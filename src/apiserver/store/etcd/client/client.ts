@@ -24,7 +24,7 @@ export interface EtcdClientOptions {
 
 const BACKOFF = { initialMs: 10, maximumMs: 1_000, jitter: 0.5 };
 
-/** Sends requests to etcd as a user, and retries them if that can help. Tokens are fetched when needed and when expired. */
+/** Sends requests to etcd as a user, and retries them if a retry can succeed. Fetches a token when it needs one and when the token expires. */
 export class EtcdClient {
   readonly #options: EtcdClientOptions;
   #token: Promise<string> | undefined;
@@ -39,9 +39,9 @@ export class EtcdClient {
   }
 
   /**
-   * Repeats a request that may be carried out more than once until it is answered.
+   * Repeats a request, which may be carried out more than once, until it succeeds.
    *
-   * @param answerBytesMax A longer answer is a failure. Default: no limit.
+   * @param answerBytesMax A longer response is a failure. Default: no limit.
    * @throws EtcdFailure the last one.
    */
   async call(path: string, body: object, answerBytesMax?: number): Promise<unknown> {

@@ -29,13 +29,13 @@ export interface EtcdTls {
 
 /** Where etcd is, and how long it may take. */
 export interface ConnectionOptions {
-  /** Addresses of members of one cluster, `http://` or `https://` with host and port. The first one that answers is used. */
+  /** Addresses of members of one cluster, `http://` or `https://` with host and port. The first one that responds is used. */
   readonly endpoints: readonly string[];
   readonly tls?: EtcdTls;
   readonly clock: Clock;
   /** Until a member must be connected, in milliseconds. */
   readonly connectTimeoutMs: number;
-  /** Until a member must have answered, in milliseconds. */
+  /** Time limit for the response of a member, in milliseconds. */
   readonly requestTimeoutMs: number;
 }
 
@@ -46,7 +46,7 @@ export interface WireRequest {
   readonly body: object;
   /** Of a user who has signed in. */
   readonly token?: string | undefined;
-  /** A longer answer is a failure. Default: no limit. */
+  /** A longer response is a failure. Default: no limit. */
   readonly answerBytesMax?: number | undefined;
 }
 
@@ -54,21 +54,21 @@ interface Endpoint {
   readonly url: URL;
   /** Settles once the endpoint has shown that it belongs to the cluster; undefined until first needed. */
   checked?: Promise<void> | undefined;
-  /** The other cluster that it belonged to at the last check, since a member of the known one last answered. */
+  /** The other cluster that it belonged to at the last check, since a member of the known cluster last responded. */
   foreign?: string | undefined;
 }
 
 /** Enough that all writes that arrive together reach etcd together, which shares a wait for the disk between them. */
 const AT_ONCE = 128;
 
-/** A connection to any member that answers. */
+/** A connection to any etcd member that responds. */
 export class EtcdConnection {
   readonly #options: ConnectionOptions;
   readonly #endpoints: readonly Endpoint[];
   readonly #agents = { "http:": new HttpAgent(POOL), "https:": new HttpsAgent(POOL) };
   readonly #gate = new Semaphore(AT_ONCE);
   #at = 0;
-  /** Of the first member that answered; the others must have the same, until all of them have the same other one. */
+  /** The id of the first member that responded. The others must have the same id, until all of them have the same new id. */
   #clusterId: string | undefined;
 
   /** @throws CONFIG_VALUE when an endpoint is not an address. */
@@ -117,7 +117,7 @@ export class EtcdConnection {
   }
 
   #leave(endpoint: Endpoint): void {
-    // Whatever answers there next may be another cluster.
+    // The next server at this address may belong to another cluster.
     endpoint.checked = undefined;
     if (endpoint === this.#current()) this.#at = (this.#at + 1) % this.#endpoints.length;
   }
@@ -131,7 +131,7 @@ export class EtcdConnection {
     }
   }
 
-  /** A member of another cluster would answer, and carry out, anything. */
+  /** Checks the cluster of a member. A member of another cluster would accept and carry out all requests. */
   #check(endpoint: Endpoint): Promise<void> {
     endpoint.checked ??= this.#identify(endpoint);
     return endpoint.checked;
@@ -164,7 +164,7 @@ export class EtcdConnection {
     return readBody(await this.#send(endpoint, request, { timeoutMs }), { ...endpoint, bytesMax: request.answerBytesMax });
   }
 
-  /** Sends a request, and resolves once the answer begins. The whole answer must arrive in time, unless it is a stream. */
+  /** Sends a request, and resolves when the response begins. The whole response must arrive in time, unless it is a stream. */
   #send(endpoint: Endpoint, wire: WireRequest, { timeoutMs, signal }: SendOptions): Promise<IncomingMessage> {
     const { url } = endpoint;
     const text = Buffer.from(JSON.stringify(wire.body));
@@ -177,7 +177,7 @@ export class EtcdConnection {
     request.end(text);
     return new Promise((resolve, reject) => {
       request.once("response", resolve);
-      // Stays: an error after the answer has begun is reported by the answer as well.
+      // Stays: an error after the beginning of the response is also reported by the response.
       request.on("error", (error) => {
         reject(new EtcdFailure(`${url.host}: ${messageOf(error)}`, { mayHaveHappened: sending.sent, cause: error }));
       });

@@ -24,11 +24,11 @@ const NOT_CARRIED_OUT = new Set<number>([
   GRPC.unauthenticated,
 ]);
 
-/** Failure of a request to etcd: no answer, or a refusal. */
+/** Failure of a request to etcd: no response, or a refusal. */
 export interface EtcdFailureOptions {
-  /** The code of gRPC; absent when etcd did not answer. */
+  /** The gRPC code; absent when etcd did not respond. */
   readonly grpc?: number;
-  /** Whether it may nevertheless have been carried out, now or later. */
+  /** True if the request may nevertheless have been carried out, or may be later. */
   readonly mayHaveHappened: boolean;
   readonly cause?: unknown;
 }
@@ -45,17 +45,17 @@ export class EtcdFailure extends Error {
     this.mayHaveHappened = mayHaveHappened;
   }
 
-  /** The events or the state asked for are compacted. */
+  /** The requested events or state are compacted. */
   get compacted(): boolean {
     return this.grpc === GRPC.outOfRange && this.message.includes("compacted");
   }
 
-  /** The state asked for does not exist yet. */
+  /** The requested state does not exist yet. */
   get future(): boolean {
     return this.grpc === GRPC.outOfRange && this.message.includes("future revision");
   }
 
-  /** The answer is longer than allowed. */
+  /** The response is longer than allowed. */
   get tooLarge(): boolean {
     return this.grpc === GRPC.exhausted && this.message.startsWith(LARGE_ANSWER);
   }
@@ -72,7 +72,7 @@ export class EtcdFailure extends Error {
   }
 }
 
-/** The failure that an answer reports: `{ error, message, code }`, in a stream `{ error: { message, grpc_code } }`. */
+/** The failure that a response reports: `{ error, message, code }`, or `{ error: { message, grpc_code } }` in a stream. */
 export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure {
   const told = isRecord(body) && isRecord(body["error"]) ? body["error"] : body;
   if (!isRecord(told)) return foreignAnswer(`HTTP status ${httpStatus}`);
@@ -84,12 +84,12 @@ export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure 
 /** In the words of clients of gRPC. */
 const LARGE_ANSWER = "received message larger than max";
 
-/** An answer was aborted after this many bytes. */
+/** The failure for a response that was aborted because it is longer than this many bytes. */
 export function largeAnswer(bytesMax: number): EtcdFailure {
   return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
 }
 
-/** The failure for an answer that etcd's gateway never returns, which may come from a proxy. */
+/** The failure for a response that etcd's gateway never sends, and that may come from a proxy. */
 export function foreignAnswer(what: string): EtcdFailure {
   return new EtcdFailure(`the response is not from etcd: ${what}`, { mayHaveHappened: true });
 }
@@ -124,7 +124,7 @@ export function withHint(error: unknown): string {
   return typeof hint === "string" ? `${messageOf(error)}. ${hint}` : messageOf(error);
 }
 
-/** The error for contents that this program cannot use. */
+/** The error for data in etcd that this program cannot use. */
 export function unusable(reason: string, { hint, cause }: { readonly hint: string; readonly cause?: unknown }): EngineError {
   return new EngineError("STORE_FAILED", `Cannot use the data in etcd: ${reason}`, { cause, details: { reason, hint } });
 }

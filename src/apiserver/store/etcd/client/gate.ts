@@ -15,7 +15,7 @@ export class Semaphore {
     try {
       return await act();
     } finally {
-      // The place goes over to the next one, or becomes free.
+      // The next call takes the place, or it becomes free.
       const next = this.#waiting.shift();
       if (next === undefined) this.#inside -= 1;
       else next();

@@ -14,20 +14,20 @@ export interface WireKeyValue {
   readonly version?: string;
 }
 
-/** Comes with every answer. */
+/** The header of every response. */
 export interface WireHeader {
   readonly cluster_id?: string;
   readonly revision?: string;
 }
 
-/** The answer to a range. */
+/** The response to a range. */
 export interface WireRange {
   readonly header?: WireHeader;
   readonly kvs?: readonly WireKeyValue[];
   readonly more?: boolean;
 }
 
-/** The answer to a transaction. */
+/** The response to a transaction. */
 export interface WireTransaction {
   readonly header?: WireHeader;
   readonly succeeded?: boolean;
@@ -67,7 +67,7 @@ export function decodeWireText(value = ""): string {
 }
 
 /**
- * The end of the range of all keys that begin with `prefix`: the prefix with its last byte raised. The prefix ends in a slash.
+ * The end of the range of all keys that begin with `prefix`: the prefix with its last byte incremented. The prefix must end in a slash.
  *
  * @example
  * decodeWireText(prefixEnd("/a/")); // "/a0"

@@ -39,10 +39,10 @@ export interface Present {
 }
 
 /**
- * Reads the current state. The known state must be from before the call.
+ * Reads the current state of etcd and compares it with `known`, which must have been read before the call.
  *
- * @param call Sends a request to etcd that may be repeated.
- * @throws EtcdFailure, or STORE_FAILED when a newer program has written the last write.
+ * @param call Sends a request to etcd, and may send it again after a failure.
+ * @throws EtcdFailure, or STORE_FAILED when the last write is that of a newer program.
  */
 export async function askPresent(
   known: KnownState,

@@ -20,7 +20,7 @@ export interface RaiseOptions {
   readonly logger: Logger;
 }
 
-/** Determines what happened to the known history. */
+/** Logs what has happened to the history that this process knew. */
 export function tellLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
   if (past === "other")
@@ -29,10 +29,10 @@ export function tellLost(logger: Logger, known: KnownState, { revision, last, pa
 }
 
 /**
- * Raises etcd's revision above those that an earlier process has seen, unless etcd's history continues from there.
+ * Raises etcd's revision above all that an earlier process has seen, unless etcd's history still contains the state that the process saw.
  *
  * @param admit Called before anything is written.
- * @throws EtcdFailure, and what `admit` throws.
+ * @throws EtcdFailure, and any error of `admit`.
  */
 export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void>, options: RaiseOptions): Promise<void> {
   const { client, layout, logger } = options;
@@ -43,15 +43,15 @@ export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void
   await raiseAbove(seen.revision + seen.ahead, options);
 }
 
-/** Revisions by which etcd is raised at most; where more are missing, clients that were away start over. */
+/** Maximum number of revisions by which etcd is raised. If more are missing, clients that were disconnected must start over. */
 export const RAISE_MAX = 200_000;
 /** Revisions that are requested at once. */
 const AT_ONCE = 128;
 
 /**
- * Raises the fence, which invalidates writes that rely on the other history; then etcd's revision above `known`; then the floor.
+ * Raises first the fence, which invalidates writes that rely on the other history, then etcd's revision above `known`, and then the floor.
  *
- * @throws EtcdFailure
+ * @throws EtcdFailure when etcd refuses or cannot be reached.
  */
 export async function raiseAbove(known: number, { client, layout, processId, logger }: RaiseOptions): Promise<void> {
   const put = async (key: string) => {
