@@ -29,7 +29,7 @@ export const ERROR_GROUPS: readonly ErrorGroup[] = [
     intro: "Reasons why an object has no copy on the host, or why its copy is left alone.",
     prefixes: ["NAME", "HOST"],
   },
-  { title: "API servers", intro: "Errors from the tenant's or the host's API server, including missing answers.", prefixes: ["API"] },
+  { title: "API servers", intro: "Errors from the tenant's or the host's API server, including missing responses.", prefixes: ["API"] },
   { title: "Sync and command line", intro: "Events of one object, or of the whole run.", prefixes: [] },
 ];
 

@@ -22,11 +22,11 @@ export function permissionsPage(): string {
 # Permissions of the management API
 
 Owners, access rules and team membership determine who may do what; the scope of the key can only restrict these permissions. This page
-shows the answers for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} next to this
+shows the results for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} next to this
 page, comes from a model that is independent of the code, and \`test/management/permission-table.test.ts\` sends each of them.
 
-- yes: the request is answered. In a list or watch, the object is shown.
-- hidden: the list or watch is answered without the object. Every authenticated user may list; a list contains the objects that its reader may list.
+- yes: the request is allowed. In a list or watch, the object is shown.
+- hidden: the list or watch leaves out the object. Every authenticated user may list; a list contains the objects that its reader may list.
 - –: 403. 401: the key is missing, unknown or disabled. 405: no caller can do that here.
 
 ## Callers

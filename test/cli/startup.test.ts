@@ -94,7 +94,7 @@ describe("a start", () => {
       await clock.advance(1);
     }
     await started;
-    expect(lines[1]).toBe("info  The API server answers cluster=tenant server=https://tenant.example.com attempts=4");
+    expect(lines[1]).toBe("info  The API server responds cluster=tenant server=https://tenant.example.com attempts=4");
   });
 
   describe.each(["API_FORBIDDEN", "API_UNAUTHORIZED"] as const)("an API server that has just come up, and answers %s", (code) => {
@@ -113,7 +113,7 @@ describe("a start", () => {
       expect(lines.slice(0, 3)).toEqual([
         `warn  Waiting for the API server ${host} code=API_UNAVAILABLE error="no route"`,
         `warn  Waiting for the API server ${host} code=${code} error="no route"`,
-        `info  The API server answers ${host} attempts=6`,
+        `info  The API server responds ${host} attempts=6`,
       ]);
     });
 

@@ -107,7 +107,7 @@ function createWaitTeller({ side, server }: FollowedCluster, { clock, logger }: 
       logger.warn("Waiting for the API server", { ...where, code, error: message, ...counted });
     },
     answered(): void {
-      if (told !== undefined) logger.info("The API server answers", { ...where, attempts: attempts + 1 });
+      if (told !== undefined) logger.info("The API server responds", { ...where, attempts: attempts + 1 });
     },
   };
 }
