@@ -24,12 +24,12 @@ export const ASSERT = {
   fields: {
     equal: assertion("The value equals this one, including everything in it.", { value: given("The value, which may be null.") }),
     notEqual: assertion("The value is different or absent.", { value: given("The value.") }),
-    exists: assertion("There is a value, null included.", {}),
+    exists: assertion("The value exists; it may be null.", {}),
     notExists: assertion("There is no value.", {}),
     contains: assertion("A list contains this item, or a string contains this part.", {
       content: given("The item, or the part of the text."),
       count: { type: "integer", minimum: 0, description: "Exact number of times that the list contains the item. Default: at least once." },
-      any: { type: "boolean", default: false, description: "An item that is a map needs to have only the members that content lists." },
+      any: { type: "boolean", default: false, description: "With true, an item that is a map may have more members than content lists." },
     }),
     isSubset: assertion("A map has at least these members, and so do the maps inside it.", {
       content: { type: "map", required: true, values: given("The member's value."), description: "The members." },

@@ -76,14 +76,14 @@ const FAULT = {
     emptyList: cluster(
       "The syncer lists this cluster again and receives an empty list; after a while the syncer lists the cluster once more. Requires `for`.",
     ),
-    down: cluster("This cluster answers no requests and sends no events for a while. Requires `for`."),
+    down: cluster("This cluster responds to no requests and sends no events for a while. Requires `for`."),
     crash: syncer("The process ends immediately. It starts again immediately, or after `for`."),
     stall: syncer("The process pauses for a while. Requires `for`."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster succeeds, but the syncer never receives the response."),
     lateWrite: cluster("The syncer gives up on the next write to this cluster, but the write still takes effect later. Requires `for`."),
     answered: count(
-      "The next request is answered with this status instead of reaching the cluster: 403, 409, 422, 429 or 503. For 409 and 422, it is the next write.",
+      "The next request gets a response with this status and does not reach the cluster: 403, 409, 422, 429 or 503. 409 and 422 apply to the next write.",
       400,
     ),
     rival: named("Another client writes the copy of this object just before the syncer's next write to it."),

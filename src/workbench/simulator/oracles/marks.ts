@@ -97,12 +97,12 @@ export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): b
   return vcluster === name && (vclusterNamespace ?? namespace) === namespace;
 }
 
-/** Our own marks, and the labels by which others recognize a copy. */
+/** The own marks of a copy of ours. Undefined if they are missing, or the labels by which others recognize a copy. */
 export function isCopy(world: World, object: KubeObject): Marks | undefined {
   return isMarked(world, object) ? ownMarks(world, object) : undefined;
 }
 
-/** Marks and their labels, regardless of their owner: they may be inherited from another object, or belong to another virtual cluster. */
+/** Reports whether an object has marks and their labels, whether they are its own, inherited, or those of another virtual cluster. */
 export function isMarked(world: World, object: KubeObject): boolean {
   const marks = marksOf(world, object);
   const labels = object.metadata.labels ?? {};
@@ -110,12 +110,12 @@ export function isMarked(world: World, object: KubeObject): boolean {
   return marks !== undefined && labelled && marks.source.startsWith(`${labels[`${prefixOf(world)}namespace`]}/`);
 }
 
-/** Names and marks are the same for all configurations of a world. */
+/** The translator of a world: names and marks are the same in all its configurations. */
 export function translatorOf(world: World) {
   return world.generation.rules[0]!.translator;
 }
 
-/** The parts of metadata that contain marks. */
+/** The prefix of all marks. */
 export function prefixOf(world: World): string {
   return translatorOf(world).markerPrefix;
 }

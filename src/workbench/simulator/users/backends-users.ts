@@ -74,7 +74,7 @@ async function slice(world: World, random: Random): Promise<string | undefined> 
   const metadata = { ...key, labels: { "kubernetes.io/service-name": service.name } };
   const object = { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata, ...content };
   return tell(
-    `tenant has a slice that says what its Endpoints do: ${formatKey(key)}`,
+    `tenant has a slice with the backends of its Endpoints: ${formatKey(key)}`,
     world.write("tenant", (writer) =>
       before === undefined ? writer.create(ENDPOINT_SLICES, object) : writer.update(ENDPOINT_SLICES, { ...before, ...content }),
     ),
@@ -87,7 +87,7 @@ const MISSED_MS = 3_500;
 /** An operator who changes the setting `backends`, where it affects what readers see. */
 export const BACKENDS_USERS: readonly Act[] = [
   { ...{ name: "tenant serves", kind: "user", weight: 60 }, perform: serve },
-  { ...{ name: "tenant has a slice that says what its Endpoints do", kind: "user", weight: 40 }, perform: slice },
+  { ...{ name: "tenant has a slice with the backends of its Endpoints", kind: "user", weight: 40 }, perform: slice },
   {
     ...{ name: "host's mirror is slower than the syncer allows", kind: "user", weight: 20 },
     perform(world) {

@@ -18,7 +18,7 @@ export interface Span {
 
 /**
  * The spans of the values that `path` finds in the first object of the list's kind; none when the path or the object does not exist.
- * A value that is defined by an anchor elsewhere is not followed.
+ * YAML aliases are not followed.
  */
 export function matchSpans(text: string, list: PatchListName, path: string): Span[] {
   let segments: readonly Segment[];
