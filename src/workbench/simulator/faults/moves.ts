@@ -31,7 +31,7 @@ export function drawCache(
   return all.length === 0 ? undefined : random.pick(all);
 }
 
-/** Reports whether a pending request waits for a cluster. */
+/** Reports whether a pending request still waits for the response of a cluster. */
 export function isAsked({ response }: Flight): boolean {
   return response === undefined;
 }

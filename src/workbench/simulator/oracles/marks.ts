@@ -121,8 +121,8 @@ export function prefixOf(world: World): string {
 }
 
 /**
- * The tenant object that an object is a copy of, according to the marks of the syncer whose copies are adopted, with its uid; undefined if
- * none are adopted, or it has no such marks. Users write either all of them or none.
+ * The tenant object, with its UID, of which an object is a copy according to the marks of the syncer whose copies are adopted. Undefined if
+ * no copies are adopted, or the object does not have these marks. Users write either all of these marks or none.
  */
 export function adoptableSource(world: World, { metadata: { annotations = {} } }: KubeObject): { source: string; uid: string } | undefined {
   const { adopt } = world.generation.rules[0]!;
