@@ -291,7 +291,7 @@ export class SequenceWorld {
     const behind = replica.caches.find(({ idle }) => !idle);
     if (behind !== undefined) return `an event of ${behind.cluster.side} ${behind.resource.plural} has not arrived`;
     if (replica.nextDue === Infinity || replica.retriesRefused) return undefined;
-    return `something is retried at ${formatSeconds(replica.nextDue)}`;
+    return `a retry is due at ${formatSeconds(replica.nextDue)}`;
   }
 
   #later(atMs: number, what: string, perform: Due["perform"]): void {
