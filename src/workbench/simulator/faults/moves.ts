@@ -36,7 +36,7 @@ export function isAsked({ response }: Flight): boolean {
   return response === undefined;
 }
 
-/** The name of a cache and of one object in it, for the timeline. */
+/** The name of a cache, for the timeline. */
 export function cacheName({ replica, cache }: { replica: SimulatedReplica; cache: SimulatedCache }): string {
   return `replica ${replica.index} ${cache.cluster.side} ${cache.resource.plural}`;
 }
