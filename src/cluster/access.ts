@@ -45,9 +45,9 @@ export interface AccessOptions {
 }
 
 /**
- * Authorization by the roles and bindings in a store, and authentication by the tokens of a platform.
+ * Sets up authorization by the roles and bindings in a store, and authentication by the cluster's own tokens and those of a platform.
  *
- * @throws CONFIG_VALUE when the platform's keys are given and cannot be used.
+ * @throws CONFIG_VALUE if the platform's keys are passed directly and cannot be used.
  */
 export async function createAccess({ store, chance, clock, logger, platform, isNamespaced }: AccessOptions): Promise<Access> {
   const trusted = platform && (await openPlatformTokens({ trust: platform, clock, logger }));
@@ -64,8 +64,8 @@ export async function createAccess({ store, chance, clock, logger, platform, isN
 }
 
 /**
- * Admission by permission, for effects beyond the request itself: an update or an applied configuration that creates
- * an absent object needs the verb `create` too.
+ * Checks permissions for effects beyond the request itself: an update or apply request that creates an absent object also
+ * requires the verb `create`.
  */
 export function createCreationAdmission(authorizer: Authorizer, next: Admit): Admit {
   return (operation) => {

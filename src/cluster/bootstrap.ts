@@ -15,7 +15,10 @@ const API_SERVER_PORT = 6_443;
 
 const LABELS = { component: "apiserver", provider: "kubernetes" };
 
-/** Creates the objects that every cluster has from the start: its initial namespaces, roles and the Service of its API server. Existing objects stay. */
+/**
+ * Creates the objects that every cluster has from the start: its initial namespaces, its roles, and the Service of its API server.
+ * Existing objects do not change.
+ */
 export async function bootstrap(registry: Registry): Promise<void> {
   for (const name of NAMESPACE_NAMES) await ensure(registry, NAMESPACES, { metadata: { name } });
   for (const { type, body } of defaultRoles()) await ensure(registry, type, body);

@@ -116,9 +116,9 @@ const ADMIN: UserInfo = { name: "kubernetes-admin", groups: ["system:masters", "
 const VERSION = { major: "1", minor: "34", gitVersion: "v1.34.0+endpoint-sync" };
 
 /**
- * A cluster in this process: registry, first objects, controllers and a client.
+ * Creates a cluster in this process: registry, initial objects, controllers and a client.
  *
- * @throws USAGE when `controllers` names one that does not exist; the store is then unchanged and open.
+ * @throws USAGE if `controllers` names an unknown controller; the store then stays unchanged and open.
  * @example
  * const cluster = await createEmbeddedCluster({ clock, chance });
  * await cluster.client.list(NAMESPACES);

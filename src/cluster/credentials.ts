@@ -22,7 +22,7 @@ const TOKEN_BYTES = 32;
 const DAY_MS = 86_400_000;
 
 /**
- * New credentials: a separate authority for the cluster, a certificate for loopback, valid for a year, and a token.
+ * Creates credentials: a certificate authority for this cluster alone, a certificate for loopback that is valid for a year, and a token.
  *
  * @example
  * const credentials = createClusterCredentials({ name: "demo", clock: systemClock, chance: systemChance });
@@ -37,7 +37,7 @@ export function daysLeft({ certPem }: Pick<ServerCertificate, "certPem">, clock:
   return (Date.parse(new X509Certificate(certPem).validTo) - clock.now()) / DAY_MS;
 }
 
-/** Reports whether these are certificates, and the key is that of the server. */
+/** Reports whether the key belongs to the server's certificate, and the authority signed that certificate; false for invalid PEM text. */
 export function fitTogether({ caPem, certPem, keyPem }: ServerCertificate): boolean {
   try {
     const certificate = new X509Certificate(certPem);

@@ -23,8 +23,8 @@ export interface InProcessClient extends ClusterClient {
 }
 
 /**
- * A {@link ClusterClient} that calls a registry directly, for tests, simulations and embedded clusters. It behaves as the client
- * over HTTP does: bodies pass through JSON, and returned objects are frozen and shared.
+ * A {@link ClusterClient} that calls a registry directly, for tests, simulations and embedded clusters. It behaves like
+ * the HTTP client: bodies pass through JSON, and returned objects are frozen and shared.
  *
  * @example
  * const client = createInProcessClient(registry);
@@ -89,7 +89,7 @@ class RegistryClient implements InProcessClient {
   }
 
   async update(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
-    assert((object.metadata.resourceVersion ?? "") !== "", "an update carries metadata.resourceVersion");
+    assert((object.metadata.resourceVersion ?? "") !== "", "an update has metadata.resourceVersion");
     return this.#call(async () => (await this.#registry.update(resource, keyOf(object), overTheWire(object))).object);
   }
 

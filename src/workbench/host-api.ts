@@ -33,9 +33,9 @@ const services = createServices({ fraction: () => 0 });
 const DEFINITIONS: readonly ResourceDefinition[] = [endpoints, endpointSlices, services, secrets, configMaps];
 
 /**
- * Errors for which an API server would refuse an object: one entry per field, none if it accepts the object, or the kind is not known here. A
- * value of the wrong type is then the only entry, without an index in its field, as API servers report it. For a kind of `kinds` that no
- * embedded cluster has, the body is checked against the schema of its entry.
+ * The errors for which an API server would refuse an object, one per field; none if it accepts the object, or if the kind is unknown
+ * here. A value of the wrong type is the only error in the list, and its field has no index, as in the responses of API servers. Kinds
+ * that embedded clusters do not have are checked against their schema in `kinds`.
  *
  * @example
  * refusalsOf(endpointsWithHostname("DB-0"))[0]?.field; // "subsets[0].addresses[0].hostname"
@@ -81,7 +81,7 @@ export function formatRefusals(refusals: readonly FieldError[]): string {
   return refusals.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
 }
 
-/** The patch that wrote the refused value, the last one if several may have; undefined if none did. */
+/** The last patch that may have written the refused value; undefined if there is none. */
 export function patchOfRefusal({ field }: FieldError, { outcomes, object }: Pick<Patched, "outcomes" | "object">): Outcome | undefined {
   const bare = (place: string) => place.replace(/\[\d+\]/g, "");
   const isAt = (place: string) => [place, bare(place)].some((one) => one === field || one.startsWith(`${field}.`) || field.startsWith(one));

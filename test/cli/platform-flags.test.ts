@@ -76,7 +76,7 @@ describe("a cluster that accepts a platform's tokens", () => {
     const platform = await createTestPlatform(systemClock);
     const { codeWith, terminal } = await begin(flags("http://127.0.0.1:9/jwks"));
     expect(await codeWith((await tokensOf(platform))[0]!)).toBe(401);
-    expect(terminal.stderr).toContain("Cannot read the platform's keys; those read before remain valid");
+    expect(terminal.stderr).toContain("Cannot read the platform's keys; the keys that were read earlier remain valid");
   });
 });
 

@@ -265,7 +265,7 @@ describe("a token is refused", () => {
     [
       "a user of Kubernetes itself",
       () => signed(header(), claims({ sub: "system:serviceaccount:kube-system:default" })),
-      "the token names a user of Kubernetes itself",
+      "the token names a user that is reserved for Kubernetes",
     ],
     ["nothing of the platform", () => signed(header(), claims({ platform: undefined })), "the token does not identify its user"],
     ["something that this version does not know", () => signed(header(), said({ limits: [] })), "the token has an unknown claim: limits"],

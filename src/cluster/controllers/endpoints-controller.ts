@@ -20,9 +20,9 @@ const HEADLESS_LABEL = "service.kubernetes.io/headless";
 const LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
 
 /**
- * Endpoints follow their Service: they are deleted with it, and while it has a selector they list the Pods that match.
- * Endpoints of a Service without a selector belong to their writer. Source: the endpoints controller, including
- * its clean-up of leftovers at startup.
+ * Keeps Endpoints in step with their Service: lists the matching Pods while the Service has a selector, and deletes the Endpoints with
+ * the Service. Endpoints of a Service without a selector are left to their writer. Source: the endpoints controller, including its
+ * cleanup of leftovers at startup.
  */
 export async function startEndpointsController({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {
   const worker = createKeyWorker({ name: "endpoints", logger, reconcile: (key) => reconcile(registry, parseKey(key)) });

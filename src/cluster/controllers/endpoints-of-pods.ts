@@ -11,8 +11,7 @@ import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
  * are being deleted are left out too, unless the Service publishes addresses that are not ready. Source: `ShouldPodBeInEndpoints`,
  * `podToEndpointAddressForService`, `FindPort`.
  *
- * Nothing validates Pods: values that Endpoints could not hold are ignored, so that one Pod cannot prevent the others of a Service from being
- * written.
+ * Pods are not validated. Values that are invalid in Endpoints are ignored, so that a single Pod cannot block the Endpoints of its Service.
  */
 export function subsetsOf(service: KubeObject, pods: readonly KubeObject[]): EndpointSubset[] {
   const published = serviceSpecOf(service).publishNotReadyAddresses === true;

@@ -14,9 +14,9 @@ import { createOwnership, ownersOf } from "./ownership.ts";
 import type { Ownership } from "./ownership.ts";
 
 /**
- * Deletes objects once all their owners are gone, makes owners that are deleted in the foreground wait for them, and frees
- * them from owners that leave orphans. An owner is identified by name and uid; owners of kinds that this server does not know
- * are never considered gone. Source: the garbage collector of the controller manager.
+ * Deletes objects once all their owners are gone. Owners that are deleted in the foreground stay until their dependents are gone;
+ * owners that orphan their dependents are removed from the dependents' owner references. An owner is identified by name and UID;
+ * owners of kinds that this server does not know are never considered gone. Source: the garbage collector of the controller manager.
  */
 export async function startGarbageCollector({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {
   const ownership = createOwnership();

@@ -14,8 +14,8 @@ export interface GracePeriodOptions extends ClusterControllerOptions {
 }
 
 /**
- * Removes objects whose grace period is over, as a node does with its Pods once their containers have stopped. Nothing runs
- * here, so an object gets exactly the time it requested.
+ * Removes objects whose grace period is over, as a node removes its Pods once their containers have stopped. This cluster runs no
+ * containers, so a deletion always takes the whole grace period.
  */
 export async function startGracePeriodController({ registry, store, logger, clock }: GracePeriodOptions): Promise<ClusterController> {
   const ending = new Map<string, { readonly object: KubeObject; readonly timer: Timer }>();

@@ -34,7 +34,7 @@ const CONFLICTS_MAX = 100;
 const NO_TIME: Clock = { now: () => 0, monotonic: () => 0, schedule: () => ({ cancel() {} }) };
 const NO_CHANCE: Chance = { fraction: () => 0, uuid: () => "", bytes: (count) => new Uint8Array(count) };
 
-/** A controller with one worker. */
+/** Creates a controller with one worker. */
 export function createKeyWorker({ name, logger, reconcile }: KeyWorkerOptions): KeyWorker {
   const conflicts = new Map<string, number>();
   const queue = createWorkQueue({ name, clock: NO_TIME });

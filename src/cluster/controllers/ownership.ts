@@ -40,7 +40,7 @@ export function createOwnership(): Ownership {
   };
 }
 
-/** The uids that an object names as its owners. */
+/** The UIDs in the owner references of an object. */
 export function ownersOf(object: KubeObject | undefined): readonly string[] {
   return object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? NO_OWNERS;
 }

@@ -18,7 +18,8 @@ const MANAGER = "clusterrole-aggregation-controller";
 const PREFIX = storePrefix(CLUSTER_ROLES);
 
 /**
- * ClusterRoles with an `aggregationRule` have the rules of the ClusterRoles that it selects, each rule once, ordered by the names of those ClusterRoles.
+ * Gives every ClusterRole with an `aggregationRule` the rules of the ClusterRoles that this field selects. Each rule appears once; the
+ * order is that of the selected ClusterRoles' names.
  * Source: the ClusterRole aggregation controller.
  */
 export async function startRoleAggregation({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {

@@ -12,7 +12,7 @@ import { createKeyWorker } from "./key-worker.ts";
 /** The account that every namespace has. */
 const DEFAULT_ACCOUNT = "default";
 
-/** Every namespace has a ServiceAccount `default`, for as long as it is in use. Source: the service accounts controller. */
+/** Keeps a ServiceAccount `default` in every namespace that is not being deleted. Source: the service accounts controller. */
 export async function startServiceAccountController({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {
   const worker = createKeyWorker({ name: "service accounts", logger, reconcile: (namespace) => ensureAccount(registry, namespace) });
   const present = await store.list({ prefix: storePrefix(NAMESPACES) });

@@ -9,7 +9,7 @@ export interface Allocation {
 }
 
 /**
- * The numbers from `first` to `last`.
+ * Allocates the numbers from `first` to `last`.
  *
  * @example
  * createAllocation({ first: 30000, last: 32767, fraction: Math.random }).takeAny();

@@ -21,7 +21,10 @@ const ADDRESSES_MAX = 100;
 export const endpointSlices: ResourceDefinition = {
   type: ENDPOINT_SLICES,
   singular: "endpointslice",
-  shape: kindShape(ENDPOINT_SLICE_FIELDS, "Some of the endpoints of the Service that the label kubernetes.io/service-name names."),
+  shape: kindShape(
+    ENDPOINT_SLICE_FIELDS,
+    "Endpoints of the Service in the label kubernetes.io/service-name. A Service can have several slices.",
+  ),
   columns: ENDPOINT_SLICE_COLUMNS,
   strategy: {
     nameRule: dnsSubdomain,

@@ -11,7 +11,7 @@ export const PODS: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods
 /** Seconds that a Pod may take to end unless it says otherwise. */
 const GRACE_SECONDS_DEFAULT = 30;
 
-/** `v1` Pods. Selectors use the defaults of Kubernetes for fields that a Pod does not set. */
+/** `v1` Pods. Field selectors use the Kubernetes defaults for fields that a Pod does not set. */
 export const pods: ResourceDefinition = opaqueKind({
   type: PODS,
   singular: "pod",

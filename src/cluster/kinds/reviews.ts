@@ -54,7 +54,7 @@ const RULES_STATUS = objectOf({
 const USER_INFO = objectOf({ username: text, uid: text, groups: listOf(text), extra: EXTRA });
 
 /**
- * The reviews of a cluster.
+ * The review kinds of a cluster.
  *
  * @example
  * createReviews({ authorizer, tokens }).map(({ type }) => type.plural); // ["selfsubjectreviews", "tokenreviews", ...]

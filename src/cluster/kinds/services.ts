@@ -23,7 +23,7 @@ const PORT_STATUS = named("PortStatus", "State of one port of a Service at its l
 const INGRESS = named("LoadBalancerIngress", "An address at which a load balancer accepts traffic.", {
   ip: [1, text, "Its address."],
   hostname: [2, text, "Its DNS name, for load balancers that have no address."],
-  ipMode: [3, optional(text), "VIP when traffic keeps that address on its way to the nodes, otherwise Proxy."],
+  ipMode: [3, optional(text), "VIP if traffic arrives at the nodes with this address as its destination, otherwise Proxy."],
   ports: [4, listOf(PORT_STATUS), "State of each port of the Service."],
 });
 const LOAD_BALANCER = named("LoadBalancerStatus", "State of a load balancer.", {

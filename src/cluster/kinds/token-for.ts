@@ -23,9 +23,9 @@ export interface IssuedToken {
 }
 
 /**
- * The identity that the token of a subject represents. The identity of a ServiceAccount ends with the account.
+ * The identity that the token of a subject represents. A ServiceAccount's identity is valid only while the account exists.
  *
- * @throws API_NOT_FOUND when there is no such ServiceAccount, API_BAD_REQUEST when its text is not `namespace/name`.
+ * @throws API_NOT_FOUND if the ServiceAccount does not exist, API_BAD_REQUEST if its text is not `namespace/name`.
  */
 export async function tokenUserOf(registry: Registry, subject: TokenSubject): Promise<TokenBearer> {
   if ("user" in subject) {
@@ -54,7 +54,7 @@ export interface AccountToken extends Pick<Asked, "read">, Pick<TokenBearer, "ex
   readonly bound?: Bound;
 }
 
-/** The identity that the token of a ServiceAccount represents, as long as the objects that it is bound to exist with the same UID. */
+/** The identity that the token of a ServiceAccount represents. It is valid while the account and the bound object exist with the same UIDs. */
 export function accountBearer({ account, read, bound, ...rest }: AccountToken): TokenBearer {
   const { namespace = "", name = "" } = account.metadata;
   const needed: readonly Bound[] = [{ type: SERVICE_ACCOUNTS, object: account }, ...(bound ? [bound] : [])];

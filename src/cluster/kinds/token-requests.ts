@@ -74,7 +74,7 @@ export interface TokenRequestsOptions {
   readonly clock: Clock;
 }
 
-/** The TokenRequest, which ServiceAccounts answer at their subresource `token`. */
+/** The kind TokenRequest, which is served at the subresource `token` of ServiceAccounts. */
 export function createTokenRequests({ tokens, clock }: TokenRequestsOptions): Question {
   return {
     definition: DEFINITION,

@@ -6,7 +6,7 @@ export interface AggregatedRole extends KubeObject {
   readonly aggregationRule: { readonly clusterRoleSelectors: readonly LabelSelector[] };
 }
 
-/** Reports whether a ClusterRole combines others. */
+/** Reports whether a ClusterRole combines the rules of others. */
 export function hasAggregationRule(role: KubeObject): role is AggregatedRole {
   const { aggregationRule } = role as Partial<AggregatedRole>;
   return (aggregationRule?.clusterRoleSelectors ?? []).length > 0;

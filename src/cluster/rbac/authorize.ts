@@ -12,7 +12,8 @@ export const EVERYTHING: readonly PolicyRule[] = [
 ];
 
 /**
- * Decides by the grants of a user in the request's namespace. No rule revokes a grant, so their order does not affect the decision.
+ * Decides a request by the grants that its user has in its namespace. No rule revokes a permission, so the order of the grants does
+ * not affect the decision.
  *
  * @example
  * authorize({ verb: "get", path: "/metrics" }, []); // { allowed: false, reason: "" }
@@ -25,7 +26,7 @@ export function authorize(attributes: Attributes, grants: Iterable<Grant>): Acce
 }
 
 /**
- * An authorizer by roles and bindings. Members of `system:masters` need none.
+ * Creates an authorizer that decides by roles and bindings. It allows everything to members of `system:masters`.
  *
  * @example
  * const authorizer = createRbacAuthorizer(await followPolicy(store));

@@ -31,8 +31,8 @@ export interface PermissionWrite {
 export type PermitWrite = (write: PermissionWrite) => void;
 
 /**
- * For roles: a user who has the rules, or the verb `escalate` on the role, may write them. Rules that are aggregated from other
- * roles are not known in advance, so only users who may do everything can set or remove an `aggregationRule`.
+ * Guards writes of roles: a user can write only rules that the user already has, or needs the verb `escalate` on the role. Rules that
+ * are aggregated from other roles are not known in advance, so only users with all permissions can set or remove an `aggregationRule`.
  */
 export function createRolePermit(policy: Policy): PermitWrite {
   return ({ type, user, object, old }) => {
@@ -57,7 +57,7 @@ function powers(role: KubeObject): unknown {
   return [rulesIn(role), role["aggregationRule"]];
 }
 
-/** For bindings: a user who has the rules of the role, or the verb `bind` on it, may grant it. */
+/** Guards writes of bindings: to grant a role, a user must have all its rules, or the verb `bind` on the role. */
 export function createBindingPermit(policy: Policy): PermitWrite {
   return ({ type, user, object, old }) => {
     const { roleRef, subjects, metadata } = object as Binding;
@@ -91,7 +91,7 @@ interface Demand {
 function demandHeld({ policy, user, type, object, rules }: Demand): void {
   const { name = "", namespace = "" } = object.metadata;
   const count = rules.reduce((sum, rule) => sum + simpleRuleCount(rule), 0);
-  if (count > COMBINATIONS_MAX) throw forbiddenRequest(type, name, `it has more than ${COMBINATIONS_MAX} combinations to check`);
+  if (count > COMBINATIONS_MAX) throw forbiddenRequest(type, name, `its rules have more than ${COMBINATIONS_MAX} combinations to check`);
   const missing = missingRules(createRbacAuthorizer(policy).rulesFor(user, namespace), rules);
   if (missing.length === 0) return;
   const who = `user ${JSON.stringify(user.name)} (groups=${quoted(user.groups)})`;
@@ -100,7 +100,7 @@ function demandHeld({ policy, user, type, object, rules }: Demand): void {
 }
 
 /**
- * Permissions of `wanted` that `held` lacks: one rule per resource and name, with all its verbs.
+ * The permissions in `wanted` that `held` lacks: one rule per resource and name, with all missing verbs.
  *
  * @example
  * missingRules([], [{ verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] }]); // the same rule

@@ -42,7 +42,7 @@ export interface Policy {
 }
 
 /**
- * A policy that follows a store: every earlier write is visible in a look-up.
+ * A policy that follows a store: every lookup includes all earlier writes.
  *
  * @example
  * const policy = await followPolicy(store);

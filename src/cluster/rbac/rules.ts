@@ -43,7 +43,7 @@ function pathMatches(pattern: string, path: string): boolean {
 }
 
 /**
- * A rule for one verb on one resource, or on one path.
+ * Splits a rule into rules for a single verb on a single resource or path.
  *
  * @example
  * simpleRules({ verbs: ["get", "list"], apiGroups: [""], resources: ["pods"] }); // one with get, one with list
@@ -59,7 +59,7 @@ export function* simpleRules(rule: PolicyRule): Generator<PolicyRule> {
   }
 }
 
-/** The number of {@link simpleRules}, without creating them. */
+/** The number of rules that {@link simpleRules} yields, computed without creating them. */
 export function simpleRuleCount(rule: PolicyRule): number {
   const { verbs, apiGroups = NOTHING, resources = NOTHING, resourceNames = NOTHING, nonResourceURLs = NOTHING } = rule;
   return verbs.length * (nonResourceURLs.length + apiGroups.length * resources.length * Math.max(1, resourceNames.length));
@@ -69,7 +69,7 @@ function simpleRule({ group, resource, name, verb }: { group: string; resource: 
   return { verbs: [verb], apiGroups: [group], resources: [resource], ...(name !== undefined && { resourceNames: [name] }) };
 }
 
-/** Reports whether `owned` allows everything that a simple rule does. */
+/** Reports whether `owned` allows everything that a simple rule allows. */
 export function ruleCovers(owned: PolicyRule, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): boolean {
   if (!hasOrAll(owned.verbs, verbs[0]!)) return false;
   if (nonResourceURLs !== undefined) return (owned.nonResourceURLs ?? NOTHING).some((pattern) => pathMatches(pattern, nonResourceURLs[0]!));

@@ -4,8 +4,8 @@ import type { Attributes } from "../../apiserver/access/authorization.ts";
 const EVERY_NAMESPACE = "\0";
 
 /**
- * The request in the form that scopes match. A request across all namespaces names no namespace, like a request for cluster-scoped
- * objects. A rule for the namespace "" must allow only the latter.
+ * Converts a request into the form that scopes match. A request across all namespaces has the namespace "", and so has a request for
+ * cluster-scoped objects; a rule for the namespace "" must allow only the latter.
  *
  * @example
  * inEveryNamespace({ verb: "get", path: "/version" }, () => true); // the same

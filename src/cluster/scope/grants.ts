@@ -68,7 +68,7 @@ export function grantsOf(scope: AccessScope, options: ScopeOptions = {}): ScopeG
   ];
 }
 
-/** Grants of a role: the command line reads the managed objects, or those of the listed projects. */
+/** Grants of a role: the platform's command line can read all management objects, or only those of the listed projects. */
 export function roleGrants({ role = "", projects = [], virtualClusters = [] }: ScopeRole, options: ScopeOptions = {}): ScopeGrant[] {
   if (!PLATFORM_CLI_ROLES.includes(role)) return [];
   const unlimited = projects.length === 0 && virtualClusters.length === 0;

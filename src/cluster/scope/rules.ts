@@ -26,7 +26,7 @@ const EVERYTHING: readonly string[] = [WILDCARD];
 const NOTHING: readonly string[] = [];
 
 /**
- * A user's rules within all of their scopes: the same rules if there are none.
+ * Limits a user's rules to what all scopes of the user allow; without scopes, returns the rules unchanged.
  *
  * @example
  * rulesWithin([{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }], user, { target, namespace: "shop" });

@@ -23,7 +23,7 @@ const SCOPE_RESOURCES = named("AccessScopeRuleResources", "Resources of one API 
   group: [text, "The API group; empty for the core group."],
   resources: [
     listOf(text),
-    "Resources such as pods, subresources such as pods/log, * for all with their subresources, pods/* for all subresources of one, */scale for one subresource of all. Empty for all. An entry must not repeat what a wildcard covers.",
+    "Resources such as pods, and subresources such as pods/log. * matches all resources and subresources, pods/* all subresources of pods, and */scale the subresource scale of all resources. Empty for all. An entry must not repeat what a wildcard covers.",
   ],
   resourceNames: [listOf(text), "Names of objects; requires resources. Empty for all."],
 });

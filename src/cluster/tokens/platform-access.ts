@@ -24,8 +24,9 @@ const ADMINISTRATORS: readonly string[] = ["platform:admins"];
 const NOTHING: readonly string[] = [];
 
 /**
- * A policy that gives bearers of tokens the ClusterRoles that their tokens name, everywhere, and administrators everything. Unlike
- * `system:masters` these go through every check, so that a scope limits what they may pass on.
+ * Adds grants to a policy: users have the ClusterRoles that their platform tokens name, in all namespaces, and administrators of the
+ * platform have all permissions. Unlike members of `system:masters`, administrators are checked like other users, so a scope also
+ * limits the permissions that they can grant.
  */
 export function withPlatformGrants(policy: Policy, administrators: readonly string[] = ADMINISTRATORS): Policy {
   return {
@@ -60,9 +61,9 @@ function optionsOf({ projectNamespacePrefix }: Pick<ScopedTrust, "projectNamespa
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the token does not allow it" };
 
 /**
- * An authorizer that allows bearers of scoped tokens no more than their scopes allow in this cluster. Requests that lead outside a scope
- * are refused regardless of what the scope allows: limited users cannot impersonate, and users limited within this cluster cannot write
- * roles or bindings or create tokens of ServiceAccounts, whose bearers would not be limited.
+ * An authorizer that allows bearers of scoped tokens no more than their scopes allow in this cluster. Requests that lead out of
+ * a scope are refused even if the scope allows them: limited users cannot impersonate. Users whose scope covers only a part of this
+ * cluster also cannot write roles or bindings, or create tokens of ServiceAccounts, because no scope would limit the bearers of these.
  */
 export function withinScopes(authorizer: Authorizer, trust: ScopedTrust): Authorizer {
   const { target, isNamespaced } = trust;

@@ -40,10 +40,10 @@ const KEYS_MAX = 100;
 const RSA_BITS_MIN = 2_048;
 
 /**
- * The platform's keys. A source is read once before this resolves; if that fails, it is logged and retried with the next
- * token.
+ * Opens the platform's keys. A source is read once before the promise resolves; a failure is logged, and the next token starts
+ * another attempt.
  *
- * @throws CONFIG_VALUE when keys that are given directly cannot be used.
+ * @throws CONFIG_VALUE if the keys are passed directly and cannot be used.
  */
 export async function openPlatformKeys({ keys, clock, logger }: PlatformKeysOptions): Promise<PlatformKeys> {
   if (typeof keys !== "function") {
@@ -92,7 +92,7 @@ class FollowedKeys implements PlatformKeys {
       this.#known = readKeySet(await this.#readInTime());
       this.#freshAt = clock.monotonic();
     } catch (error) {
-      logger.warn("Cannot read the platform's keys; those read before remain valid", {
+      logger.warn("Cannot read the platform's keys; the keys that were read earlier remain valid", {
         reason: messageOf(error),
         known: this.#known.size,
       });
@@ -117,9 +117,9 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 /**
- * The keys of a JWKS document (RFC 7517) that can verify tokens, by their ids. Others are ignored, because they may have another purpose.
+ * The keys of a JWKS document (RFC 7517) that can verify tokens, by their IDs. Other keys are ignored: they may have another purpose.
  *
- * @throws CONFIG_VALUE when it is not such a document, contains no usable key, a private key, or two keys with one id.
+ * @throws CONFIG_VALUE if the value is not a JWKS document, contains a private key or two keys with the same ID, or has no usable key.
  */
 export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
   const listed = isRecord(document) ? document["keys"] : undefined;
@@ -135,7 +135,7 @@ export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
     if (found.has(kid)) throw unusable(`two keys have the id ${JSON.stringify(kid)}`);
     found.set(kid, key);
   }
-  if (found.size === 0) throw unusable("none of the keys has an id and is for ES256 or RS256");
+  if (found.size === 0) throw unusable("expected at least one ES256 or RS256 key with an id");
   return found;
 }
 

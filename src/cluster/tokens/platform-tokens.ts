@@ -78,9 +78,9 @@ const PLATFORM_CLAIM = objectOf({
 const LISTS: readonly (keyof PlatformClaim)[] = ["groups", "clusterRoles", "scopes"];
 
 /**
- * Verifies tokens of a platform.
+ * Creates a verifier for the tokens of a platform.
  *
- * @throws CONFIG_VALUE when the platform's keys are given and cannot be used.
+ * @throws CONFIG_VALUE if the platform's keys are passed directly and cannot be used.
  * @example
  * const tokens = await openPlatformTokens({ trust, clock: systemClock, logger: silentLogger });
  * (await tokens.identify(token))?.user.name; // "jane"
@@ -118,7 +118,7 @@ export function withPlatformTokens(own: Tokens, platform: Pick<Tokens, "identify
   };
 }
 
-/** Ends watches with the token that opened them, with the answer that a new request would get: 401. */
+/** Ends a watch when the token that opened it expires, with the status that a new request would get: 401. */
 export function endWithTokens(platform: Pick<PlatformTokens, "endOf">, clock: Clock): OnWatch {
   return (_user, end, caller) => {
     const at = platform.endOf(caller);
@@ -169,7 +169,7 @@ function isTime(value: unknown): value is number {
  */
 function userOf({ sub, platform }: JsonObject): UserInfo {
   if (typeof sub !== "string" || sub === "") throw unauthorized("the token names no user");
-  if (sub.startsWith(SYSTEM)) throw unauthorized("the token names a user of Kubernetes itself");
+  if (sub.startsWith(SYSTEM)) throw unauthorized("the token names a user that is reserved for Kubernetes");
   const { groups, clusterRoles, scopes, accessKey } = readClaim(platform);
   const extra = {
     ...(accessKey && { [EXTRA_ACCESS_KEY]: [accessKey] }),

@@ -25,10 +25,10 @@ const KEY_ID_LENGTH_MAX = 256;
 const HEADER_MEMBERS: readonly string[] = ["alg", "kid", "typ"];
 
 /**
- * Parses a token of three parts without verifying it.
+ * Parses a token without verifying its signature.
  *
- * @throws API_UNAUTHORIZED for a string that is longer than {@link TOKEN_LENGTH_MAX}, is no such token, has a duplicate member, is
- * nested too deeply, requests another algorithm, or has anything in its header other than `alg`, `kid` and `typ`.
+ * @throws API_UNAUTHORIZED if the text is longer than {@link TOKEN_LENGTH_MAX} or is not a token of three parts; if its JSON has a
+ * duplicate member or is nested too deeply; or if the header has a different algorithm, or a member other than `alg`, `kid` and `typ`.
  */
 export function openToken(token: string): TokenParts {
   if (token.length > TOKEN_LENGTH_MAX) throw unauthorized(`the token is longer than ${TOKEN_LENGTH_MAX} characters`);

@@ -43,8 +43,8 @@ export interface AssertSubject {
 }
 
 /**
- * Reads an `asserts` list. Reported: mismatches with {@link ASSERTS}, entries without a statement or with two, paths and regular
- * expressions that do not parse. The result is only meaningful without errors.
+ * Reads an `asserts` list. Reports mismatches with {@link ASSERTS}, entries that do not have exactly one statement, and paths and
+ * regular expressions that do not parse. The result is only meaningful without errors.
  *
  * @example
  * const asserts = readAsserts(valueAt(test, "asserts"), { report, field: "tests[0].asserts" });
@@ -83,7 +83,13 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
   const written = WRITTEN[name];
   if (written !== undefined && entry.value.kind === "map" && !entry.value.entries.has(written)) {
     const message = `Missing required field ${JSON.stringify(written)}`;
-    report.error({ code: "CONFIG_REQUIRED", at: keyStartOf(entry), field: inner, message, hint: "Write null as null" });
+    report.error({
+      code: "CONFIG_REQUIRED",
+      at: keyStartOf(entry),
+      field: inner,
+      message,
+      hint: `If null is meant, write ${written}: null`,
+    });
   }
   checkPattern(valueAt(entry.value, "pattern"), { report, field: fieldPath(inner, "pattern") });
   const paths = readPaths(entry.value, { report, field: inner });
@@ -136,7 +142,7 @@ export function checkAssert(assert: Assert, subject: AssertSubject): TestFailure
   return findFailure(assert, subject)?.failure;
 }
 
-/** As {@link checkAssert}, with the place in the object. */
+/** Like {@link checkAssert}, but also returns the place in the object. */
 export function findFailure(assert: Assert, subject: AssertSubject): AssertFinding | undefined {
   try {
     return check(assert, subject);

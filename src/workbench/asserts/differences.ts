@@ -11,8 +11,8 @@ export interface Difference {
 }
 
 /**
- * The places where two documents differ, in document order, as deep as both contain maps or lists. A map that one of them lacks
- * differs member by member.
+ * The places where two documents differ, in document order. Maps and lists that are in both are compared member by member; a map
+ * that only one of the documents has counts as one difference per member.
  *
  * @example
  * differences({ a: { b: 1, c: 2 } }, { a: { b: 1, c: 3 } }); // [{ path: "a.c", before: 2, after: 3 }]
@@ -48,7 +48,7 @@ function membersOf(value: unknown, other: unknown): ReadonlyMap<PathStep, unknow
 }
 
 /**
- * Reports whether the value at one concrete path is, or is in, the value at the other.
+ * Reports whether a concrete path equals another one or leads to a value inside it.
  *
  * @example
  * isPathWithin("subsets[0].addresses[3].ip", "subsets[0].addresses[3]"); // true

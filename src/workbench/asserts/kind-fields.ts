@@ -14,7 +14,8 @@ import type { ObjectSchema, Schema } from "../../schema/schema.ts";
 const OF_ALL_KINDS = ["apiVersion", "kind"];
 
 /**
- * Why a path does not exist in the kind, if that is clear: a name that the kind does not have but that resembles one it has.
+ * Explains why a path does not exist in a kind, if the cause is clear: one of its names is not a field, but resembles one. Otherwise
+ * undefined.
  *
  * @example
  * misspelling("Endpoints", compilePath("subsets[*].adresses[*].ip").segments); // 'Endpoints have no "adresses" there; did you mean "addresses"?'
@@ -35,8 +36,8 @@ export function misspelling(kind: unknown, segments: readonly Segment[]): string
 }
 
 /**
- * Finds a path that API servers never return, as far as that is clear; undefined if there is none. Such a path has a name that resembles a
- * field of the kind, or a string in place of a list.
+ * Describes the first part of an object that no API server would return, if that is clear: a name that resembles a field of the kind, or
+ * a value of the wrong type, such as a string in place of a list. Otherwise undefined.
  *
  * @example
  * misfitOf({ apiVersion: "v1", kind: "Endpoints", subsets: "none" }); // "subsets is a string in place of a list"

@@ -33,7 +33,7 @@ export function createRegexMatcher(sandbox: Sandbox): RegexMatcher {
 }
 
 /**
- * Why a string is not a regular expression, or undefined when it is one. Nothing is matched.
+ * Explains why a string is not a valid regular expression; undefined if it is valid. Matches nothing.
  *
  * @example
  * regexProblem("("); // "Unterminated group"

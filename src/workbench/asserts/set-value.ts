@@ -5,12 +5,11 @@ import type { PathStep } from "../../engine/path/path.ts";
 import { setOwn } from "../../schema/node.ts";
 
 /**
- * The document with `value` at `path`. For a path without a wildcard, missing maps and lists on the way are created, and an index may
- * be the one after the last element; with a wildcard, every match gets the value. Null removes the value. The document is not
- * changed.
+ * Returns a copy of the document with `value` at `path`. A path without a wildcard creates missing maps and lists on the way, and its
+ * index can be one past the end of a list. With a wildcard, every match gets the value. Null removes the value.
  *
- * @throws PATH_SYNTAX, PATH_UNSUPPORTED when the path does not parse.
- * @throws CONFIG_VALUE when it leads through something that is not a map or list, leaves a gap in a list, or matches nothing.
+ * @throws PATH_SYNTAX, PATH_UNSUPPORTED if the path does not parse.
+ * @throws CONFIG_VALUE if the path leads through a value other than a map or list, leaves a gap in a list, or matches nothing.
  * @example
  * setValue({ metadata: {} }, "metadata.labels.tier", "web"); // { metadata: { labels: { tier: "web" } } }
  */

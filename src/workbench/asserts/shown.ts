@@ -1,7 +1,7 @@
 const SHOWN_MAX = 100;
 
 /**
- * A JSON value for messages: on one line, shortened if it is long.
+ * Formats a JSON value for messages: on one line, shortened if it is long.
  *
  * @example
  * shown({ a: 1 }); // '{"a":1}'

@@ -46,10 +46,10 @@ interface Watched {
 }
 
 /**
- * Watches an engine.
+ * Measures which expressions and branches of an engine run.
  *
- * @param sandbox runs the watched expressions; made with `watchingLimits` and the engine's own `toHostDns`. An expression that
- * a limit stops there counts as run, without its branches.
+ * @param sandbox runs the watched expressions; create it with `watchingLimits` and the engine's own `toHostDns`. If a limit stops an
+ * expression there, the expression counts as run, but none of its branches does.
  * @example
  * const coverage = createCoverage(await createSandbox({ limits: watchingLimits(settings.limits) }));
  * const engine = await createEngine({ config, settings, vcluster, instrument: coverage.instrument });

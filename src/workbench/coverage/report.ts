@@ -13,7 +13,7 @@ export interface Percentages {
   readonly branches: number;
 }
 
-/** The sums of hits of the same expressions and branches. */
+/** Merges several reports: the hits of the same expression or branch are added up. */
 export function mergeCoverage(coverages: readonly SuiteCoverage[]): SuiteCoverage {
   const key = ({ source, list, index, path, direction }: CoveredPatch) => [source, list, index, path, direction];
   return {
@@ -38,7 +38,7 @@ function sum<Item extends CoveredPatch>(items: readonly Item[], keyOf: (item: It
   return [...sums.values()];
 }
 
-/** The coverage that was reached. */
+/** The percentage of expressions and of branches that ran. */
 export function percentagesOf({ patches, branches }: SuiteCoverage): Percentages {
   return { patches: share(patches), branches: share(branches) };
 }

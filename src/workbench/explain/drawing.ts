@@ -33,8 +33,8 @@ interface DrawnLine {
 }
 
 /**
- * `text` with the values below each of its lines; long lines are broken. If several values have the same anchor, the value of the longest
- * text is drawn; intermediate members on the way to a drawn one are left out.
+ * Draws `text` with the values below each of its lines; long lines are broken. If several values have the same anchor, the value of the
+ * longest text is drawn. Intermediate members that lead to a drawn one are left out.
  */
 export function draw(text: string, values: readonly DrawnValue[]): string {
   const drawn = drawnValues(values);

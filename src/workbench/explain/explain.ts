@@ -42,9 +42,9 @@ export function watchingLimits(limits: SandboxLimits): SandboxLimits {
 }
 
 /**
- * The values of the parts of `text`, as far as it ran: up to the exception if it throws.
+ * Evaluates `text` and returns the values of its parts. If it throws, these are the values up to the exception.
  *
- * There are no values when the text hits a limit, or if watching would change its behaviour (an expression that reads its
+ * There are no values if the text exceeds a limit, or if watching would change its behaviour (an expression that reads its
  * own source).
  *
  * @example

@@ -94,8 +94,8 @@ export const patchMatchers = {
     const runs = report.laws.reduce((most, law) => Math.max(most, law.runs), 0);
     const pass = verdict === "lossless";
     const lines = broken === undefined ? [] : [`  ${formatLawSteps(broken.steps)}`, `  ${broken.explanation}`];
-    const told = `${verdict}, ${meaningOf(verdict)}`;
-    const wanted = pass ? `Expected no round trip, found it ${told} (${runs} values)` : `Expected a round trip, found it ${told}`;
+    const found = `found verdict "${verdict}": ${meaningOf(verdict)}`;
+    const wanted = pass ? `Expected no lossless round trip, ${found} (${runs} values)` : `Expected a lossless round trip, ${found}`;
     return { pass, message: () => [wanted, "", nameOf(patch), ...expressionsOf(patch), ...lines].join("\n") };
   },
   toCostLessThan(received: unknown, fuel: number, { values, direction = "toHost", ...options }: CostOptions = {}): MatcherResult {

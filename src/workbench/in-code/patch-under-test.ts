@@ -92,9 +92,9 @@ export interface PatchParts {
 }
 
 /**
- * A patch of an engine.
+ * Creates a patch under test from a patch of an engine. The result throws USAGE for a value if the path has JSONPath operators and
+ * `options.object` has no value there.
  *
- * @throws USAGE, later, when values are put in: the path has operators of JSONPath, and the `object` has no value there.
  * @example
  * createPatchUnderTest({ engine, watching, rules, patch: rules.patches[0] }).toHost("10.0.0.1").value;
  */
@@ -178,7 +178,7 @@ function place({ rules, patch }: PatchParts, direction: Direction, given: JsonOb
   const [found] = patch.path.find(around);
   if (found === undefined && !isPlain) {
     throw new EngineError("USAGE", `Cannot determine where ${canonical} leads: expected an object with a value there`, {
-      details: { hint: "Give one in options.object" },
+      details: { hint: "Pass one as options.object" },
     });
   }
   const options = { resource, shape, segments, sources: { words: findWords([]), seen: [] }, looksAtObject: false };

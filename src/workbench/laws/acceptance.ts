@@ -8,7 +8,7 @@ import type { AcceptedDrift } from "../../engine/config/accepted-drifts.ts";
 import { compilePath } from "../../engine/path/path.ts";
 import type { LawReport, ListReport, PairReport } from "./report.ts";
 
-/** Marks accepted drifts, and names the positions of entries that no drift needs. */
+/** Marks accepted drifts, and lists the positions of entries that match no drift. */
 export function acceptDrifts(
   { pairs, lists }: Pick<LawReport, "pairs" | "lists">,
   entries: readonly AcceptedDrift[],

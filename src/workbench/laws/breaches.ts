@@ -25,7 +25,7 @@ export function breachesOf({ pairs, lists }: LawReport): readonly LawBreach[] {
 }
 
 /**
- * Positions of patches, for messages.
+ * Formats positions of patches for messages.
  *
  * @example
  * nameTogether([0, 2]); // "#0 and #2"

@@ -10,7 +10,7 @@ import type { LawStep, PairEvidence, PairReport } from "./report.ts";
 import type { Arrival, Trip } from "./trips/trip.ts";
 
 /**
- * The steps of a value, on one line.
+ * Formats the steps of a value on one line.
  *
  * @example
  * formatLawSteps([{ on: "tenant", value: "a" }, { on: "host", value: "p-a" }]); // 'tenant "a" → host "p-a"'

@@ -37,10 +37,11 @@ export interface TestRun {
 }
 
 /**
- * All failed statements, in the order of a report: failed patches first, since they are most often the cause of the rest, which comes in the
- * order of the file. Statements about a place where a patch failed unexpectedly are left out: the failure itself is reported.
+ * All failures of a test run, in the order in which reports show them: failed patches first, because they often cause the other failures,
+ * then failed statements in the order of the file. Statements about a place where a patch failed unexpectedly are left out, because the
+ * failure of the patch is reported.
  *
- * @throws EXPRESSION_FUEL when a regular expression of `error` takes too many steps.
+ * @throws EXPRESSION_FUEL if a regular expression of `error` takes too many steps.
  */
 export function checkRun(run: TestRun): readonly AssertFinding[] {
   const overall = checkOverall(run);

@@ -47,7 +47,7 @@ export interface EngineCache {
 }
 
 /**
- * An empty cache.
+ * Creates an empty cache of engines.
  *
  * @example
  * const engines = createEngineCache();

@@ -58,7 +58,7 @@ function reaches({ path }: CompiledPatch, concrete: string): boolean {
   });
 }
 
-/** The last evaluation that made the value at a place, or a value in or around it. */
+/** The last evaluation that produced the value at a place, a value inside it, or a value that contains it. */
 export function evaluationAt(evaluations: readonly PatchEvaluation[], place: string): PatchEvaluation | undefined {
   return evaluations.findLast(({ patch, scope: { context } }) => {
     return isPathWithin(place, context.path) || isPathWithin(context.path, place) || patch.path.canonical === place;

@@ -28,7 +28,7 @@ export interface TestRules {
  * The rules of a context: the suite's configuration for its virtual cluster, with its `context.vcluster.config`.
  *
  * @throws CONFIG_VALUE when the configuration is not valid for that virtual cluster.
- * @throws EXPRESSION_FUEL as the cache.
+ * @throws EXPRESSION_FUEL when compiling the expressions takes more than `limits.configurationFuel`.
  */
 export async function rulesOfContext(suite: Suite, { vcluster }: SuiteContext, engines: EngineCache): Promise<TestRules> {
   const { name, namespace } = vcluster;
@@ -61,8 +61,8 @@ export async function withCoverage(from: TestRules, engines: EngineCache): Promi
 }
 
 /**
- * Rules that remember names of referenced objects for one test only: those of `objects`, and those that the test itself translates. Rules
- * without references are returned as they are.
+ * Rules whose names of referenced objects are valid for one test only: the names of `objects`, and those that the test itself translates.
+ * Rules without references are returned unchanged.
  */
 export function withOwnNames(rules: readonly Rules[], objects: readonly KubeObject[]): readonly Rules[] {
   if (!rules.some(({ patches }) => patches.some(({ reference }) => reference !== undefined))) return rules;

@@ -2,7 +2,7 @@
 export type Timed = <T>(work: () => T | Promise<T>) => Promise<readonly [T, { readonly ms?: number }]>;
 
 /**
- * Measures with a clock in milliseconds; without one nothing is measured.
+ * Creates a function that measures how long work takes, by a clock in milliseconds. Without a clock, it measures nothing.
  *
  * @example
  * const [value, { ms }] = await createTimed(() => performance.now())(() => 1);

@@ -89,7 +89,7 @@ export class Channel {
     worker.onmessage = ({ data }) => {
       if (worker === this.#worker && data.id === this.#asked?.id) this.#receive(data, this.#asked);
     };
-    worker.onerror = ({ message = "for a reason that the browser does not give" }) => {
+    worker.onerror = ({ message = "the browser gives no reason" }) => {
       if (worker === this.#worker) this.#fail(`The engine could not run: ${message}`);
     };
     return worker;

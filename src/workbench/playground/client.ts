@@ -45,7 +45,7 @@ export const PAIRS_TOO_LONG = "Testing the pairs with many values took too long 
 const PAIRS_AFTER_MS = 300;
 
 /**
- * A client with its own workers, the first of which starts immediately.
+ * Creates a client with its own workers. The first one starts immediately.
  *
  * @example
  * const client = createClient({ start: () => new Worker(url), clock: systemClock, onAnswer: show, onPairs: showPairs, onFailure: tell });

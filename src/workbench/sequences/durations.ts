@@ -1,7 +1,7 @@
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /**
- * Milliseconds of a duration such as "500ms", "10s" or "1m30s", rounded to whole ones. Any other text is 0.
+ * Converts a duration such as "500ms", "10s" or "1m30s" to whole milliseconds. Any other text becomes 0.
  *
  * @example
  * parseDuration("1m30s"); // 90000

@@ -33,7 +33,7 @@ export function hostKeyOf(world: World, resource: ResourceType, key: ObjectKey):
   return world.generation.rules[0]!.translator.toHost(key, resource);
 }
 
-/** A change to one object by a user who has just read it. Returns false if it does not exist, or the server refuses. */
+/** Changes an object, as a user does who has just read it. Returns false if it does not exist or the server refuses the change. */
 export async function alter(
   world: World,
   at: { readonly side: Side; readonly resource: ResourceType; readonly key: ObjectKey },
@@ -44,7 +44,7 @@ export async function alter(
   return world.write(at.side, (writer) => writer.update(at.resource, change(object)));
 }
 
-/** The action of a user, after the answer of the cluster. */
+/** The line of the timeline for a user's action: `what`, followed by ": refused" if the cluster refuses it. */
 export async function tell(what: string, writing: Promise<boolean>): Promise<string> {
   return (await writing) ? what : `${what}: refused`;
 }

@@ -14,8 +14,9 @@ const PATIENCE_MS = 130_000;
 const RESYNCS = 3;
 
 /**
- * The faults have stopped: every cluster can be reached. Contradicted caches must request a new list (L5); then every cache is
- * listed. After that, everything must settle as the contract requires (L1, L2, L6), and stay (L4) without a write or a read (L3), even after every replica restarts.
+ * Ends all faults, and checks that everything settles. Caches that their cluster contradicts must request a new list (L5); then all
+ * caches are listed. After that, the clusters must reach the state that the contract requires (L1, L2, L6). This state must last (L4),
+ * without a write or a read (L3), even after every replica restarts.
  */
 export async function checkLiveness(world: World): Promise<void> {
   await endFaults(world);

@@ -5,8 +5,8 @@ import type { Decision, Run, RunOptions } from "./run.ts";
 const SHRINK_TRIES = 2_000;
 
 /**
- * The shortest run found that breaks the same promise: leaves out parts of the run, large ones first, as long as
- * the promise is still broken (delta debugging). Steps that depend on a removed part are skipped.
+ * Finds a shorter run that breaks the same promise. It removes parts of the run, large ones first, as long as the promise is still
+ * broken (delta debugging). Steps that depend on a removed part are skipped.
  */
 export async function shrink(failed: Run, options: RunOptions, triesMax = SHRINK_TRIES): Promise<Run> {
   let best = failed;

@@ -52,8 +52,8 @@ export interface SwarmOptions {
 }
 
 /**
- * A random mix for one seed: some faults and some users, each with its own frequency. Bugs can mask
- * other bugs; seeds that differ in kind find more than seeds that differ only in order.
+ * Draws a mix for one seed: some faults and some users, each with its own frequency. Bugs can mask other bugs, so seeds with different
+ * mixes find more than seeds with the same mix in a different order.
  */
 export function drawSwarm(random: Random, options: SwarmOptions = {}): Swarm {
   const { adopts = false, mirrors = false, choosesBackends = false, plain = [] } = options;

@@ -271,7 +271,7 @@ export class World {
   }
 }
 
-/** The failure of a request to a cluster that does not answer. */
+/** The error of a request to a cluster that does not respond. */
 export function simulatedOutage(side: Side): EngineError {
   return new EngineError("API_UNAVAILABLE", `Cannot reach the ${side} cluster`);
 }
@@ -297,7 +297,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 }
 
 function noTimers(): never {
-  throw new EngineError("INTERNAL", "Broken invariant: nothing waits by itself in a simulation");
+  throw new EngineError("INTERNAL", "Broken invariant: a simulation uses no timers of the clock");
 }
 
 /**

@@ -57,7 +57,7 @@ test.each([
   ],
   [
     "{ at: 0s, tenant: { delete: web, set: { a: 1 } } }",
-    "47: error CONFIG_VALUE sequences[0].events[0].tenant.set: set goes with apply and edit, not with delete",
+    "47: error CONFIG_VALUE sequences[0].events[0].tenant.set: set is allowed with apply and edit, not with delete",
   ],
   [
     "{ at: 0s, tenant: { edit: web, set: { 'a[': 1 } } }",
@@ -121,7 +121,7 @@ test.each([
   ],
   [
     "{ host: { web: { notes: [] } } }",
-    "33: error CONFIG_VALUE sequences[0].expect[0].host.web.notes: notes are about objects of the tenant cluster",
+    "33: error CONFIG_VALUE sequences[0].expect[0].host.web.notes: notes exist only for objects of the tenant cluster",
   ],
   [
     "{ host: { web: { asserts: [{ equals: { path: a, value: 1 } }] } } }",

@@ -94,7 +94,7 @@ test("a syncer that never rests is noticed, too", async () => {
   };
   const result = await play(sequence([WEB], ["{ host: { web: present } }"]), { createCore });
   expect(messagesOf(result)).toEqual([
-    expect.stringMatching(/^web[.]patch-test[.]yaml:22:19 The syncer does not settle: at [0-9.]+s something is retried at [0-9.]+s$/),
+    expect.stringMatching(/^web[.]patch-test[.]yaml:22:19 The syncer does not settle: at [0-9.]+s a retry is due at [0-9.]+s$/),
   ]);
 });
 

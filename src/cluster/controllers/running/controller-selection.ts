@@ -31,7 +31,7 @@ const EVERY = "*";
 /**
  * The controller with this name, which may be an older name.
  *
- * @throws USAGE when there is none, with the nearest name as hint.
+ * @throws USAGE if there is none; the hint suggests the most similar name.
  */
 export function controllerNamed(text: string): ControllerName {
   const name = CONTROLLER_NAMES.find((known) => known === text) ?? ALIASES.get(text);
@@ -42,10 +42,11 @@ export function controllerNamed(text: string): ControllerName {
 }
 
 /**
- * Which controllers a list selects, read as kube-controller-manager reads its `--controllers`: `*` is all of them, a name is one
- * of them, and a name with the prefix `-` is excluded; the first item that concerns a controller applies. An empty list selects none.
+ * Returns the controllers that a list selects, in the syntax of kube-controller-manager's `--controllers`: `*` selects all, a name
+ * selects one, and a name with the prefix `-` excludes one. The first item that names a controller decides; `*` applies to the
+ * controllers that no item names. An empty list selects none.
  *
- * @throws USAGE for an unknown name, and for a list that only excludes, with which kube-controller-manager would run no controller at all.
+ * @throws USAGE for an unknown name, and for a list that only excludes controllers: with such a list, kube-controller-manager runs none.
  * @example
  * selectControllers(["*", "-endpointslice-mirroring-controller"]); // all but one
  * selectControllers(["endpoints-controller"]); // one

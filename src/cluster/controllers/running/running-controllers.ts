@@ -49,7 +49,7 @@ const STARTS: Readonly<Record<ControllerName, (options: ClusterControllerOptions
   "endpointslice-mirroring-controller": startEndpointSliceMirroring,
 };
 
-/** A set of controllers, none of which runs yet. */
+/** Creates a set of controllers. Each runs only after it is started. */
 export function createControllerSet(options: ClusterControllerOptions): ControllerSet {
   const running = new Map<ControllerName, ClusterController>();
   let ended = false;

@@ -12,8 +12,8 @@ const HEADLESS_LABEL = "service.kubernetes.io/headless";
 const ENDPOINTS_MAX = 100;
 
 /**
- * EndpointSlices of Services with a selector. Their content is that of the Service's Endpoints, which the endpoints controller makes from
- * its Pods, so that controller must run too. Source: the EndpointSlice controller, as far as Endpoints carry the data.
+ * Writes the EndpointSlices of Services with a selector. Their content comes from the Service's Endpoints, so the endpoints controller,
+ * which derives these from Pods, must run too. Source: the EndpointSlice controller, as far as Endpoints contain the data.
  */
 export function startEndpointSliceController(options: ClusterControllerOptions): Promise<ClusterController> {
   return startSliceController({ ...options, name: "endpoint slice", managedBy: MANAGED_BY, desired });

@@ -34,7 +34,7 @@ export interface SliceControllerOptions extends ClusterControllerOptions {
   readonly desired: (service: KubeObject | undefined, endpoints: Endpoints | undefined) => DesiredSlices | undefined;
 }
 
-/** Slices that follow Services and their Endpoints. Slices of other creators are left alone. */
+/** Keeps the slices of Services in step with their Endpoints. Slices that others created do not change. */
 export async function startSliceController(options: SliceControllerOptions): Promise<ClusterController> {
   const { registry, store, logger, name, managedBy } = options;
   const index = createSliceIndex(managedBy);

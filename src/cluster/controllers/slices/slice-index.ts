@@ -14,7 +14,7 @@ export interface SliceIndex {
   remove(slice: KubeObject): void;
 }
 
-/** An empty index of the slices that carry `managedBy`. */
+/** Creates an empty index of the slices that `managedBy` manages. */
 export function createSliceIndex(managedBy: string): SliceIndex {
   const services = new Map<string, Map<string, EndpointSlice>>();
   /** Where each slice is, by uid: its labels may have changed since. */

@@ -26,7 +26,7 @@ export interface OpaqueKind extends Omit<ResourceDefinition, "shape" | "strategy
 }
 
 /**
- * A kind that only passes through: its spec and status are stored as received; no field is filled in, checked or refused.
+ * A kind whose spec and status are stored as received: no field gets a default, and none is validated.
  *
  * @example
  * opaqueKind({ type: NODES, singular: "node", description: "A machine.", spec: "Desired state.", status: "Observed state." });
@@ -45,12 +45,12 @@ export function opaqueKind({ description, spec, status, lists, binary, strategy,
   };
 }
 
-/** For kinds whose authors do not set the status: a new object has an empty one. */
+/** Clears the status of a new object, for kinds where clients do not set the status on creation. */
 export function withoutStatus(object: KubeObject, old: KubeObject | undefined): KubeObject {
   return old === undefined ? { ...object, status: {} } : object;
 }
 
-/** For kinds that count the changes of their spec. */
+/** Reports whether the spec has changed, for kinds whose generation counts changes of the spec. */
 export function isOtherSpec(object: KubeObject, old: KubeObject): boolean {
   return !jsonEqual(object["spec"], old["spec"]);
 }

@@ -21,7 +21,7 @@ export function textAt(value: unknown, ...names: readonly string[]): string | un
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
-/** The whole number of at most 32 bits at a path of names, as Kubernetes counts; undefined if it is not one. */
+/** The 32-bit integer at a path of names; undefined if the value is anything else. */
 export function integerAt(value: unknown, ...names: readonly string[]): number | undefined {
   const found = memberAt(value, ...names);
   return Number.isInteger(found) && (found as number) === ((found as number) | 0) ? (found as number) : undefined;

@@ -14,8 +14,8 @@ import type { AccessScope } from "../types.ts";
 const STEPS_MAX = 200_000;
 
 /**
- * Reports whether every request that `inner` allows is allowed by `outer`. An absent scope allows everything. A result of true is always
- * correct; false may be wrong only for scopes so large that comparing them would take too long.
+ * Reports whether every request that `inner` allows is allowed by `outer`. An absent scope allows everything. True is always correct;
+ * false can be wrong, but only for scopes that are too large to compare.
  *
  * @example
  * isScopeWithin({ clusters: [{ cluster: "c1" }] }, { clusters: [{ cluster: "*" }] }); // true

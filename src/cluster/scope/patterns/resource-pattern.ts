@@ -33,8 +33,8 @@ export interface Overlap {
 }
 
 /**
- * Entries that overlap with an earlier entry because of a wildcard; each with the first such entry. Takes time
- * in proportion to the list.
+ * Finds entries that overlap with an earlier entry because of a wildcard, and returns each with the first entry that it overlaps. The
+ * time is proportional to the length of the list.
  *
  * @example
  * overlaps(["*", "pods"]); // [{ index: 1, entry: "pods", earlier: "*" }]

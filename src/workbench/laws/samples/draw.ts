@@ -22,7 +22,7 @@ export interface Sources {
 /** Maximum number of members of lists and maps. */
 const MEMBERS_MAX = 3;
 
-/** A random value that the shape allows; sometimes one of those that were seen. */
+/** Draws a random value that the shape allows, sometimes one that the objects contain. */
 export function drawValue(shape: Schema, sources: Sources, random: Random): unknown {
   if (sources.seen.length > 0 && random.happens(0.15)) {
     const value = random.pick(sources.seen);

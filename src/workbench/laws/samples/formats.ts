@@ -1,7 +1,7 @@
 import type { TextFormat } from "../../../schema/schema.ts";
 import type { Random } from "../../simulator/model/random.ts";
 
-/** Reports whether a string can be sent as UTF-8, which cannot represent half a character. */
+/** Reports whether a string can be encoded in UTF-8: it contains no unpaired surrogate. */
 export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }

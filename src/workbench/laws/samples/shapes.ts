@@ -10,12 +10,12 @@ import type { NumberSchema, ObjectSchema, Schema, StringSchema } from "../../../
 import { FORMATS } from "./formats.ts";
 import type { FormatRules } from "./formats.ts";
 
-/** The fields that values to try may have. */
+/** The fields that generated values can have. */
 export function triedFields({ fields }: ObjectSchema): [string, Schema][] {
   return Object.entries(fields).filter(([, schema]) => isKnown(schema));
 }
 
-/** Reports whether every value to try has a field. */
+/** Reports whether every generated value has the field. */
 export function isAlwaysTried({ required, typical }: Schema): boolean {
   return required === true || typical === true;
 }
@@ -42,7 +42,7 @@ function childSchema(schema: Schema, segment: Segment): Schema | undefined {
   return Object.hasOwn(schema.fields, name) ? schema.fields[name] : undefined;
 }
 
-/** Every value of a schema that has few; undefined for all others. */
+/** All values of a schema that allows only a few; undefined for other schemas. */
 export function allValues(schema: Schema): readonly unknown[] | undefined {
   if (schema.type === "boolean") return [true, false];
   return schema.type === "literals" ? schema.values : undefined;
@@ -53,7 +53,7 @@ export function formatOf({ format = "text" }: Pick<StringSchema, "format"> = {})
   return FORMATS[format];
 }
 
-/** Reports whether a value is one to try. */
+/** Reports whether a schema allows a value, so that the value can be tried. */
 export function accepts(schema: Schema, value: unknown): boolean {
   switch (schema.type) {
     case "any":

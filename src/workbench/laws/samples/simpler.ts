@@ -4,8 +4,8 @@ import { canonicalJson, isRecord } from "../../../base/json.ts";
 const CHARACTERS_MAX = 40;
 
 /**
- * How simple a value is to read: fewer characters first, then plainer ones. A text of one letter comes before an empty one, which
- * is easy to overlook.
+ * Measures how hard a value is to read: more characters, then less common ones, give a higher number. A string of one letter counts as
+ * simpler than an empty string, which is easy to overlook.
  */
 export function sizeOf(value: unknown): number {
   if (value === "") return 3.5;

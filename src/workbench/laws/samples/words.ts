@@ -30,7 +30,7 @@ const METHODS =
   /^(?:length|includes|indexOf|lastIndexOf|startsWith|endsWith|slice|substring|split|join|replace|replaceAll|match|matchAll|test|map|filter|find|some|every|reduce|trim\w*|to(?:Lower|Upper)Case|toString|concat|keys|entries|fromEntries|values|assign|parse|stringify|push|sort|at|pad(?:Start|End)|repeat|flat|flatMap|exec|hasOwn|isArray|localeCompare|charAt|charCodeAt|codePointAt|fromCharCode|value|context|vcluster|virtualObject|hostObject|metadata|labels|annotations)$/;
 
 /**
- * The words of checked expressions.
+ * Collects the literals, the member names and the parts of `context` that expressions use. Skips expressions that do not parse.
  *
  * @example
  * findWords(['value.startsWith("web-") ? 1 : context.path']).texts; // ["web-"]

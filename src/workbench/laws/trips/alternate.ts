@@ -20,7 +20,7 @@ const ROUNDS_MAX = 1_000;
 /** A value that has become longer than this, as JSON, is not followed any further. */
 const LENGTH_MAX = 20_000;
 
-/** An arrival as a step of a counter-example. */
+/** Converts the arrival of a value into a step of a counter-example. */
 export function stepOf(on: LawStep["on"], arrival: Arrival): LawStep {
   if (arrival.kind === "value") return { on, value: arrival.value };
   return arrival.kind === "gone" ? { on, value: null } : { on, value: null, error: `${arrival.code}: ${arrival.message}` };

@@ -34,7 +34,7 @@ export interface SituationOptions {
   readonly looksAtObject: boolean;
 }
 
-/** The plainest surroundings: an object with a name and nothing else. */
+/** The simplest situation: an object with nothing but a name and a namespace. */
 export function plainSituation(options: SituationOptions): Situation {
   return situationWith(
     bareObject(options.resource, { name: "web", namespace: "shop" }),
@@ -42,7 +42,7 @@ export function plainSituation(options: SituationOptions): Situation {
   );
 }
 
-/** Random surroundings: labels, annotations and a body, with what the expressions read in about half of all cases. */
+/** A random situation: an object with labels, annotations and a body. In about half of all cases it has what the expressions read. */
 export function drawSituation(options: SituationOptions, random: Random): Situation {
   const steps = concreteSteps(options, (limit) => random.below(limit));
   const names = { name: random.pick(["web", "a", "db-1"]), namespace: random.pick(["shop", "default", "a"]) };

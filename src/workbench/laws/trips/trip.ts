@@ -180,7 +180,7 @@ class PatchTrip implements Trip {
   }
 }
 
-/** Uses its own cache, because names tried here must not reach a syncer. */
+/** Name rules with a separate cache, because names that are tried here must not reach a syncer. */
 export function freshNames({ names, translator }: TripRules): NameRules {
   const mapping = createMapping();
   return {

@@ -16,7 +16,7 @@ export interface SuiteFiles {
 }
 
 /**
- * The files around a test file.
+ * Reads the files to which a test file refers, by names relative to it.
  *
  * @example
  * createSuiteFiles("tests/web.patch-test.yaml", read).resolve("../vcluster.yaml"); // "vcluster.yaml"

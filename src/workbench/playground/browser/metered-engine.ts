@@ -11,16 +11,16 @@ declare const INLINED_ENGINE: string;
 declare const INLINED_DIGEST: string;
 
 /**
- * The engine, metered and checked.
+ * Reads the metered engine from the page, and checks its digest.
  *
- * @throws INTERNAL when the page was damaged.
+ * @throws INTERNAL if the page is damaged.
  */
 export async function readMeteredEngine(): Promise<Uint8Array<ArrayBuffer>> {
   const deflated = Uint8Array.from(atob(INLINED_ENGINE), (character) => character.charCodeAt(0));
   const inflated = new Blob([deflated]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(inflated).arrayBuffer());
   const digest = await digestOf(bytes);
-  assert(digest === INLINED_DIGEST, `the engine has the digest ${INLINED_DIGEST}, found ${digest}`);
+  assert(digest === INLINED_DIGEST, `the engine has the expected digest ${INLINED_DIGEST}, found ${digest}`);
   return bytes;
 }
 

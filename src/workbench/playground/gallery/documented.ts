@@ -93,7 +93,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { labels: { "conditional-label": "x", "my-label": "y" } },
   },
   {
-    title: "A label that depends on a condition that does not hold (the documented text asks for label instead of labels)",
+    title: "A label that depends on a condition that does not hold (the documented text reads label instead of labels)",
     patch: {
       path: 'metadata.labels["conditional-label"]',
       expression: "context.virtualObject.metadata?.label?.['my-label'] ? 'my-value' : null",

@@ -8,7 +8,8 @@ export const FIRST_STEPS: readonly Example[] = [
   {
     name: "demo",
     title: "The demonstration's patches",
-    about: "A prefix, base64, a DNS name, one host name per address and a reference, as in endpoint-sync demo, and an edit on the host.",
+    about:
+      "The patches of endpoint-sync demo: a prefix, base64, a DNS name, a host name for each address and a reference. A user has edited the host object.",
     group,
     state: {
       vcluster: BLUE,

@@ -53,7 +53,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "throws",
     title: "An expression that throws",
-    about: "A failure shows the value of every part, affects only its own value, and costs fuel.",
+    about: "The failure shows the value of each part of the expression, and costs fuel. Other values are unaffected.",
     group,
     state: {
       vcluster: BLUE,
@@ -100,7 +100,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "denied",
     title: "A protected field",
-    about: "Markers of the syncer are restored, regardless of changes by a patch; the rest of the patch's result stays.",
+    about: "If a patch changes markers of the syncer, these are restored. The rest of its result stays.",
     group,
     state: {
       vcluster: BLUE,

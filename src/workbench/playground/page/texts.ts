@@ -48,7 +48,7 @@ export interface TextsOptions {
   readonly onCursor: (offset: number) => void;
 }
 
-/** Empty editors. */
+/** Creates the editors, which are empty at first. */
 export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
   let isOpen = false;
   let edited = false;

@@ -60,7 +60,7 @@ function readAction(reading: Reading, { at, side }: { at: At; side: Side }, data
   const { set } = data;
   if (verb === "edit" && set === undefined) refuse(reading, at, "An edit needs set, with the values to change");
   if (set === undefined) return { side, verb, object, set: {} };
-  if (verb !== "edit" && verb !== "apply") refuse(reading, member(at, "set"), `set goes with apply and edit, not with ${verb}`);
+  if (verb !== "edit" && verb !== "apply") refuse(reading, member(at, "set"), `set is allowed with apply and edit, not with ${verb}`);
   for (const path of Object.keys(set)) checkPath(reading, member(at, "set"), path);
   return { side, verb, object, set };
 }

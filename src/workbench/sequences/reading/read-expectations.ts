@@ -66,7 +66,7 @@ function readObject(reading: Reading, { at, entry }: { at: At; entry: MapEntry }
   if (data.asserts !== undefined) statements.push({ kind: "asserts", ...subject, ...assertsAt(reading, member(at, "asserts")) });
   if (data.notes !== undefined) {
     const place = startOf(member(at, "notes").node);
-    if (subject.side === "host") refuse(reading, member(at, "notes"), "notes are about objects of the tenant cluster");
+    if (subject.side === "host") refuse(reading, member(at, "notes"), "notes exist only for objects of the tenant cluster");
     statements.push({ kind: "notes", object: subject.object, codes: data.notes, place });
   }
   if (statements.length === 0) refuse(reading, at, "Nothing is expected of the object", "Write present or absent");

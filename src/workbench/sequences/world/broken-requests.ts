@@ -66,7 +66,7 @@ export function sideOf(request: SentRequest): Side {
   return request.type === "get" ? request.side : request.operation.side;
 }
 
-/** The answer of a status, as an error. */
+/** The error for a response with this status. */
 export function errorOf(status: AnsweredStatus): EngineError {
   return new EngineError(CODES[status], `The response is ${status}, as the sequence specifies`);
 }

@@ -23,7 +23,7 @@ export function createChronicle(): Chronicle {
   };
 }
 
-/** Lines as one text, shortened for readers. */
+/** Joins lines into one text, and shortens it for readers. */
 export function shownLines(lines: readonly string[]): string {
   if (lines.length <= LINES_MAX) return lines.join("\n");
   const last = lines.slice(LINES_AT_THE_START - LINES_MAX + 1);

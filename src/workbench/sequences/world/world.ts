@@ -183,11 +183,13 @@ export class SequenceWorld {
       const { request } = flight;
       // Requests that it has sent still arrive.
       if (journey !== undefined && journey.arrivesAt > this.now && request.type === "write")
-        this.#later(journey.arrivesAt, "a write on its way", () => this.wire.deliverLate({ request, resource: flight.reconcile.resource }));
+        this.#later(journey.arrivesAt, "the arrival of a late write", () =>
+          this.wire.deliverLate({ request, resource: flight.reconcile.resource }),
+        );
     }
     this.#journeys.clear();
     this.#replica = undefined;
-    this.#later(this.now + afterMs, "the syncer to start", () => {
+    this.#later(this.now + afterMs, "the start of the syncer", () => {
       this.tell("syncer", "starts again");
       this.start(behind);
     });
@@ -289,7 +291,7 @@ export class SequenceWorld {
     const behind = replica.caches.find(({ idle }) => !idle);
     if (behind !== undefined) return `an event of ${behind.cluster.side} ${behind.resource.plural} has not arrived`;
     if (replica.nextDue === Infinity || replica.retriesRefused) return undefined;
-    return `something is retried at ${formatSeconds(replica.nextDue)}`;
+    return `a retry is due at ${formatSeconds(replica.nextDue)}`;
   }
 
   #later(atMs: number, what: string, perform: Due["perform"]): void {
@@ -383,5 +385,5 @@ function virtualCluster({ vcluster: { name, namespace } }: SyncEngine): KubeObje
 }
 
 function noTimers(): never {
-  throw new EngineError("INTERNAL", "Broken invariant: nothing waits by itself in a sequence");
+  throw new EngineError("INTERNAL", "Broken invariant: a sequence uses no timers of the clock");
 }

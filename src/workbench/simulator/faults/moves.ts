@@ -6,7 +6,7 @@ import type { Flight, SimulatedReplica } from "../model/replica.ts";
 import { describeRequest } from "../world.ts";
 import type { World } from "../world.ts";
 
-/** A pending request of some replica, or undefined. */
+/** Draws a pending request of some replica; undefined if there is none. */
 export function drawFlight(
   world: World,
   random: Random,
@@ -17,7 +17,7 @@ export function drawFlight(
   return all.length === 0 ? undefined : random.pick(all);
 }
 
-/** A cache of a running replica, or undefined. */
+/** Draws a cache of a running replica; undefined if there is none. */
 export function drawCache(
   world: World,
   random: Random,
@@ -31,12 +31,12 @@ export function drawCache(
   return all.length === 0 ? undefined : random.pick(all);
 }
 
-/** Reports whether a pending request waits for a cluster. */
+/** Reports whether a pending request still waits for the response of a cluster. */
 export function isAsked({ response }: Flight): boolean {
   return response === undefined;
 }
 
-/** The name of a cache and of one object in it, for the timeline. */
+/** The name of a cache, for the timeline. */
 export function cacheName({ replica, cache }: { replica: SimulatedReplica; cache: SimulatedCache }): string {
   return `replica ${replica.index} ${cache.cluster.side} ${cache.resource.plural}`;
 }
@@ -138,8 +138,8 @@ const wait: Act = {
 };
 
 /**
- * Slices made from Endpoints are handed back to the host's mirror once backends are no longer decided per Service: one check, and all
- * deletes that follow from it.
+ * Hands slices that the syncer made from Endpoints back to the host's mirror, once backends are no longer decided per Service. One act
+ * is one check and all deletes that it leads to.
  */
 export const handBack: Act = {
   name: "what was made is handed back",

@@ -37,7 +37,7 @@ export interface Setting {
 /** Seeds of shares are another stream than those of everything else. */
 const SHARES = 0x5eed;
 
-/** The setting of one seed. Settings with a share are drawn first, from a random stream of their own; the others share the rest equally. */
+/** Draws the setting of one seed. Settings with a share are drawn from a separate random stream; the others share the rest equally. */
 export function drawSetting(random: Random, seed: number, settings: readonly Setting[]): Setting {
   const equal = settings.filter(({ share }) => share === undefined);
   if (equal.length === 0) return random.pick(settings);

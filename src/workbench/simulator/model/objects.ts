@@ -18,7 +18,7 @@ export const CONFIG_ANNOTATION = "example.com/config";
 export const REFERENCED_NAMES = ["first", "second"] as const;
 const VALUES = ["a", "b", "c"] as const;
 
-/** A value, or undefined. */
+/** Draws a value; sometimes undefined. */
 export function drawFieldValue(random: Random): string | undefined {
   return random.happens(0.2) ? undefined : random.pick(VALUES);
 }

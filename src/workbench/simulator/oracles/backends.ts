@@ -6,8 +6,8 @@ import type { World } from "../world.ts";
 import { isCopy, prefixOf } from "./marks.ts";
 
 /**
- * S13: if another syncer creates Services, no foreign Service gets a tenant's addresses: Endpoints are written for a Service only if it
- * once named exactly this tenant Service.
+ * S13: if another syncer creates the Services, no foreign Service gets a tenant's addresses. Endpoints are written only for host Services
+ * that have named exactly this tenant Service at some time.
  */
 export function backends(world: World): Oracle {
   return {
@@ -21,7 +21,7 @@ export function backends(world: World): Oracle {
         ({ object }) =>
           isCopy(world, object)?.source === source || object.metadata.annotations?.[`${prefixOf(world)}stands-for`] === source,
       );
-      return standsFor ? undefined : `${plural} ${key} gives addresses of ${source} to a Service that was never its own`;
+      return standsFor ? undefined : `${plural} ${key} gives addresses of ${source} to a Service that never belonged to it`;
     },
   };
 }

@@ -14,7 +14,7 @@ interface Written {
   times: readonly number[];
 }
 
-/** S12: one replica writes one object only a limited number of times for one version of its source, even where each write makes the next one necessary. */
+/** S12: a replica writes an object only a limited number of times for one version of its source, even if each write requires the next one. */
 export function boundedWrites(world: World): Oracle {
   /** Replica, id and slice → writes that nothing asked for. */
   const all = new Map<string, Written>();
@@ -33,7 +33,7 @@ export function boundedWrites(world: World): Oracle {
       if (version !== known.version) return void (known.version = version);
       known.times = [...known.times.filter((time) => at - time < WINDOW_MS), at];
       if (known.times.length <= UNASKED_MAX) return undefined;
-      return `${plural} of ${formatKey(unit.key)} was written ${known.times.length} times within a minute for version ${version} of it`;
+      return `${plural} of ${formatKey(unit.key)} was written ${known.times.length} times within a minute for version ${version} of its source`;
     },
   };
 }

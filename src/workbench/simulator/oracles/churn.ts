@@ -23,7 +23,10 @@ const PER_COPY_MADE_OF = 4;
  */
 const ROUNDS_PER_LIE = 6;
 
-/** S8: replicas write only in response to another writer, and only a limited number of times; without other writers, no writes. Not checked where expressions never settle. */
+/**
+ * S8: replicas write only in response to other writers, and only a limited number of times for each of their writes. Not checked in
+ * settings whose expressions never settle.
+ */
 export function churn(world: World): Oracle {
   const slices = world.resources.includes(ENDPOINT_SLICES) ? SLICE_SUFFIXES.length * 2 : 0;
   const perWrite = PER_WRITE + slices + (decidesBackends(world) ? PER_COPY_MADE_OF : 0);

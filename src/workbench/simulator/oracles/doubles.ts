@@ -1,6 +1,6 @@
 /**
- * Backends that readers on the host get from two producers at once: the host's mirror, slices that were made of a copy of Endpoints, and copies of
- * slices of the tenant.
+ * Backends that readers on the host get from two producers at once: the host's mirror, slices that the syncer made from its copy of Endpoints,
+ * and copies of the tenant's slices.
  *
  * @module
  */
@@ -18,63 +18,64 @@ import { backendsOf, inBoth, isAbout, producersOf, seesAll } from "./producers.t
 import type { Backends, Producers } from "./producers.ts";
 import { isExcused } from "./readers.ts";
 
-/** A mirror that was sent away has so long to take its slices along, in virtual milliseconds; then the syncer does. */
+/** Virtual milliseconds that a mirror has to delete its slices after it is switched off; then the syncer deletes them. */
 const MIRROR_MS = 3_000;
-/** So many writes for one Service within a minute, and the syncer may slow them down. */
+/** After more writes than this for one Service within a minute, the syncer may slow them down. */
 const WRITES_MAX = 9;
 const WINDOW_MS = 60_000;
 
-/** A reconcile that is under way, and what there was of a Service when it began. */
+/** A reconcile in progress, with the producers of a Service when it began. */
 interface Open {
   readonly at: number;
   readonly before: Producers;
-  /** The Service had decided from the very same. */
+  /** The Service has already decided from the same state. */
   readonly isDecided: boolean;
-  /** Something that the replica cannot know of has happened since. */
+  /** Something has happened since that the replica cannot know. */
   isDisturbed: boolean;
-  /** Slices that it has created or changed. */
+  /** Number of slices that the reconcile has created or changed. */
   written: number;
 }
 
-/** What oracle and replica know of one Service from one reconcile to the next, as long as the replica remembers. */
+/** What the oracle and a replica know about one Service between reconciles, until the replica forgets it. */
 interface Known {
-  /** The version that was decided from, with nothing left to write. */
+  /** The version from which the Service decided, with nothing left to write. */
   decided?: string | undefined;
-  /** The version of which the copy was looked at, with nothing left to write. */
+  /** The version at which the Endpoints were reconciled, with nothing left to write. */
   looked?: string | undefined;
-  /** Since when the mirror's slices have stood beside those that were made, though the copy sends the mirror away. */
+  /** Since when the mirror's slices have existed next to made slices, although the copy switches the mirror off. */
   owesSince?: number | undefined;
-  /** There was no copy at the last look at what is to be handed back, but something that had been made of one. */
+  /** The last hand-back found no copy, but slices that had been made from one. */
   isGone?: boolean;
   /** Times of writes. */
   writes: readonly number[];
 }
 
 /**
- * S16: no backend reaches readers of a Service from two producers for longer than one reconcile. Looked at is each reconcile of the unit of a
- * Service, of its Endpoints, and of what is to be handed back, which began with caches that had all of the Service as the clusters have it. When it
- * ends, a backend that readers got twice before must come from one producer, or the step that ends this must be taken:
+ * S16: readers of a Service do not get a backend from two producers for longer than one reconcile. The producers are the host's mirror, slices
+ * that the syncer made from its copy of Endpoints ("made slices"), and copies of the tenant's slices ("copies"). S16 checks the reconciles of a
+ * Service, of its Endpoints and of the hand-back, if they began with caches that showed the Service exactly as both clusters had it. If readers
+ * had a backend from two producers at the beginning, then at the end only one producer has it, or the next step has been taken:
  *
- * | `backends` | readers get it from | at the end of a reconcile of | this must be so |
+ * | `backends` | the two producers | reconcile of | required at the end |
  * |---|---|---|---|
- * | `auto` | made slices, mirror | the Service | what is next is to be done for the copy |
- * | `auto` | made slices, mirror | Endpoints, after the Service has decided | the copy sends the mirror away, once made slices say all of it |
- * | `auto` | made slices, mirror, though sent away | the Service, 3 s after the first such look with nothing left to write | the mirror's slices are gone |
- * | `auto` | made slices, anything, without Endpoints and copy | the Service | made slices are gone |
- * | `both` | copies of slices, mirror | Endpoints | the copy sends the mirror away, once all slices have copies |
- * | `both`, `endpoints` | made slices, mirror or copies | Endpoints | something is to be handed back |
- * | `both`, `endpoints` | made slices, mirror | what is handed back | made slices are gone, once the mirror shows all of the copy, and the copy does not send it away |
- * | `both` | made slices, copies of slices | what is handed back, after Endpoints were looked at | made slices are gone, once all slices have copies |
- * | all but `slices` | any two, without Endpoints | Endpoints | the copy is gone, once all slices have copies |
+ * | `auto` | made slices, mirror | the Service | a reconcile of its Endpoints is due |
+ * | `auto` | made slices, mirror | Endpoints, after the Service has decided | the copy switches the mirror off, if made slices contain all of it |
+ * | `auto` | made slices, mirror that is switched off | the Service, 3 s after the first one with nothing to write | the mirror's slices are gone |
+ * | `auto` | made slices, any; neither Endpoints nor their copy exist | the Service | made slices are gone |
+ * | `both` | copies, mirror | Endpoints | the copy of Endpoints switches the mirror off, if all slices have copies |
+ * | `both`, `endpoints` | made slices, mirror or copies | Endpoints | a hand-back is due |
+ * | `both`, `endpoints` | made slices, mirror that is on and shows all of the copy | the hand-back | made slices are gone |
+ * | `both` | made slices, copies | the hand-back, after Endpoints | made slices are gone, if all slices have copies |
+ * | all but `slices` | any two; the Endpoints are gone | Endpoints | their copy is gone, if all slices have copies |
  *
- * Not looked at: a reconcile with a request that failed or was refused, or beside a write of others, what happens after a lie for as long as the
- * process lives, and what is paused, excluded, braked or slowed. A slice of the tenant beside Endpoints that say the same is no double: the
- * tenant says it twice. Neither is what is next to slices of others, nor, with `slices` alone, what is left of Endpoints, without which none starts.
+ * S16 does not check reconciles in which a request failed or another writer changed the Service, replicas that have received a false response
+ * (until they restart), or Services that are paused, excluded, braked, slowed, or next to slices of other writers. A tenant slice with the
+ * backends of its Endpoints is not a double, because the tenant has them twice. With `slices` alone, leftovers of Endpoints are not doubles.
  */
 export function doubles(world: World): Oracle {
   const open = new WeakMap<SimulatedReplica, Map<string, readonly Open[]>>();
   const minds = new WeakMap<object, Map<string, Known>>();
-  /** Processes that believe something that no cluster has said. */
+  /** Processes that have received a false response. */
   const deceived = new WeakSet<object>();
   const isWatched = hasReaders(world.options.setting);
 
@@ -155,72 +156,72 @@ export function doubles(world: World): Oracle {
     const { backends } = replica.generation;
     const { plural } = id === HAND_BACK ? { plural: HAND_BACK } : parseSyncId(id);
     const wrong = decides(replica) ? decided(plural, step) : backends === "slices" ? undefined : undecided(plural, step);
-    return wrong && `readers of ${formatKey(after.place)} go on to get ${wrong} after ${id}`;
+    return wrong && `readers of ${formatKey(after.place)} still get ${wrong} after ${id}`;
   }
 
-  /** Where the syncer decides Service by Service. */
+  /** Checks a reconcile in a mode that decides per Service. */
   function decided(plural: string, step: Step): string | undefined {
     if (plural === BACKENDS) return endsWhatItMay(step) ?? leavesRestToCopy(step);
     return plural === ENDPOINTS.plural ? (endsCopy(step) ?? sendsAway(step)) : undefined;
   }
 
-  /** The unit of the Service: what was made goes with Endpoints and copy, and what a mirror has left behind goes after its time. */
+  /** A Service: its made slices go with the Endpoints and their copy, and leftovers of the mirror go after a while. */
   function endsWhatItMay(step: Step): string | undefined {
     const { known, one, before } = step;
     if (before.endpoints === undefined && before.copy === undefined)
       return lasting(step, "made", "copied") ?? lasting(step, "made", "mirrored");
     const isDouble = isWanted(before) && coversCopy(before) && inBoth(before.made, before.mirrored).length > 0;
-    // Time counts from a look with nothing left to write: until then what was made may not be all that the mirror is sent away for.
+    // Time counts from a reconcile with nothing left to write: until then, made slices may lack a part of the copy.
     const owes = before.label === "true" && isDouble && one.written === 0;
     known.owesSince = owes ? (known.owesSince ?? one.at) : undefined;
     const isOver = owes && one.at - known.owesSince! >= MIRROR_MS;
-    return isOver ? lasting(step, "made", "mirrored", "a mirror had its time") : undefined;
+    return isOver ? lasting(step, "made", "mirrored", "the mirror had time to delete its slices") : undefined;
   }
 
-  /** With nothing left to write, the unit leaves the next step to the copy, which sends the mirror away. */
+  /** A Service with nothing left to write leaves the next step to its Endpoints, whose copy switches the mirror off. */
   function leavesRestToCopy(step: Step): string | undefined {
     const { replica, known, after, isIdle } = step;
     known.decided = isIdle ? after.version : undefined;
     if (!isIdle || !isToSendAway(after) || replica.isToDo(syncId(ENDPOINTS.plural, after.service))) return undefined;
-    return lasting(step, "made", "mirrored", "nothing is to be done for the copy");
+    return lasting(step, "made", "mirrored", "no reconcile of the copy is due");
   }
 
-  /** The copy of Endpoints that are gone goes, and with it what a mirror has made of it. */
+  /** The copy of deleted Endpoints goes, and with it the mirror's slices. */
   function endsCopy(step: Step): string | undefined {
     const { before, after } = step;
     if (before.endpoints !== undefined || after.copy === undefined || !before.isCopied) return undefined;
     return lasting(step, "copied", "mirrored") ?? lasting(step, "made", "copied") ?? lasting(step, "made", "mirrored");
   }
 
-  /** The copy sends the mirror away once slices that were made say the same. */
+  /** The copy switches the mirror off once made slices contain the same backends. */
   function sendsAway(step: Step): string | undefined {
     const { one, before, after } = step;
     const isDue = one.isDecided && isToSendAway(before) && after.copy !== undefined && after.label !== "true";
     return isDue ? lasting(step, "made", "mirrored") : undefined;
   }
 
-  /** Where Endpoints alone are written, or both kinds: what was made is handed back. */
+  /** Checks a reconcile with `endpoints` or `both`: made slices are handed back. */
   function undecided(plural: string, step: Step): string | undefined {
     return plural === ENDPOINTS.plural ? (endsCopy(step) ?? yieldsToSlices(step)) : handsBack(step);
   }
 
-  /** A copy of Endpoints sends the mirror away once all slices of the tenant have copies, and what was made is looked after. */
+  /** A copy of Endpoints switches the mirror off once all slices of the tenant have copies, and a hand-back takes care of made slices. */
   function yieldsToSlices(step: Step): string | undefined {
     const { replica, known, before, after, isIdle } = step;
     known.looked = isIdle ? after.version : undefined;
     const isBoth = syncsSlices(replica);
     if (isBoth && isWanted(before) && before.isCopied && after.label !== "true") return lasting(step, "copied", "mirrored");
     if (!isIdle || (!isBoth && before.label === undefined) || replica.isToDo(HAND_BACK)) return undefined;
-    const why = "nothing is to be handed back";
+    const why = "no hand-back is due";
     return lasting(step, "made", "mirrored", why) ?? (isBoth ? lasting(step, "made", "copied", why) : undefined);
   }
 
-  /** What was made goes once the mirror, which is not sent away any more, shows the same, or copies of slices do. */
+  /** Made slices go once the mirror, switched on again, shows the same backends, or copies of slices do. */
   function handsBack(step: Step): string | undefined {
     const { replica, known, before } = step;
     const isBoth = syncsSlices(replica);
     const wasGone = known.isGone === true;
-    // Of a copy that is gone the first look that finds something begins the wait.
+    // If the copy is gone, the first hand-back that finds made slices starts the wait.
     known.isGone = before.copy === undefined && before.made.size > 0;
     if (before.copy === undefined) return isBoth && wasGone && before.endpoints === undefined ? lasting(step, "made", "copied") : undefined;
     const isTraced = isBoth || before.label !== undefined;
@@ -229,45 +230,45 @@ export function doubles(world: World): Oracle {
     return isReplaced ? lasting(step, "made", "copied") : undefined;
   }
 
-  /** The tenant's Endpoints are to have the copy that they have. */
+  /** Reports whether the tenant's Endpoints should have the copy that exists. */
   function isWanted({ service, endpoints, copy }: Producers): boolean {
     const rules = world.generation.rules.find(({ kind }) => kind.resource === ENDPOINTS);
     if (rules === undefined || endpoints === undefined || copy === undefined) return false;
     return expectationOf(world, rules, endpoints, rules.translator.toHost(service, ENDPOINTS)).kind === "copy";
   }
 
-  /** All that the copy says is in slices that were made, and the mirror does not know yet that it is to go. */
+  /** Reports whether made slices contain all of the copy, but the copy does not switch the mirror off yet. */
   function isToSendAway(producers: Producers): boolean {
     return producers.label !== "true" && isWanted(producers) && coversCopy(producers);
   }
 }
 
-/** What is known when a reconcile has ended. */
+/** A finished reconcile, with what is known about its Service. */
 interface Step {
   readonly replica: SimulatedReplica;
   readonly known: Known;
   readonly one: Open;
   readonly before: Producers;
   readonly after: Producers;
-  /** It has written nothing. */
+  /** Nothing has changed since the reconcile began. */
   readonly isIdle: boolean;
 }
 
-const NAMES = { made: "slices that were made", mirrored: "a mirror", copied: "copies of slices" } as const;
+const NAMES = { made: "slices of the syncer", mirrored: "the mirror", copied: "copies of slices" } as const;
 
-/** Backends that readers got from both producers before the reconcile, and get still. */
+/** Describes the backends that readers got from both producers before the reconcile and still get; undefined if there are none. */
 function lasting({ before, after }: Step, one: keyof typeof NAMES, other: keyof typeof NAMES, why?: string): string | undefined {
   const both = inBoth(before[one], before[other]).filter((text) => after[one].has(text) && after[other].has(text));
   return both.length === 0
     ? undefined
-    : `${both.join(", ")} from ${NAMES[one]} and ${NAMES[other]}${why === undefined ? "" : `, though ${why},`}`;
+    : `${both.join(", ")} from ${NAMES[one]} and ${NAMES[other]}${why === undefined ? "" : `, although ${why},`}`;
 }
 
 function noteWrite(known: Known, now: number): void {
   known.writes = [...known.writes.filter((time) => now - time < WINDOW_MS || known.writes.length > WRITES_MAX), now];
 }
 
-/** What was not seen from beginning to end proves nothing about what comes next. */
+/** A reconcile that was not seen from beginning to end proves nothing about the next one. */
 function forget(known: Known, id: string): void {
   if (id === HAND_BACK) known.isGone = false;
   else if (parseSyncId(id).plural === BACKENDS) known.owesSince = known.decided = undefined;

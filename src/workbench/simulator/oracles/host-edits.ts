@@ -23,7 +23,7 @@ interface Edit {
 
 /**
  * S7: once both sides agree on a label or annotation, a host user's edit of this key stays until the tenant changes the same key,
- * or a host user edits it again. Lost answers, killed processes and further edits do not change that. It checks only keys that no patch
+ * or a host user edits it again. Lost responses, killed processes and further edits do not change that. It checks only keys that no patch
  * touches, and forgets edits with the copy, its marks or its source.
  */
 export function hostEdits(world: World): Oracle {

@@ -22,7 +22,7 @@ export function identity(world: World): Oracle {
     if (marks.source !== source) return `${plural} ${key} was written for ${source} with the marks of ${marks.source}`;
     if (!uids.get(`${plural}|${source}`)?.has(marks.uid!)) return `${plural} ${key} names uid ${marks.uid}, which ${source} never had`;
     const target = translatorOf(world).toHost(parseKey(source), { kind: after!.kind, apiVersion: after!.apiVersion });
-    return target !== undefined && formatKey(target) === key ? undefined : `${plural} ${key} is not where ${source} translates to`;
+    return target !== undefined && formatKey(target) === key ? undefined : `${plural} ${key} does not have the host name of ${source}`;
   }
 
   /** Made of the copy of the very Endpoints that it is written for, in their place, for readers of their Service. */

@@ -97,12 +97,12 @@ export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): b
   return vcluster === name && (vclusterNamespace ?? namespace) === namespace;
 }
 
-/** Our own marks, and the labels by which others recognize a copy. */
+/** The own marks of a copy of ours. Undefined if they are missing, or the labels by which others recognize a copy. */
 export function isCopy(world: World, object: KubeObject): Marks | undefined {
   return isMarked(world, object) ? ownMarks(world, object) : undefined;
 }
 
-/** Marks and their labels, regardless of their owner: they may be inherited from another object, or belong to another virtual cluster. */
+/** Reports whether an object has marks and their labels, whether they are its own, inherited, or those of another virtual cluster. */
 export function isMarked(world: World, object: KubeObject): boolean {
   const marks = marksOf(world, object);
   const labels = object.metadata.labels ?? {};
@@ -110,19 +110,19 @@ export function isMarked(world: World, object: KubeObject): boolean {
   return marks !== undefined && labelled && marks.source.startsWith(`${labels[`${prefixOf(world)}namespace`]}/`);
 }
 
-/** Names and marks are the same for all configurations of a world. */
+/** The translator of a world: names and marks are the same in all its configurations. */
 export function translatorOf(world: World) {
   return world.generation.rules[0]!.translator;
 }
 
-/** The parts of metadata that contain marks. */
+/** The prefix of all marks. */
 export function prefixOf(world: World): string {
   return translatorOf(world).markerPrefix;
 }
 
 /**
- * The tenant object that an object is a copy of, according to the marks of the syncer whose copies are adopted, with its uid; undefined if
- * none are adopted, or it has no such marks. Users write either all of them or none.
+ * The tenant object, with its UID, of which an object is a copy according to the marks of the syncer whose copies are adopted. Undefined if
+ * no copies are adopted, or the object does not have these marks. Users write either all of these marks or none.
  */
 export function adoptableSource(world: World, { metadata: { annotations = {} } }: KubeObject): { source: string; uid: string } | undefined {
   const { adopt } = world.generation.rules[0]!;

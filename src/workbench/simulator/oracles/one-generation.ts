@@ -2,7 +2,7 @@ import type { Oracle } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { ownMarks } from "./marks.ts";
 
-/** S6: every write is made with the configuration with which its reconcile began. */
+/** S6: every write uses the configuration that its reconcile had when it began. */
 export function oneGeneration(world: World): Oracle {
   return {
     name: "S6",

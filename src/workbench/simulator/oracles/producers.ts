@@ -1,6 +1,6 @@
 /**
- * What shows readers of slices the backends of one Service on the host: a mirror's slices, those that a syncer has made of its copy of
- * Endpoints, and copies of slices of the tenant. Read from what both servers hold.
+ * The producers that show the backends of a Service to readers of slices on the host: the mirror's slices, slices that a syncer made from its
+ * copy of Endpoints, and copies of the tenant's slices. They are read from the objects on both servers.
  *
  * @module
  */
@@ -16,10 +16,10 @@ import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { isCopy, madeOf, mirroredFrom, translatorOf } from "./marks.ts";
 import { isAnothers, isServed } from "./readers.ts";
 
-/** Backends by family, address and port, and whether they take traffic: in several slices, if one of them says so. */
+/** Backends by family, address and port, and whether they take traffic. A backend in several slices does if one of them says so. */
 export type Backends = ReadonlyMap<string, boolean>;
 
-/** What there is of one Service. */
+/** The objects of one Service. */
 export interface Producers {
   readonly service: ObjectKey;
   readonly place: ObjectKey;
@@ -27,15 +27,15 @@ export interface Producers {
   readonly endpoints: Endpoints | undefined;
   /** Our copy of them. */
   readonly copy: Endpoints | undefined;
-  /** What the copy says of mirroring. */
+  /** The value of the copy's skip-mirror label. */
   readonly label: string | undefined;
   readonly mirrored: Backends;
   readonly made: Backends;
-  /** Of copies of slices that are as the tenant has them. */
+  /** Backends in copies of the tenant's slices. */
   readonly copied: Backends;
   /** Every slice of the tenant has such a copy. */
   readonly isCopied: boolean;
-  /** The versions of all of this: equal as long as nothing has changed. */
+  /** The versions of all these objects: equal as long as nothing has changed. */
   readonly version: string;
 }
 
@@ -43,7 +43,7 @@ const KINDS = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
 const SERVICE_NAME = "kubernetes.io/service-name";
 const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
 
-/** Backends in slices, as readers take them. */
+/** The backends in slices, as readers see them. */
 function backendsIn(slices: Iterable<KubeObject>): Backends {
   const all = new Map<string, boolean>();
   for (const slice of slices) {
@@ -59,7 +59,7 @@ function backendsIn(slices: Iterable<KubeObject>): Backends {
   return all;
 }
 
-/** The same in Endpoints. */
+/** The backends in Endpoints, in the same form as those in slices. */
 export function backendsOf({ subsets = [] }: Endpoints): Backends {
   const slices = subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
     ["IPv4", "IPv6"].map((addressType) => {
@@ -76,12 +76,12 @@ export function backendsOf({ subsets = [] }: Endpoints): Backends {
   return backendsIn(slices as unknown as KubeObject[]);
 }
 
-/** Backends that readers get from both. */
+/** The backends that readers get from both producers. */
 export function inBoth(one: Backends, other: Backends): readonly string[] {
   return [...one.keys()].filter((text) => other.has(text));
 }
 
-/** An object of a cluster, or a change of it, is about a Service, or about what stands beside its host Service. */
+/** Reports whether an object belongs to a Service, or to its host Service. */
 function concerns(
   side: Side,
   { plural }: ResourceType,
@@ -93,7 +93,7 @@ function concerns(
   return metadata.namespace === key.namespace && name === key.name;
 }
 
-/** A write is about a Service: the object was, or is. */
+/** Reports whether a write concerns a Service: its object belongs to the Service before or after the write. */
 export function isAbout(
   {
     side,
@@ -107,7 +107,7 @@ export function isAbout(
   return kind !== undefined && [before, after].some((object) => object !== undefined && concerns(side, kind, object, producers));
 }
 
-/** Reports whether all that a replica's caches have of a Service is as the clusters have it. */
+/** Reports whether a replica's caches show all objects of a Service exactly as the clusters have them. */
 export function seesAll({ caches }: SimulatedReplica, producers: Producers): boolean {
   return caches.every((cache) => {
     const { cluster, resource, synced } = cache;
@@ -128,8 +128,8 @@ function sameVersion(one: KubeObject, other: KubeObject | undefined): boolean {
 }
 
 /**
- * What both clusters have of a Service; undefined where that cannot be told apart: without readers, at a place that is another Service's too,
- * beside slices or Endpoints of others, or with copies that are behind the tenant's slices.
+ * The producers of a Service's backends on the host. Undefined if they cannot be distinguished: the Service has no readers; its host name
+ * belongs to another tenant Service; slices or Endpoints of other writers are next to it; or a copy's slice is gone from the tenant.
  */
 export function producersOf(world: World, service: ObjectKey, decides: boolean): Producers | undefined {
   const { tenant, host } = world.clusters;
@@ -152,7 +152,7 @@ export function producersOf(world: World, service: ObjectKey, decides: boolean):
   };
   if (made.length + mirrored.length + copies.length < beside.length || !copies.every(isCurrent)) return undefined;
   const copied = new Set(copies.map((copy) => isCopy(world, copy)!.source));
-  // What a mirror of the tenant has made of Endpoints has no copy where they are copied.
+  // Slices that the tenant's mirror made from Endpoints have no copies if the Endpoints are copied.
   const isWanted = (slice: KubeObject) => !decides || slice.metadata.labels?.[MANAGED_BY] === undefined;
   const all = (["tenant", "host"] as const).flatMap((side) => KINDS.flatMap((resource) => at(side, resource)));
   return {

@@ -15,7 +15,7 @@ import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { decidesBackends, isCopy, madeOf, mirroredFrom, translatorOf } from "./marks.ts";
 
-/** Codes of what waits or is refused, so what readers see is not what it should be. */
+/** Codes of waiting or refused objects: readers may then see something else than they should. */
 const EXCUSES = [
   "EXCLUDED",
   "HOST_SERVICE_MISSING",
@@ -41,7 +41,7 @@ function readBy(slices: Iterable<KubeObject>): Set<string> {
   return new Set([...ready, ...[...notReady].filter((text) => !ready.has(text)).map((text) => `${text}!`)]);
 }
 
-/** The same of Endpoints, as they are stored. */
+/** The same for stored Endpoints. */
 function readOf({ subsets = [] }: Endpoints): Set<string> {
   const slices = subsets.map(({ addresses = [], notReadyAddresses = [], ports = [] }) => ({
     ports,
@@ -59,12 +59,12 @@ function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[
   );
 }
 
-/** Readers come by a Service. */
+/** Reports whether a place has readers: they find slices only through a host Service. */
 export function isServed(world: World, place: ObjectKey): boolean {
   return world.clusters.host.objects(SERVICES).has(formatKey(place));
 }
 
-/** The Service there is the copy of another one of the tenant: its readers are to see nothing of this one. */
+/** Reports whether the host Service at a place is the copy of a different tenant Service, whose readers must see nothing of this one. */
 export function isAnothers(world: World, place: ObjectKey, service: string | undefined): boolean {
   const found = world.clusters.host.objects(SERVICES).get(formatKey(place));
   const source = found && isCopy(world, found)?.source;
@@ -72,11 +72,11 @@ export function isAnothers(world: World, place: ObjectKey, service: string | und
 }
 
 /**
- * All that the tenant said of a Service when the slice was written of which a copy says the same now; undefined where it is no such write. A host
- * that is late goes through what the tenant went through: what went there and came back may go and come back here.
+ * If a write brings a copy of a slice to a newer version, all backends that the tenant had for the Service at that version; otherwise undefined.
+ * A late host passes through the tenant's earlier states, so a backend that was missing in the tenant for a while may also be missing here.
  */
 function toldByTenant(world: World, { before, after }: Write): Set<string> | undefined {
-  // What patches make of addresses cannot be compared with what the tenant says.
+  // Patched addresses cannot be compared with those of the tenant.
   if (world.generation.rules.some(({ patches }) => patches.length > 0)) return undefined;
   const [was, is] = [before, after].map((slice) => slice && isCopy(world, slice));
   const version = is?.resourceVersion ?? 0;
@@ -102,8 +102,8 @@ function copyAt(world: World, service: ObjectKey, place: ObjectKey): Endpoints |
 }
 
 /**
- * L7: at rest, readers of each Service see exactly the content of its copies, apart from slices that are unrelated to us or our mirror. If
- * backends are not decided per Service, a working mirror determines this content, and the copies of slices contain nothing from Endpoints.
+ * L7: at rest, readers of each Service see exactly the content of its copies; slices of other writers do not count. In the modes that do
+ * not decide backends per Service, this is checked only while the mirror works, and a copy that switches the mirror off does not count.
  */
 export function checkReaders(world: World): { readonly oracle: string; readonly message: string } | undefined {
   const { setting } = world.options;
@@ -116,17 +116,17 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     const copies = beside.filter((slice) => isCopy(world, slice) !== undefined);
     const source = formatKey(service);
     const copy = copyAt(world, service, place);
-    // Of Endpoints that are not ours any more, a mirror's slices are not ours to look after; others that say they are a mirror's never are.
+    // The mirror's slices count only while the Endpoints are ours. Slices that merely claim to be the mirror's never count.
     const isMirrors = ({ metadata: { name = "" } }: KubeObject) => copy !== undefined && /-m[0-9]+$/.test(name);
     const derivedFrom = (slice: KubeObject) => madeOf(world, slice) ?? (isMirrors(slice) ? mirroredFrom(world, slice) : undefined);
     const isUnknown = (slice: KubeObject) =>
       world.generation.backends === "endpoints" && madeOf(world, slice) && isUntraced(world, slice, place);
     const derived = beside.filter((slice) => derivedFrom(slice)?.source === source && !isUnknown(slice));
-    // Where slices are copied without a decision, they take the place of the Endpoints beside them.
+    // In modes without a decision per Service, copies of slices replace the Endpoints next to them.
     const told = copy !== undefined && (decides || !skipsMirror(copy)) ? readOf(copy) : [];
     const wanted = new Set([...readBy(copies), ...told]);
     const seen = readBy([...copies, ...derived]);
-    // A slice of others that claims to be the mirror's, and says the same, is read as well as one of the mirror, and so is another syncer's.
+    // Readers also use a foreign slice that claims to be the mirror's and has the same backends, and slices of another syncer.
     const isRead = (slice: KubeObject) => mirroredFrom(world, slice)?.source === source || (decides && isAnotherSyncers(slice));
     const read = readBy([...copies, ...derived, ...beside.filter(isRead)]);
     const missing = [...wanted].filter((text) => !read.has(text) && !read.has(text.replace(/!$/, "")));
@@ -143,30 +143,30 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
   return undefined;
 }
 
-/** A syncer has marked it, and no controller of slices looks after it. */
+/** Reports whether a syncer has marked the slice, and no slice controller manages it. */
 function isAnotherSyncers({ metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
   const isMarked = Object.keys(annotations).some((key) => key.endsWith("/object-name"));
   return isMarked && labels["endpointslice.kubernetes.io/managed-by"] === undefined;
 }
 
-/** What ended between the slices and the label of their copy leaves no trace for where Endpoints alone are followed: it is told as left. */
+/** Reports whether no copy had the label, which with `endpoints` is the only trace of a made slice: such a slice is reported as left. */
 function isUntraced(world: World, slice: KubeObject, place: ObjectKey): boolean {
   const { host } = world.clusters;
   const born = host.changes(ENDPOINT_SLICES).findLast(({ type, object }) => type === "ADDED" && object.metadata.uid === slice.metadata.uid);
   const states = statesSince(world, ENDPOINTS, formatKey(place), born?.revision ?? 0);
-  // One that others have deleted took the trace along, and so did the host's controller, which keeps no label.
+  // The trace is also lost if others delete the copy, or if the host's controller writes it without the label.
   const isOver = (copy: KubeObject | undefined) =>
     copy === undefined || (isCopy(world, copy) === undefined && copy.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
   const life = states.slice(states.findLastIndex((copy, index) => isOver(copy) && index < states.length - 1) + 1);
   return life.every((copy) => copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
 }
 
-/** A replica says of the Service, or of a slice of it, that something waits or is refused. */
+/** Reports whether a replica has a note that the Service, or one of its slices, is waiting or refused. */
 export function isExcused(world: World, service: ObjectKey): boolean {
   const slices = [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(
     ({ metadata }) => metadata.namespace === service.namespace && metadata.labels?.["kubernetes.io/service-name"] === service.name,
   );
-  // Slices that are told of by Endpoints are excluded in their place.
+  // Slices that a controller made from Endpoints are covered by the Endpoints.
   const own = slices.filter(({ metadata }) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === undefined);
   const objects = [[ENDPOINTS.plural, service] as const, ...own.map((slice) => [ENDPOINT_SLICES.plural, keyOf(slice)] as const)];
   return objects.some(([plural, key]) =>
@@ -175,17 +175,17 @@ export function isExcused(world: World, service: ObjectKey): boolean {
 }
 
 /**
- * S15: a backend that a copy of Endpoints, or a slice of the tenant, has contained since the reconcile began is never hidden from readers,
- * neither by a write of a replica nor because a replica has switched off the mirror.
+ * S15: readers never lose a backend that a copy of Endpoints, or a slice of the tenant, has contained without a gap since the reconcile
+ * began: neither through a write of a replica, nor because a replica has switched the mirror off.
  */
 export function readers(world: World): Oracle {
-  /** Host Services beside which others have written: what readers see there is not by us alone, until all is right again. */
+  /** Host Services with writes by others: what readers see there is not our work alone, until everything is right again. */
   const touched = new Set<string>();
-  /** When others last wrote there, as a revision of the host: what a replica had decided before it saw that is not by it alone, however late it lands. */
+  /** The host's revision of the last such write: decisions that a replica made before it saw that write are not its work alone, however late they land. */
   const touchedAt = new Map<string, number>();
-  /** What a replica had seen of the host when it sent the mirror away from a copy. */
+  /** The host's revision that a replica had seen when it switched the mirror off for a copy. */
   const sentAwaySince = new Map<string, number>();
-  /** And by which value of the setting it did so. */
+  /** The value of the setting `backends` at that time. */
   const sentAwayBy = new Map<string, BackendsMode | undefined>();
 
   function placeOf({ plural, before, after }: Write): ObjectKey | undefined {
@@ -195,7 +195,7 @@ export function readers(world: World): Oracle {
     return plural === ENDPOINT_SLICES.plural && service !== undefined ? { namespace, name: service } : undefined;
   }
 
-  /** What a copy of Endpoints, or of a slice, has said all the time since a revision of the host. */
+  /** The backends that a copy of Endpoints has contained without a gap since a revision of the host. */
   function saidSince(place: ObjectKey, since: number, source: string | undefined): Set<string> {
     const said = new Set<string>();
     const endpoints = statesSince(world, ENDPOINTS, formatKey(place), since);
@@ -204,12 +204,12 @@ export function readers(world: World): Oracle {
     return said;
   }
 
-  /** The tenant's Endpoints that a slice tells of. */
+  /** The tenant's Endpoints whose backends a slice contains. */
   function sourceOf(slice: KubeObject): string | undefined {
     return (madeOf(world, slice) ?? mirroredFrom(world, slice))?.source ?? copiedService(slice);
   }
 
-  /** A copied slice that is no source tells of the Endpoints of its Service. */
+  /** The Service of a copied slice, whose Endpoints have the same name. */
   function copiedService(slice: KubeObject): string | undefined {
     const source = isCopy(world, slice)?.source;
     const tenant = source === undefined ? undefined : world.clusters.tenant.objects(ENDPOINT_SLICES).get(source);
@@ -219,7 +219,7 @@ export function readers(world: World): Oracle {
   return {
     name: "S15",
     noticed(event) {
-      // What was on its way when the tenant was emptied arrives nevertheless.
+      // Requests in transit when the tenant was emptied still arrive.
       if (event === "configuration" || event === "backends") touched.clear();
     },
     saw(write) {
@@ -230,7 +230,7 @@ export function readers(world: World): Oracle {
       const copy = world.clusters.host.objects(ENDPOINTS).get(id);
       const byMirror = author.kind === "host" && world.mirrorWrites && skipsMirror(copy);
       if (author.kind !== "replica" && !byMirror) {
-        // What the host does to copies of Endpoints is a change like one of the tenant.
+        // The host's changes to copies of Endpoints count like changes in the tenant.
         if (plural === ENDPOINT_SLICES.plural && !world.mirrorWrites) {
           touched.add(id);
           touchedAt.set(id, world.clusters.host.changes(ENDPOINT_SLICES).at(-1)!.revision);
@@ -252,11 +252,11 @@ export function readers(world: World): Oracle {
       if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !isServed(world, place)) return undefined;
       const source = sourceOf(before);
       if (isAnothers(world, place, source)) return undefined;
-      // By an answer that was false, copies of slices count as being there.
+      // After a false response, copies of slices count as present.
       if (isReplaced(mode, now, world) || (mode === "both" && author.kind !== "replica")) return undefined;
-      // A mirror can be so late that copies of slices have taken the place of what it was sent away for.
+      // If the mirror reacts late, copies of slices may already have replaced the made slices for which it was switched off.
       if (author.kind !== "replica" && isReplaced(world.generation.backends, now, world)) return undefined;
-      // What a mirror made of an earlier life of the Endpoints goes with that: the host has deleted them.
+      // Slices that the mirror made from deleted Endpoints go with these, even if Endpoints with the same name exist now.
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, source);
       const told = toldByTenant(world, write);
@@ -269,8 +269,8 @@ export function readers(world: World): Oracle {
 }
 
 /**
- * With both kinds, the slices of the tenant are what its readers see: where they have copies, Endpoints that say more are told of no longer. With
- * slices alone there are no Endpoints.
+ * Reports whether copies of slices replace Endpoints for readers. With `both`, they do as soon as there is one, even if the Endpoints contain
+ * more backends. With `slices`, there are no Endpoints.
  */
 function isReplaced(mode: BackendsMode | undefined, beside: readonly KubeObject[], world: World): boolean {
   if (mode === "slices") return true;
@@ -281,7 +281,7 @@ function skipsMirror(object: KubeObject | undefined): boolean {
   return object?.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
 }
 
-/** It was made of a copy of Endpoints, or copied of what the tenant's cluster made of them: of the very slice, not of another life of its name. */
+/** Reports whether a slice was made from a copy of Endpoints, or is the copy of a slice that the tenant's cluster made from Endpoints. */
 function tellsOfEndpoints(world: World, slice: KubeObject): boolean {
   const uid = isCopy(world, slice)?.uid;
   const lives = uid === undefined ? [] : world.clusters.tenant.changes(ENDPOINT_SLICES);
@@ -295,7 +295,7 @@ function common(sets: readonly ReadonlySet<string>[]): readonly string[] {
   return first === undefined ? [] : [...first].filter((text) => rest.every((set) => set.has(text)));
 }
 
-/** What one object of the host was at a revision, and every state after it. */
+/** The state of a host object at a revision, and all its later states. */
 function statesSince(world: World, resource: typeof ENDPOINTS, id: string, since: number): readonly (KubeObject | undefined)[] {
   const changes = world.clusters.host.changes(resource).filter(({ object }) => formatKey(keyOf(object)) === id);
   const state = ({ type, object }: (typeof changes)[number]) => (type === "DELETED" ? undefined : object);

@@ -8,7 +8,7 @@ import type { World } from "../world.ts";
 import { prefixOf, translatorOf } from "./marks.ts";
 import { changedUnits, idOf } from "./units.ts";
 
-/** S5: replicas write to the tenant only edits of users on the host, and only of parts that may be synced: labels, annotations, subsets. */
+/** S5: replicas write to the tenant only what users have edited on the host, and only parts that may be synced: labels, annotations, subsets. */
 export function tenantWrites(world: World): Oracle {
   /** Kind and host key → units that people of the host have edited. */
   const edited = new Map<string, Set<string>>();
@@ -27,7 +27,8 @@ export function tenantWrites(world: World): Oracle {
     const { excluded } = rules.settings;
     const stamp = `${prefixOf(world)}flowed`;
     const units = changedUnits(before, after).filter((unit) => unit.field !== "annotations" || unit.key !== stamp);
-    if (units.length === 0 && jsonEqual(bodyOf(before), bodyOf(after))) return `${plural} ${key} was written though nothing flowed`;
+    if (units.length === 0 && jsonEqual(bodyOf(before), bodyOf(after)))
+      return `${plural} ${key} was written without a change that flows back`;
     const stray = units.find((unit) => {
       if (excluded(unit.key)) return true;
       const hostKey = unit.field === "labels" ? translatorOf(world).labelKey(unit.key) : unit.key;

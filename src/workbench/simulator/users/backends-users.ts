@@ -84,7 +84,7 @@ async function slice(world: World, random: Random): Promise<string | undefined> 
 /** Milliseconds after which a syncer does not wait for the mirror any more, and some more. */
 const MISSED_MS = 3_500;
 
-/** An operator who changes the setting `backends`, where it affects what readers see. */
+/** Acts around the setting `backends`: an operator changes it, and users and the host's mirror act where it affects readers. */
 export const BACKENDS_USERS: readonly Act[] = [
   { ...{ name: "tenant serves", kind: "user", weight: 60 }, perform: serve },
   { ...{ name: "tenant has a slice that says what its Endpoints do", kind: "user", weight: 40 }, perform: slice },

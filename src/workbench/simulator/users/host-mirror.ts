@@ -40,7 +40,7 @@ export interface MirrorChange {
   readonly slice: KubeObject;
 }
 
-/** Everything that a mirror has to do: it mirrors Endpoints of a Service without a selector. */
+/** All pending changes of a mirror, which mirrors the Endpoints of Services without a selector. */
 export function mirrorChanges({ objects }: Pick<SimulatedCluster, "objects">): readonly MirrorChange[] {
   const slices = [...objects(ENDPOINT_SLICES).values()].filter(isMirrors);
   const there = new Map(slices.map((slice) => [formatKey(keyOf(slice)), slice]));
@@ -60,7 +60,7 @@ export function mirrorChanges({ objects }: Pick<SimulatedCluster, "objects">): r
   return [...written, ...[...there.values()].map((slice) => ({ action: "delete", slice }) as const)];
 }
 
-/** Carries out one of these tasks. */
+/** Makes one change of the mirror. */
 export function performChange(writer: Writer, { action, slice }: MirrorChange): Promise<unknown> {
   return action === "delete" ? writer.delete(ENDPOINT_SLICES, keyOf(slice)) : writer[action](ENDPOINT_SLICES, slice);
 }

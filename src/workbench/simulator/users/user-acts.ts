@@ -22,9 +22,7 @@ export interface UserActOptions {
 /** What an object becomes; undefined when there is nothing in it to change. */
 export type Edit = (object: KubeObject, random: Random, world: World) => KubeObject | undefined;
 
-/**
- * A user writes an object with one of the names. `how` starts the write, and returns undefined if it is not possible.
- */
+/** An act in which a user writes an object with one of the names. `how` starts the write, or returns undefined if it is impossible. */
 export function userAct(
   name: string,
   { side, resource, weight }: UserActOptions,

@@ -4,7 +4,7 @@ import { h } from "../dom/h.ts";
 import { icon } from "../dom/icons.ts";
 import { TEXTS } from "./words.ts";
 
-/** The problems of all texts, each a button that goes to its place. */
+/** Creates the list of problems in all texts. Each problem is a button that leads to its place. */
 export function createProblemList(problems: readonly Problem[], jump: (problem: Problem) => void): HTMLElement {
   return h("ul", { class: "problems" }, ...problems.map((problem) => item(problem, jump)));
 }

@@ -52,7 +52,7 @@ export function createResults(actions: ResultActions): Results {
 
 const UNKNOWN: ShownVerdicts = { pairs: [], together: [] };
 
-/** An answer in a few words, for users who cannot see the page. */
+/** Summarizes an answer for screen readers. */
 export function summary({ problems, outcomes, notes, back, fuel }: PlaygroundAnswer, { pairs, together }: ShownVerdicts = UNKNOWN): string {
   const errors = problems.filter(({ severity }) => severity === "error").length;
   if (errors > 0) return `${countOf(errors, "problem")} found.`;

@@ -31,7 +31,7 @@ export const SHORTCUTS: readonly (readonly [keys: readonly string[], what: strin
   [["?"], "Help, from outside an editor"],
 ];
 
-/** Listens to {@link SHORTCUTS}. Editors have their own. */
+/** Handles {@link SHORTCUTS}. Editors have additional shortcuts. */
 export function listenToShortcuts(target: Document, actions: ShortcutActions): void {
   target.addEventListener(
     "keydown",

@@ -9,7 +9,7 @@ export type DomAttributes = Readonly<Record<string, string | number | boolean | 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * An HTML element.
+ * Creates an HTML element.
  *
  * @example
  * h("button", { type: "button", onclick: () => share() }, "Share");
@@ -22,7 +22,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return furnish(document.createElement(tag), attributes, children);
 }
 
-/** An SVG element, as {@link h}. */
+/** Creates an SVG element, like {@link h}. */
 export function svg(tag: string, attributes: DomAttributes = {}, ...children: readonly Child[]): SVGElement {
   return furnish(document.createElementNS(SVG, tag) as SVGElement, attributes, children);
 }

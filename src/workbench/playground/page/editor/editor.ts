@@ -52,7 +52,8 @@ export interface Editor {
 const PUT_IN = Annotation.define<boolean>();
 
 /**
- * An editor for YAML. It is in a shadow tree, which adopts its style sheets: a policy without inline styles allows that.
+ * An editor for YAML. Its shadow tree adopts the style sheets of the editor, which a content security policy without inline styles
+ * permits.
  */
 export function createEditor({ label, onEdit, onCursor, complete }: EditorOptions): Editor {
   const element = document.createElement("div");

@@ -18,7 +18,7 @@ export interface Span {
 
 /**
  * The spans of the values that `path` finds in the first object of the list's kind; none when the path or the object does not exist.
- * A value that is defined by an anchor elsewhere is not followed.
+ * YAML aliases are not followed.
  */
 export function matchSpans(text: string, list: PatchListName, path: string): Span[] {
   let segments: readonly Segment[];
@@ -34,13 +34,13 @@ export function matchSpans(text: string, list: PatchListName, path: string): Spa
 /** Levels of a text that are read as data; what lies deeper is left out. */
 const LEVELS_MAX = 40;
 
-/** The first object of the list's kind as data, as far as the text contains it; undefined if there is none. */
+/** The data of the first object of the list's kind, up to a limited depth; undefined if there is none. */
 export function writtenObject(text: string, list: PatchListName): unknown {
   const object = objectOf(text, list);
   return object && dataOf(object, text, LEVELS_MAX);
 }
 
-/** A text with one document as data, as far as the text contains it. */
+/** The data of the first document in a text, up to a limited depth; undefined if there is none. */
 export function writtenData(text: string): unknown {
   const document = documentsIn(text)[0];
   return document && dataOf(document, text, LEVELS_MAX);

@@ -11,7 +11,7 @@ export type SyntaxNode = ReturnType<typeof yamlLanguage.parser.parse>["topNode"]
 /** The stretches that stand beside a value without being one. */
 const ASIDE = new Set(["Comment", "Anchor", "Tag", ":", "-", "?", ",", "[", "]", "{", "}"]);
 
-/** The value of each document of a text; undefined where it has none. */
+/** The value of each document in a text; undefined for an empty document. */
 export function documentsIn(text: string): (SyntaxNode | undefined)[] {
   return yamlLanguage.parser.parse(text).topNode.getChildren("Document").map(valueIn);
 }

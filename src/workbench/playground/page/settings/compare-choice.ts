@@ -7,7 +7,7 @@ const CHOICES: readonly (readonly [value: Compare, label: string, title: string]
   ["nothing", "Off", "Shows only the text"],
 ];
 
-/** A choice of the object with which the host object is compared. */
+/** Creates a control to select the object with which the host object is compared. */
 export function createCompareChoice(chosen: Compare, onChoice: (compare: Compare) => void): HTMLFieldSetElement {
   return h(
     "fieldset",

@@ -34,8 +34,8 @@ const NAME = "endpoint-sync-playground";
 const DEFAULTS: PageSettings = { theme: "system", compare: "tenant", welcomed: false };
 
 /**
- * Reads the settings, and keeps changes. A browser may refuse to store anything, and the stored settings may be from
- * another version: neither prevents the start.
+ * Reads the settings, and stores changes. The page also starts if the browser refuses to store anything, or if the stored settings are
+ * from another version.
  *
  * @param storage - returns the storage, or throws as `window.localStorage` does where it is forbidden
  */

@@ -16,7 +16,7 @@ export interface Pointing {
   toProblem(problem: Problem): void;
 }
 
-/** Points at places of `texts`; `show` brings a pane into view. */
+/** Marks places in `texts`, and moves to them; `show` brings a pane into view. */
 export function createPointing(texts: Texts, show: (name: PaneName) => void): Pointing {
   const mark = (list: ShownPair["list"], path: string | undefined, reveal: boolean) => {
     for (const editor of [texts.tenant, texts.host]) editor.mark(path === undefined ? [] : matchSpans(editor.text(), list, path), reveal);
