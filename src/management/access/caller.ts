@@ -19,7 +19,7 @@ export const KEY_EXTRA = "platform/access-key";
 /** `UserInfo.extra`: the caller's rights end with a group of a provider, and so does what is made with them. */
 export const GRANT_EXTRA = "platform/administers-by";
 
-/** Reports whether a name of a user or group is reserved for the platform itself. */
+/** Reports whether the name of a user or group is reserved for the platform itself. */
 export function isReserved(name: string): boolean {
   return RESERVED.some((prefix) => name.startsWith(prefix));
 }
@@ -37,7 +37,7 @@ export function groupOfSubject({ kind, name }: KeySubject): string {
 
 const SUBJECT_GROUP = /^platform:(user|team|subject):/;
 
-/** Reports whether a group represents a user, team or subject. Such groups follow from the key's owner and from team membership. */
+/** Reports whether a group represents a user, team or subject. Such groups are derived from the key's owner and from team membership. */
 export function standsForSubject(group: string): boolean {
   return SUBJECT_GROUP.test(group);
 }

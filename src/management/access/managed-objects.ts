@@ -25,7 +25,7 @@ export interface ManagedObjects {
 }
 
 /**
- * Follows a store.
+ * Keeps the objects of a store in memory, and follows their changes.
  *
  * @example
  * const objects = await followManagedObjects(store);

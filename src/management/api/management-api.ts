@@ -205,7 +205,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     await connectors.follow(config.auth);
     if (options.adminKey !== undefined) await bootstrap();
   };
-  const failed = (error: unknown) => logger.error("Cannot repair a restored store; start the server again", { error });
+  const failed = (error: unknown) => logger.error("Cannot repair a restored store; restart the server", { error });
   if (isEtcdStore(store)) store.onRestored(() => void settleAnew().catch(failed));
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
   const vaultListeners = new Set<() => void>();
@@ -311,5 +311,5 @@ async function settled(store: Store, background: Pick<LedWork, "settled">): Prom
 }
 
 async function noFile(path: string): Promise<string> {
-  throw new Error(`the configuration of the platform must not refer to the file ${path} in this context`);
+  throw new Error(`the configuration refers to the file ${path}, but the option readFile is not set`);
 }

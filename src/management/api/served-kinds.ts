@@ -53,7 +53,7 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly chance: Chance;
 }
 
-/** Every kind of the management API, stored or answered immediately, with the permits of its authors. */
+/** Every kind of the management API, stored or not, with the permits that check the authors of its objects. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
   const { rights, objects, keys, activity, lives, limits, policy, chance, names, leaveLogin } = options;
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });

@@ -213,7 +213,7 @@ class AppendedFile implements AuditFile {
 
   #found(): void {
     if (this.#lost === 0) return;
-    this.#logger.warn("Audit lines are written again", { path: this.path, lost: this.#lost });
+    this.#logger.warn("Audit lines can be written again", { path: this.path, lost: this.#lost });
     this.#lost = 0;
   }
 

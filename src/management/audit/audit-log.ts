@@ -51,7 +51,7 @@ const MEGABYTE = 1_048_576;
 const ENDING_MS = 1_000;
 
 /**
- * Creates a log that is disabled.
+ * Creates an audit log. It is disabled until you configure it.
  *
  * @example
  * const log = createAuditLog({ clock, logger });

@@ -103,7 +103,7 @@ export function effectOf(field: string): Effect {
   return shownOnly("nothing reads it", "a feature that uses it");
 }
 
-/** Whether any setting of a section has an effect. */
+/** Reports whether any setting of a section has an effect. */
 export function actsWithin(field: string): boolean {
   if ("acts" in effectOf(field)) return true;
   return Object.entries(EFFECTS).some(([name, effect]) => "acts" in effect && name.startsWith(`${field}.`));

@@ -50,10 +50,10 @@ export const REVISION_AHEAD = 1_000_000_000;
 const AT_ONCE = 128;
 
 /**
- * Copies contents into an empty store, or into one with an unfinished copy. Until the end the target is marked as unfinished.
- * A restoration into a store that already has the same contents, because it was stopped before it could report, changes nothing.
+ * Copies contents into an empty store, or into one with an unfinished copy. The target is marked as unfinished until the end. A restore
+ * changes nothing if the target already has the same contents: an earlier run was stopped before it could report its success.
  *
- * @throws USAGE when the target has other contents; STORE_FAILED when what is read back differs from what was written.
+ * @throws USAGE when the target has other contents; STORE_FAILED when the copy differs from its source.
  */
 export async function copyInto(target: Store, contents: Contents, { purpose, place, beside, ahead = 0 }: CopyOptions): Promise<Copied> {
   const digest = digestOf(contents.objects);

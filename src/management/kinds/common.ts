@@ -99,7 +99,7 @@ function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
 }
 
 /**
- * The object with the maps to which a JSON patch may add, even if they are empty. Source: specification 1, Endpoints,
+ * Adds the maps for annotations and labels if they are missing, so that a JSON patch can add to them. Source: specification 1, Endpoints,
  * rule 1.
  */
 export function withOpenMaps(stored: KubeObject): KubeObject {

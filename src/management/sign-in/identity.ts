@@ -68,8 +68,8 @@ function isReserved(name: string): boolean {
 }
 
 /**
- * Removes the groups from an admission that would give permissions by their name: otherwise anyone who can create an organisation
- * `platform` with a team `admins` would be an administrator. A user with a reserved name is not admitted.
+ * Removes groups whose name alone would grant permissions from an admission. Otherwise, anyone who can create an organisation `platform`
+ * with a team `admins` would be an administrator. A user with a reserved name is not admitted.
  *
  * @example
  * withoutReserved({ admitted: true, identity: { userId: "1", username: "jane", groups: ["system:masters", "dev"], connector: "a" } });
@@ -83,7 +83,7 @@ export function withoutReserved(admission: SignInDecision): SignInDecision {
 }
 
 /**
- * Why an identity is too large to be kept; undefined when it is not. Groups are not truncated: a silently dropped group could be
+ * Returns why an identity is too large to be kept; undefined when it is not. Groups are not truncated: a silently dropped group could be
  * the one that restricts the user.
  *
  * @example

@@ -25,7 +25,10 @@ export function troubled(trouble: Trouble, reason: string): EngineError {
   return error;
 }
 
-/** The part of a failure that a user sees. The reason why a provider cannot be used appears only in the log, because it names files and errors of the server. */
+/**
+ * The part of a failure that a user sees. The reason why a provider cannot be used appears only in the log, because it names files and
+ * errors of the server.
+ */
 export function told(error: EngineError): EngineError {
   const failed = (statusOf(error)?.code ?? 500) >= 500;
   if (!failed) return error;

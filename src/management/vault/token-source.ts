@@ -37,8 +37,8 @@ export interface TokenSource {
 }
 
 /**
- * Reads the token from the configured place. A file is read whenever the token is used, and every {@link TOKEN_FILE_POLL_MS}, as mounted
- * Secrets are replaced. It starts with {@link TokenSource.restart}.
+ * Reads the token from the configured place. A file is read whenever the token is used, and also every {@link TOKEN_FILE_POLL_MS}, because
+ * mounted Secrets are replaced. It starts with {@link TokenSource.restart}.
  *
  * @example
  * const source = createTokenSource({ settings: () => config.vault, readFile, clock, logger, onChange });

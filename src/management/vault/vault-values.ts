@@ -59,7 +59,7 @@ const KEY = /^[-._a-zA-Z0-9]{1,253}$/;
 const RETRY_AFTER_MAX = 3_600;
 
 /**
- * Reads an answer. Errors quote only its names, because anything else may be secret.
+ * Reads a response. Errors quote only the names in it, because anything else may be secret.
  *
  * @example
  * readVaultAnswer(source, { status: 503, retryAfter: undefined, text: "" }); // { ok: false, reason: "Sealed", … }

@@ -125,7 +125,7 @@ class KeyIndex implements AccessKeys {
 /** The message does not say whose the other key is, so guessing a value reveals no owner. */
 const TAKEN = duplicate("spec.key", "the value of another key");
 
-/** Reports whether a key was refused because another one has its value, or is being written with it. */
+/** Reports whether a key was refused because another key has the same value, or is being written with it. */
 export function isTaken(error: EngineError): boolean {
   return error.message.endsWith(TAKEN.message);
 }

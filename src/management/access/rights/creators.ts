@@ -15,7 +15,7 @@ export interface Creators {
 }
 
 /**
- * Follows the stored objects of these kinds.
+ * Indexes the access rules of the stored objects of these kinds, and follows their changes.
  *
  * @example
  * createCreators(objects, [SHARED_SECRETS, TEAMS]).has(SHARED_SECRETS, "shop", jane);

@@ -24,7 +24,7 @@ export interface NameIndex {
 }
 
 /**
- * Follows the stored objects.
+ * Indexes the names in stored objects, and follows their changes.
  *
  * @example
  * createNameIndex(objects).has("user", "jane"); // true when a rule, an owner or a team names jane

@@ -28,11 +28,11 @@ const ANSWER_BYTES_MAX = 16 * 1_048_576;
 const LOOK_MS = 10;
 
 /**
- * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails is closed. No operation has a time limit.
+ * Opens a MySQL or MariaDB database. The client is loaded on first use. A connection that fails is closed. No operation has a time limit.
  *
  * @param gone - called when the connection is lost, or closed.
- * @param clock - times how often the bytes of an answer are counted.
- * @throws the error of the network or the server; the connection is cut when one answer is longer than {@link ANSWER_BYTES_MAX}.
+ * @param clock - schedules the checks of a response's length.
+ * @throws the error of the network or the server; the connection is closed when one response is longer than {@link ANSWER_BYTES_MAX}.
  */
 export async function openMysqlLines(
   endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>,
@@ -58,7 +58,7 @@ export async function openMysqlLines(
     const before = socket.bytesRead;
     const look = () => {
       if (socket.bytesRead - before <= ANSWER_BYTES_MAX) timer = clock.schedule(LOOK_MS, look);
-      else socket.destroy(new Error(`the database sent over ${ANSWER_BYTES_MAX} bytes at once`));
+      else socket.destroy(new Error(`the database sent more than ${ANSWER_BYTES_MAX} bytes in one response`));
     };
     let timer = clock.schedule(LOOK_MS, look);
     try {

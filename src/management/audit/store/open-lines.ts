@@ -27,7 +27,7 @@ const LIMITS = { maxOldGenerationSizeMb: 512 };
 const left = new Set<DatabaseThread>();
 
 /**
- * Opens the database at an address in a separate thread. A database that answers too late, or whose thread ends, is abandoned and must be
+ * Opens the database at an address in a separate thread. A database that responds too late, or whose thread ends, is abandoned and must be
  * opened again.
  *
  * @throws the error of the database, the network or the system.

@@ -185,7 +185,7 @@ function checkHeaders(headers: Spot): void {
     const before = seen.get(key);
     if (!isWritten(header)) continue;
     const problem = headerProblem(name, writtenText(header) ?? "");
-    if (before !== undefined) refuseAt(header, { message: `Found the header ${name} in addition to ${before}, which is the same` });
+    if (before !== undefined) refuseAt(header, { message: `Found the headers ${before} and ${name}, which are the same header` });
     // The schema refuses names and values that no header can have.
     else if (problem !== undefined && isHeader(name, header)) warn(header, { message: `The header ${name} is not set: ${problem}` });
     seen.set(key, name);

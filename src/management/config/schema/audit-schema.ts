@@ -43,8 +43,8 @@ export const AUDIT_RULE = {
         },
       },
     },
-    namespaces: texts("Namespaces; an empty string means objects without one."),
-    nonResourceURLs: formList("pathPattern", "Paths that name no resource, with `*` at the end for any ending."),
+    namespaces: texts("Namespaces; an empty string means objects without a namespace."),
+    nonResourceURLs: formList("pathPattern", "Non-resource paths, such as `/healthz`. A `*` at the end matches any ending."),
     omitStages: OMITTED,
     requestTargets: {
       type: "list",
@@ -67,7 +67,7 @@ export const AUDIT = {
   default: {},
   fields: {
     enabled: flag("Write audit lines. Needs path."),
-    disableAgentSyncBack: flag("Agents do not send their audit lines."),
+    disableAgentSyncBack: flag("Do not let agents send their audit lines."),
     level: countField("What is logged, from 0 (nothing) to 4 (everything). Cannot be combined with policy."),
     policy: {
       type: "object",

@@ -51,7 +51,7 @@ export const AUTH = {
       description: "Sign-in by a cluster management product.",
       fields: {
         host: formField("hostOrWeb", "Host name."),
-        bearerToken: formField("secret", "API key: name of the token and password."),
+        bearerToken: formField("secret", "API key: the name and the secret of a token."),
         insecure: flag("Do not check the TLS certificate."),
       },
     },
@@ -60,7 +60,7 @@ export const AUTH = {
       description: "Sign-in by password.",
       default: {},
       fields: {
-        disabled: flag("No user can sign in with a password."),
+        disabled: flag("Disable sign-in by password."),
         minLength: {
           type: "integer",
           default: PASSWORD_LENGTH_MIN,
@@ -94,11 +94,11 @@ export const AUTH = {
     },
     identityRefreshSeconds: timeField(
       REFRESH_SECONDS,
-      "Interval at which the provider is asked again about a login in use, if the provider allows it, in seconds; 0 means never.",
+      "Interval at which a login in use is refreshed at its provider, if the provider allows it, in seconds; 0 means never.",
     ),
     identityStaleSeconds: timeField(
       STALE_SECONDS,
-      "How long a login lasts while its provider cannot be reached, in seconds; 0 means without limit.",
+      "How long a login lasts while its provider cannot be reached, in seconds; 0 means no limit.",
     ),
     disableTeamCreation: flag("Do not create teams for new groups of a user who signs in."),
     disableUserCreation: flag("Do not create a user at a first sign-in."),
@@ -108,7 +108,7 @@ export const AUTH = {
     ),
     loginAccessKeyTTLSeconds: timeField(
       LOGIN_TTL_SECONDS,
-      "Time after which the access key of a sign-in is deleted, in seconds since its creation; 0 keeps it.",
+      "Time after which the access key of a sign-in is deleted, in seconds since its creation; 0 means never.",
     ),
     customHttpHeaders: {
       type: "map",

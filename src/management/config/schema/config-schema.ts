@@ -124,8 +124,11 @@ const UI_SETTINGS = {
       description: "Addresses of other sites that the user interface may call.",
       default: {},
       fields: {
-        block: flag("Call none."),
-        allow: formList("moduleOrWeb", "Addresses or names of modules that may be called despite block. Without block it has no effect."),
+        block: flag("Block all calls to other sites."),
+        allow: formList(
+          "moduleOrWeb",
+          "Addresses or names of modules that may be called even if block is set. It has no effect without block.",
+        ),
       },
     },
   },
@@ -147,7 +150,7 @@ const VAULT = {
         token: formField("secret", "A token."),
         tokenFile: formField(
           "path",
-          "Path of a file with the token, used instead of token. The file is read again when it changes, as mounted Secrets do.",
+          "Path of a file with the token, used instead of token. The file is read again when it changes, as the file of a mounted Secret does.",
         ),
         tokenSecretRef: {
           type: "object",
@@ -160,7 +163,7 @@ const VAULT = {
         },
       },
     },
-    syncInterval: formField("duration", "Time between two rounds. Default: `1m`."),
+    syncInterval: formField("duration", "Time between two rounds of copying. Default: `1m`."),
     requestTimeoutSeconds: {
       type: "integer",
       default: VAULT_REQUEST_SECONDS,

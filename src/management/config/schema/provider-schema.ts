@@ -26,7 +26,10 @@ export const OIDC = {
   description: "An OpenID Connect provider.",
   fields: {
     issuerUrl: formField("web", "Address of the provider, the `iss` of its tokens. It must offer discovery."),
-    clientId: formField("line", "The client that tokens must be issued for. Only one client is trusted; `azp` is respected."),
+    clientId: formField(
+      "line",
+      "Id of the client that tokens must be issued for. If a token has the claim `azp`, it must name this client as well.",
+    ),
     clientSecret: formField("secret", "Secret of that client."),
     redirectURI: formField("web", "Callback address of the platform."),
     postLogoutRedirectURI: formField("web", "Address of the platform to which the provider sends users after logout."),
@@ -51,7 +54,7 @@ export const OIDC = {
     prompt: {
       type: "literals",
       values: ["consent", "login", "select_account"],
-      description: "Value of the parameter `prompt` of sign-ins. Some providers give a refresh token only with `consent`.",
+      description: "Value of the parameter `prompt` of sign-ins. Some providers return a refresh token only with `consent`.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -71,7 +74,9 @@ export const SOURCE_HOST_A = {
         description: "An organisation.",
         fields: {
           name: { ...formField("attributeName", "Full name of the organisation."), required: true, minLength: 1 },
-          teams: texts("When set, only members of at least one of these teams; otherwise every member of the organisation."),
+          teams: texts(
+            "When set, only members of at least one of these teams may sign in; otherwise, every member of the organisation may.",
+          ),
         },
       },
     },
@@ -135,7 +140,7 @@ export const SAML = {
   name: "ConfigSAML",
   description: "A SAML provider. One of caData, ca and insecureSkipSignatureValidation must be set.",
   fields: {
-    redirectURI: formField("web", "Callback address of the platform. Must equal the Destination of a response exactly."),
+    redirectURI: formField("web", "Callback address of the platform. The Destination of a response must be exactly this address."),
     ssoURL: formField("web", "Address to which the request is posted, over https."),
     caData: textField("Certificates that responses are signed with, in base64: one after another in PEM, or one in DER."),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
@@ -153,7 +158,7 @@ export const SAML = {
     nameIDPolicyFormat: {
       ...formField(
         "word",
-        "Format of the name identifier. A last component on its own is appended to `urn:oasis:names:tc:SAML:1.1:nameid-format:`.",
+        "Format of the name identifier. A short value such as `emailAddress` is appended to `urn:oasis:names:tc:SAML:1.1:nameid-format:`.",
       ),
       default: NAME_ID_DEFAULT,
     },

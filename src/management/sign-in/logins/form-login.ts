@@ -61,8 +61,9 @@ const ANSWERS_MS = 25 * 60 * 60_000;
 const UNKNOWN = "this login is unknown, has ended or took too long: start again";
 
 /**
- * Login by forms. The browser posts the answer from the provider's site, so the request lacks the login's cookie. The answer is checked
- * and stored under a separate secret, and the browser then requests it again, with the cookie. A login cannot begin at the provider.
+ * Login by forms. The browser posts the response from the provider's site, so the request lacks the login's cookie. The response is checked
+ * and stored under a separate secret, and the browser then requests it again, with the cookie. A login that begins at the provider is not
+ * supported.
  */
 export function createFormLogin(options: FormLoginOptions): FormLogin {
   const { memory, chance, clients, begins, programs, login, limits, pages, addressOf, baseUrl } = options;

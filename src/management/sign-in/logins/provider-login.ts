@@ -76,7 +76,7 @@ interface Pending extends LoginSecrets {
 }
 
 /**
- * Login by a provider: authorization code flow with PKCE, state and nonce, all kept here and valid for one use.
+ * Login by a provider: authorization code flow with PKCE, state and nonce. Each of them is stored here and valid for one use.
  *
  * @example
  * const login = createProviderLogin({ config, ports, clock, chance, clients, begins, programs, limits, addressOf, outcomes, baseUrl });

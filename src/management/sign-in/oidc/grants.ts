@@ -31,7 +31,7 @@ export interface Grants {
 const NO_KEYS = { jwks: { keys: [] }, uat: 0 };
 
 /**
- * Reads the discovery document once. Each request gets its own configuration, since the package keeps keys by configuration.
+ * Reads the discovery document once. Each request gets a separate configuration, because the package caches keys per configuration.
  *
  * @throws Error when the document cannot be read, or names another issuer.
  * @example

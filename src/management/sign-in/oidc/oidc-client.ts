@@ -158,7 +158,7 @@ function clientFor(
   };
 }
 
-/** The credentials as the provider accepts them: in a header, unless its document allows only the body. */
+/** The credentials in the form that the provider accepts: in a header, unless its discovery document allows only the body. */
 export function authenticationOf({
   clientSecret = "",
   redirectURI = "",
@@ -180,7 +180,7 @@ async function withUserInfo(configuration: openid.Configuration, accessToken: st
   return { ...claims, ...Object.fromEntries([...allowed, ...token]) };
 }
 
-/** The tokens of an answer. */
+/** The tokens of a response. */
 export function tokensOf(answer: {
   readonly id_token?: string;
   readonly access_token: string;

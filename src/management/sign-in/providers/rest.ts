@@ -149,7 +149,7 @@ export function linkedNext({ headers }: RestAnswer): string | undefined {
   return next === undefined ? undefined : /<([^>]*)>/.exec(next)?.[1];
 }
 
-/** An object of an answer. */
+/** An object in a response. */
 export function recordIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (!isRecord(value)) throw unavailable(`the provider's ${what} is not an object`);
   return value;

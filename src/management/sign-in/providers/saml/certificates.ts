@@ -17,10 +17,10 @@ const KEY_BITS_MIN = 2_048;
 const PEM = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;
 
 /**
- * The certificates in `data`, one after another in PEM, or one in DER. Signatures must be made with these certificates themselves; no
- * chain is followed.
+ * Reads the certificates in `data`: one after another in PEM, or one in DER. Signatures must be made with the keys of these certificates;
+ * no chain is followed.
  *
- * @throws API_UNAVAILABLE when there is no certificate, or other data, or a key is not RSA of 2,048 bits or more.
+ * @throws API_UNAVAILABLE when `data` contains no certificate or anything else, or when a key is not RSA of 2,048 bits or more.
  */
 export function pinnedCertificates(setting: string, data: Buffer): readonly PinnedCertificate[] {
   const text = data.toString("latin1");

@@ -19,11 +19,11 @@ export interface Checks extends ExpectedAnswer {
 }
 
 /**
- * The content of a SAML provider's answer. Only the signed bytes count, which are parsed separately; the rest
- * of the document can only cause a refusal. Source: research on single sign-on; saml-profiles-2.0-os, section 4.1.4.
+ * Reads the response of a SAML provider. Only the signed bytes count, which are parsed separately. The rest of the document can only cause
+ * a refusal. Source: research on single sign-on; saml-profiles-2.0-os, section 4.1.4.
  *
  * @param field The field `SAMLResponse` of the form.
- * @throws API_UNAUTHORIZED when the answer does not prove a sign-in, API_FORBIDDEN when it reports that the provider has refused.
+ * @throws API_UNAUTHORIZED when the response does not prove a sign-in, API_FORBIDDEN when it reports a refusal by the provider.
  */
 export function readResponse(field: string, checks: Checks): ReadAssertion {
   const text = decoded(field);

@@ -15,8 +15,8 @@ import { readResponse } from "./response.ts";
 const LOGIN_MS = 30 * 24 * 60 * 60_000;
 
 /**
- * A SAML 2.0 provider. The browser carries both the request and the signed answer, each in a form. The provider cannot be
- * asked again without the user, so logins end with the session that the provider specifies, or after 30 days.
+ * A SAML 2.0 provider. The browser carries both the request and the signed response, each in a form. A login cannot be refreshed without
+ * the user, so it ends with the session that the provider specifies, or after 30 days.
  *
  * @throws API_UNAVAILABLE when `ssoURL` or the certificates cannot be used, or the format of names does not identify a returning user.
  */

@@ -48,7 +48,7 @@ export interface SignedDocument {
 }
 
 /**
- * The text that was signed, in its canonical form. Nothing else in the document is proven.
+ * Returns the text that was signed, in its canonical form. The signature proves nothing else in the document.
  *
  * @throws API_UNAUTHORIZED when the signature is not exactly in the accepted form, or was made with none of the keys.
  */
