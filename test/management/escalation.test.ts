@@ -197,7 +197,7 @@ describe("an access key", () => {
     const groups = who === "user" ? [] : ["platform:admins"];
     const scope = { rules: [{ verbs: ["get", "create"], namespaces: ["", "p-x"] }] };
     const author = await person({ groups, scope });
-    expectRefused(await create(author.client, {}), "your own key has a scope, so spec.scope is required, and must be within it");
+    expectRefused(await create(author.client, {}), "your own key has a scope, so spec.scope is required and must be within that scope");
     const wide = { rules: [{ verbs: ["get", "delete"], namespaces: ["p-x"] }] };
     expectRefused(await create(author.client, { scope: wide }), "spec.scope goes beyond the scope of your own key");
     const { code, body, text } = await create(author.client, { scope: { rules: [{ verbs: ["create"], namespaces: [""] }] } });

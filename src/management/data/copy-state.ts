@@ -72,7 +72,7 @@ export function lostLog(log: string): EngineError {
 
 /** The error for a database that lacks writes that its server has acknowledged. */
 export function lostWrites(database: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
-  const why = `it ends at revision ${found}, and the server that had it open has acknowledged writes up to ${known}: it is an older file, or its log (-wal) is older, truncated or damaged`;
+  const why = `it ends at revision ${found}, but the server that had it open has acknowledged writes up to ${known}; it is an older file, or its log (-wal) is older, truncated or damaged`;
   const hint = `${RESTORE} To continue with the remaining data, start once with --accept-data-loss`;
   return new EngineError("STORE_FAILED", `Cannot use "${database}": writes are missing from it; ${why}`, { details: { hint } });
 }

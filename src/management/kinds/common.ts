@@ -45,7 +45,7 @@ export const ACCESS_RULE = named("AccessRule", "Grants verbs on the object to us
   name: [text, "Descriptive name of the rule."],
   verbs: [
     listOf(text),
-    "Allowed verbs: get, list, watch, create, update, patch, delete, on teams also bind and makeowner, or VerbAll for all. An empty list allows nothing.",
+    "Allowed verbs: get, list, watch, create, update, patch, delete; on teams also bind and makeowner; VerbAll means all. An empty list allows nothing.",
   ],
   subresources: [listOf(text), "Subresources of the object to which the verbs also apply."],
   users: [listOf(text), 'Users who get the verbs; "*" means every authenticated user.'],

@@ -137,7 +137,7 @@ class Source implements TokenSource {
     }
     const read = new AbortController();
     const late = delay(this.#options.clock, TOKEN_FILE_READING_MS, read.signal).then(() => {
-      throw new Error(`it did not answer within ${TOKEN_FILE_READING_MS / 1_000} s`);
+      throw new Error(`reading it took longer than ${TOKEN_FILE_READING_MS / 1_000} s`);
     });
     late.catch(() => {});
     try {

@@ -38,7 +38,7 @@ export function createVaultClient(settings: VaultSettings, token: string): AskVa
       if (text === undefined) return failed("TooLarge", `the vault's response has more than ${answerMaxKiB} KiB`);
       return { status: answer.statusCode!, retryAfter: answer.headers["retry-after"], text };
     } catch (error) {
-      const why = limit.aborted ? `it did not answer within ${requestTimeoutSeconds} s` : messageOf(error);
+      const why = limit.aborted ? `it did not respond within ${requestTimeoutSeconds} s` : messageOf(error);
       return failed("Unavailable", `the vault cannot be reached: ${why}`, true);
     }
   };

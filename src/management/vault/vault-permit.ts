@@ -16,7 +16,7 @@ export function createVaultPermit(rights: Pick<Rights, "callerOf">): Permit {
     if (!changesVaultSource(object, old)) return;
     if (rights.callerOf(user).administers && user.extra?.[SCOPE_EXTRA] === undefined) return;
     const names = Object.values(VAULT_ANNOTATIONS).join(", ");
-    const why = `only an administrator, with a key without a scope, can set the annotations ${names}`;
+    const why = `only an administrator whose key has no scope can set the annotations ${names}`;
     throw forbiddenRequest(SHARED_SECRETS, object.metadata.name ?? "", why);
   };
 }

@@ -39,7 +39,7 @@ export function vaultSource(annotations: StringMap | undefined): VaultSource | s
   const [version, mount, path] = Object.values(VAULT_ANNOTATIONS).map((name) => annotations?.[name]);
   if (version === undefined && mount === undefined && path === undefined) return undefined;
   const missing = Object.values(VAULT_ANNOTATIONS).filter((name) => annotations?.[name] === undefined);
-  if (version === undefined || mount === undefined || path === undefined) return `the annotation ${missing.join(" and ")} is missing`;
+  if (version === undefined || mount === undefined || path === undefined) return `missing annotations: ${missing.join(", ")}`;
   if (version !== "kv1" && version !== "kv2") return `${VAULT_ANNOTATIONS.version} must be kv1 or kv2`;
   if (mount.length + path.length > LENGTH_MAX) return `mount and path can have at most ${LENGTH_MAX} characters in total`;
   for (const [name, text] of [[VAULT_ANNOTATIONS.mount, mount] as const, [VAULT_ANNOTATIONS.path, path] as const]) {

@@ -117,15 +117,16 @@ export function vaultRefusal(status: number, retryAfter: string | undefined): Va
   if (status >= 300 && status < 400)
     return failed("Redirected", "the vault redirects to another address, but the token is not sent there; set that address instead", true);
   if (status === 401) return failed("Unauthorized", "the token is unknown to the vault", true);
-  if (status === 403) return failed("Forbidden", "the token is not allowed to read it, or has expired");
+  if (status === 403) return failed("Forbidden", "the token lacks the permission, or has expired");
   if (status === 404) return failed("NotFound", "there is no such secret, or its version is deleted");
   if (status === 429 && retryAfter !== undefined)
     return { ...failed("RateLimited", "the vault has received too many requests", true), retryAfterMs: waitOf(retryAfter) };
-  if (status === 429 || status === 472 || status === 473) return failed("Unavailable", "the vault is a standby that does not answer", true);
+  if (status === 429 || status === 472 || status === 473)
+    return failed("Unavailable", "the vault is a standby that does not serve requests", true);
   if (status === 501) return failed("Unavailable", "the vault is not initialised", true);
   if (status === 503) return failed("Sealed", "the vault is sealed or in maintenance", true);
-  if (status >= 500) return failed("Unavailable", `the vault answered ${status}`, true);
-  return failed("Invalid", `the vault answered ${status}`);
+  if (status >= 500) return failed("Unavailable", `the vault responded with the status ${status}`, true);
+  return failed("Invalid", `the vault responded with the status ${status}`);
 }
 
 /** A failure. */

@@ -46,7 +46,10 @@ function parsed(text: string): KeptLogin | undefined {
   }
 }
 
-/** The data of a login that a key keeps in addition to the identity: its provider and the tokens. Those of OpenID Connect have separate fields. */
+/**
+ * The data of a login that a key keeps in addition to the identity: its provider and the tokens. The tokens of OpenID Connect have separate
+ * fields.
+ */
 export function keptOf(
   { place, issuer, administrators, endsAtMs }: Identity,
   tokens: ProviderTokens,

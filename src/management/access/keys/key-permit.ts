@@ -98,7 +98,7 @@ function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedOb
 function wideScope(rights: Rights, user: UserInfo, { scope }: KeySpec): string | undefined {
   if (rights.coversScope(user, scope)) return undefined;
   return scope === undefined
-    ? "your own key has a scope, so spec.scope is required, and must be within it"
+    ? "your own key has a scope, so spec.scope is required and must be within that scope"
     : "spec.scope goes beyond the scope of your own key";
 }
 

@@ -44,7 +44,7 @@ export const AUDIT_RULE = {
       },
     },
     namespaces: texts("Namespaces; an empty string means objects without a namespace."),
-    nonResourceURLs: formList("pathPattern", "Non-resource paths, such as `/healthz`. A `*` at the end matches any ending."),
+    nonResourceURLs: formList("pathPattern", "Non-resource paths, such as `/auth/*`; a `*` at the end matches any ending."),
     omitStages: OMITTED,
     requestTargets: {
       type: "list",

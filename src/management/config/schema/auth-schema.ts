@@ -72,7 +72,7 @@ export const AUTH = {
     },
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
     plainNamesConnector: textField(
-      "Id of the connector whose user names and groups are used unchanged in rules, owners and teams. Default: the only connector. Groups of other connectors begin with the connector's id and a colon, unless it has a groupsPrefix.",
+      "Id of the connector whose user names and groups are used unchanged in rules, owners and teams. Default: the only connector. Groups of any other connector begin with its id and a colon, unless it has a groupsPrefix.",
     ),
     administrators: {
       type: "list",

@@ -19,7 +19,7 @@ export interface TunnelOptions {
 /**
  * A TLS connection to a server through a proxy (CONNECT), which sees only the server's name and port. The proxy resolves the name.
  *
- * @throws Error when the proxy cannot be reached or refuses, or the server's certificate does not match. It names the proxy without its password.
+ * @throws Error when the proxy cannot be reached or refuses, or the server's certificate does not match. The error names the proxy without its password.
  * @example
  * const socket = await openTunnel(new URL("https://id.example"), { proxy, tls: { rejectUnauthorized: true } });
  */

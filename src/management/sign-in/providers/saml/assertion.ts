@@ -81,10 +81,10 @@ function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }:
   if (data === undefined) throw unproven("the confirmation has no data");
   // A name there is that of a third party who acts for the subject, and a key would have to be presented.
   if (elementsIn(bearers[0]!).length > 1 || elementsIn(data).length > 0)
-    throw unproven("the confirmation requires more than its presentation");
+    throw unproven("the confirmation has requirements that are not supported");
   const recipient = attributeOf(data, "Recipient");
   if (recipient !== redirectUri) throw unproven(`the assertion is for ${quoted(recipient)}`);
-  if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion answers another request, or none");
+  if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion is for another request, or for none");
   if (attributeOf(data, "NotBefore") !== undefined) throw unproven("the confirmation has a NotBefore");
   demandNow("the confirmation", nowMs, { notOnOrAfter: attributeOf(data, "NotOnOrAfter") });
 }

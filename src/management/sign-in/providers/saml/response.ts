@@ -150,7 +150,7 @@ function demandAnswerTo(response: XmlElement, { redirectUri, requestId }: Expect
   const destination = attributeOf(response, "Destination");
   if (destination === undefined ? isSigned : destination !== redirectUri) throw unproven(`the response is for ${quoted(destination)}`);
   const request = attributeOf(response, "InResponseTo");
-  if (request !== undefined && request !== requestId) throw unproven("the response answers another request");
+  if (request !== undefined && request !== requestId) throw unproven("the response is for another request");
 }
 
 function issuerOf(element: XmlElement): string | undefined {

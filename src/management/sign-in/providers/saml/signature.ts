@@ -113,7 +113,7 @@ function demandDigest(signature: XmlElement, { element, signature: node }: Signe
   element.insertBefore(node, place);
   const { name } = DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]!;
   if (hash(name, text, "base64") !== plainTextOf(value).replace(/[ \n\t]/g, ""))
-    throw unproven("what was signed is not valid: its digest differs");
+    throw unproven("the signed element is not valid: its digest differs");
 }
 
 interface CanonicalForm {
