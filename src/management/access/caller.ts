@@ -11,7 +11,7 @@ export const ADMINISTRATORS = "platform:admins";
 const MASTERS = "system:masters";
 /** Everyone who has presented a key is in these groups. */
 export const KNOWN_GROUPS: readonly string[] = ["system:authenticated", "platform:authenticated"];
-/** Prefixes of names that stand for parts of the platform, and that only the platform gives. */
+/** Prefixes of names that represent parts of the platform. Only the platform assigns such names. */
 const RESERVED: readonly string[] = ["platform:", "system:"];
 /** `UserInfo.extra`: the key that was presented. */
 export const KEY_EXTRA = "platform/access-key";
@@ -24,7 +24,7 @@ export function isReserved(name: string): boolean {
   return RESERVED.some((prefix) => name.startsWith(prefix));
 }
 
-/** What a key stands for. */
+/** What a key represents. */
 export interface KeySubject {
   readonly kind: "user" | "team" | "subject";
   readonly name: string;

@@ -199,7 +199,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     administratorEnd.look();
     return key;
   };
-  /** What a start must repair besides what it reads, for a store that was restored to an earlier state. */
+  /** Repairs what the server has already read, after its store was restored to an earlier state. */
   const settleAnew = async () => {
     await pepper.keep();
     await connectors.follow(config.auth);
@@ -271,7 +271,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   };
 }
 
-/** The configuration has a store of its own: it comes from a file, and nothing of it belongs in the main store. */
+/** The configuration has a separate store: it comes from a file, and nothing in it belongs in the main store. */
 async function openConfig(
   { clock, chance, config }: ManagementApiOptions,
   administers: Parameters<typeof createConfigKind>[0],

@@ -15,7 +15,7 @@ export interface ServerReadinessOptions {
   readonly logger: Logger;
 }
 
-/** A store that takes longer to answer counts as unavailable, in milliseconds. */
+/** A store that takes longer to respond counts as unavailable, in milliseconds. */
 const READY_MS = 3_000;
 /** How long a result is reused, in milliseconds: each check waits for the disk. */
 const FOUND_MS = 1_000;

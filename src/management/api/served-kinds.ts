@@ -44,7 +44,7 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly settleKeys: (user: string) => Promise<void>;
   /** The same before the User is deleted, and records the name. */
   readonly leave: (user: string) => Promise<void>;
-  /** Keeps what it takes to ask a provider again, before the key of a login is deleted. */
+  /** Keeps the data for refreshing a login, before the key of the login is deleted. */
   readonly leaveLogin: (key: KubeObject) => Promise<void>;
   /** The rules at this moment. */
   readonly passwordRules: () => PasswordRules;

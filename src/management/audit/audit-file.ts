@@ -12,7 +12,7 @@ import type { Keeping } from "./rotated-files.ts";
 
 /** When the file is rotated, and how rotated files are kept. */
 export interface RotationSettings extends Keeping {
-  /** In bytes. A single longer line is still written, into a file of its own. */
+  /** In bytes. A single longer line is still written, to a separate file. */
   readonly maxBytes: number;
 }
 

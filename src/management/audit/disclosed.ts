@@ -62,7 +62,7 @@ const SECRET_KINDS: Readonly<Record<string, Readonly<Record<"spec" | "status", V
   },
 };
 
-/** An object, a list, a table, and the answer to a deletion. */
+/** An object, a list, a table, and the response to a deletion. */
 function bodyView(views: FieldViews): View {
   const object = { ...kept("apiVersion", "kind"), metadata: METADATA, ...views };
   return {

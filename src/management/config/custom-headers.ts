@@ -2,7 +2,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { ServerResponse } from "node:http";
 import { messageOf } from "../../base/errors.ts";
 
-/** Headers that describe one connection or the encoding of a body, and those that the answers set themselves. */
+/** Headers that describe one connection or the encoding of a body, and those that the server sets in its responses. */
 const OURS: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",

@@ -26,7 +26,7 @@ export interface CopyOptions {
   /** Name of the target in messages. */
   readonly place: string;
   /**
-   * Copies the files beside the target, once the target is marked as unfinished; `isThere` when it is complete already. Default: nothing
+   * Copies the files next to the target, once the target is marked as unfinished; `isThere` when it is complete already. Default: nothing
    * happens.
    */
   readonly beside?: (isThere: boolean) => Promise<void>;
@@ -37,7 +37,7 @@ export interface CopyOptions {
 /** The result of a copy. */
 export interface Copied {
   readonly digest: string;
-  /** The target's revision. Later revisions that clients saw before cannot be told apart from new ones. */
+  /** The target's revision. Clients cannot distinguish later revisions that they saw before from new ones. */
   readonly revision: number;
 }
 

@@ -59,7 +59,7 @@ function withoutSecrets(object: KubeObject): KubeObject {
   return { ...object, status: redacted(config) };
 }
 
-/** What is shown about the configuration besides its values. */
+/** What is shown about the configuration in addition to its values. */
 export interface ConfigCondition {
   /** Whether the file that was read last is in effect, and whether every setting has an effect. */
   readonly type: "Accepted" | "FullyInEffect";

@@ -15,7 +15,7 @@ export interface SharedCertificateOptions {
   readonly records: InternalRecords;
   /** Common name of the authority, to which the day of its creation is added. */
   readonly name: string;
-  /** Names and addresses, besides those of loopback, by which clients know the servers. */
+  /** Names and addresses under which clients reach the servers, in addition to those of loopback. */
   readonly hosts: readonly string[];
   readonly clock: Clock;
   readonly chance: Chance;

@@ -11,7 +11,7 @@ export interface Identity {
   /** The preferred name, which users may choose themselves, so it proves nothing. */
   readonly preferredUsername?: string;
   readonly email?: string;
-  /** Undefined when the provider does not say. */
+  /** Undefined when the provider does not report it. */
   readonly emailVerified?: boolean;
   readonly groups: readonly string[];
   /** Ids of these groups, if a provider may have several of one name. They are not kept. */

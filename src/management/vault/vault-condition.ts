@@ -41,7 +41,7 @@ export function nextVaultConditions(object: KubeObject, next: Omit<Condition, "t
   return [...others, { type: VAULT_CONDITION, lastTransitionTime, ...next }];
 }
 
-/** What a condition tells besides the outcome. */
+/** What a condition reports in addition to the outcome. */
 export interface VaultConditionDetails {
   /** The secret of the vault, by engine, mount and path. */
   readonly place: string | undefined;

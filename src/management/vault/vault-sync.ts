@@ -71,7 +71,7 @@ class Rounds implements VaultSync {
   readonly #renewal: TokenRenewal;
   #timer: Timer | undefined;
   #dueMs = Infinity;
-  /** The vault has asked for no requests until then. */
+  /** The vault accepts no requests until then. */
   #quietUntilMs = 0;
   #round: Promise<void> | undefined;
 
@@ -215,7 +215,7 @@ class Rounds implements VaultSync {
 /** What the annotations of a SharedSecret name; see {@link vaultSource}. */
 type Source = VaultSource | string | undefined;
 
-/** The SharedSecrets by what they are copies of; both versions may use the same path, and read the answer differently. */
+/** The SharedSecrets by what they are copies of; both versions may use the same path, and read the response differently. */
 function bySource(objects: Iterable<KubeObject>): Iterable<readonly [Source, readonly KubeObject["metadata"][]]> {
   const groups = new Map<string, [Source, KubeObject["metadata"][]]>();
   for (const { metadata } of objects) {

@@ -19,7 +19,7 @@ export interface TokenLife {
 export const TOKEN_LOOKUP = "/v1/auth/token/lookup-self";
 export const TOKEN_RENEWAL = "/v1/auth/token/renew-self";
 
-/** Longest life that is believed, in seconds: a hundred years. */
+/** Longest accepted lifetime, in seconds: a hundred years. */
 const SECONDS_MAX = 3_153_600_000;
 const DEPTH_MAX = 16;
 /** A renewal comes at two thirds of the rest of a life, and up to a tenth of that earlier, so that replicas of many platforms spread. */

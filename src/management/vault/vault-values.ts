@@ -1,5 +1,5 @@
 /**
- * Converts a vault's answer into the data of a SharedSecret. Pure.
+ * Converts a vault's response into the data of a SharedSecret. Pure.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export interface VaultFailure {
   readonly message: string;
   /** Every other request would fail in the same way. */
   readonly forAll: boolean;
-  /** How long the vault asks for no requests, in milliseconds. */
+  /** How long the vault accepts no requests, in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
@@ -43,7 +43,7 @@ export type VaultResult =
     }
   | VaultFailure;
 
-/** A vault's answer. */
+/** A vault's response. */
 export interface VaultAnswer {
   readonly status: number;
   /** The header `Retry-After`; undefined without. */
@@ -55,7 +55,7 @@ export interface VaultAnswer {
 const DATA_BYTES_MAX = 1_048_576;
 const DEPTH_MAX = 64;
 const KEY = /^[-._a-zA-Z0-9]{1,253}$/;
-/** Longest pause that a vault may ask for, in seconds. */
+/** Longest pause that a vault may request, in seconds. */
 const RETRY_AFTER_MAX = 3_600;
 
 /**

@@ -6,7 +6,7 @@ import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import type { ProviderTokens } from "../../sign-in/ports.ts";
 
-/** What the key of a sign-in remembers of it, in `spec.identity.connectorData`: no answer carries it, and users cannot write it. */
+/** What the key of a sign-in remembers of it, in `spec.identity.connectorData`: no response contains it, and users cannot write it. */
 export interface KeptLogin {
   /** Kind and address of the provider, see `placeOf`. */
   readonly place: string;

@@ -14,7 +14,7 @@ import type { ManagedObjects } from "../managed-objects.ts";
 import type { Membership } from "../membership.ts";
 import { keptLogin } from "./kept-login.ts";
 
-/** Answers to callers who are refused. Clients tell an ended session from a mistyped key by them. */
+/** Messages for callers who are refused. Clients use them to distinguish an ended session from a mistyped key. */
 export const REFUSALS = {
   missing: "Unauthorized",
   unknown: "access key not found. Please log in again",

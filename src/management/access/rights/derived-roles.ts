@@ -80,7 +80,7 @@ function marks({ apiVersion, kind, metadata: { name = "", uid = "" } }: KubeObje
   return { ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] };
 }
 
-/** Rules are for users and teams. Names that stand for no user, or for another kind of subject, would give more than the rule does. */
+/** Rules are for users and teams. Names that represent no user, or another kind of subject, would give more than the rule does. */
 function subjectsOf({ users = [], teams = [] }: AccessRule) {
   const user = (name: string) =>
     name === EVERYBODY ? { kind: "Group", apiGroup: RBAC_GROUP, name: EVERYBODYS_GROUP } : { kind: "User", apiGroup: RBAC_GROUP, name };

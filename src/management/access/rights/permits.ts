@@ -31,7 +31,7 @@ export interface PermittedWrite {
   readonly old: KubeObject | undefined;
 }
 
-/** Lets a write pass, or throws the error that answers it. */
+/** Lets a write pass, or throws the error for its response. */
 export type Permit = (write: PermittedWrite) => void;
 
 /** Options of permits. */

@@ -62,7 +62,7 @@ function withStandIns(stored: KubeObject, standIn: string): KubeObject {
   return withData(noted, hidden);
 }
 
-/** A placeholder becomes the value that it stands for, or nothing where there was none. */
+/** Replaces a placeholder by its value, or removes it if there was none. */
 function withKept(object: KubeObject, old: KubeObject | undefined, standIn: string): KubeObject {
   const before = old === undefined ? {} : (specOf<SharedSecretSpec>(old).data ?? {});
   const { data } = specOf<SharedSecretSpec>(object);

@@ -14,7 +14,7 @@ export interface PlainNameSettings extends SignInSettings {
   readonly plainNamesConnector?: string | undefined;
 }
 
-/** The parts of an identity that say whose id it is. */
+/** The parts of an identity that determine whose id it is. */
 type ConnectorIdentity = Pick<Identity, "connector" | "issuer" | "place" | "idClaim">;
 
 /**

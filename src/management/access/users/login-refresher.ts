@@ -25,7 +25,7 @@ import type { ManagedObjects } from "../managed-objects.ts";
 import { isKeyless } from "./left-logins.ts";
 import type { KeylessLogin } from "./left-logins.ts";
 
-/** How often providers are asked again. */
+/** How often logins are refreshed at their providers. */
 export interface RefreshSettings extends SignInSettings {
   /** Seconds after which a login that is in use is refreshed; 0 means never. */
   readonly identityRefreshSeconds: number;
@@ -33,16 +33,16 @@ export interface RefreshSettings extends SignInSettings {
   readonly identityStaleSeconds: number;
 }
 
-/** What a provider returned besides an identity. */
+/** What a provider returned in addition to an identity. */
 export interface RefreshedTokens {
   readonly tokens: ProviderTokens;
   /** The provider cannot return groups again: those of the sign-in stay, and with them administrator rights. Default false. */
   readonly groupsUnknown?: boolean;
 }
 
-/** Applies a provider's answer to a login. */
+/** Applies a provider's response to a login. */
 export interface RefreshedLogins {
-  /** Stores the provider's current answer, with its tokens. */
+  /** Stores the provider's current response, with its tokens. */
   refreshLogin(key: KubeObject, identity: Identity, more: RefreshedTokens): Promise<void>;
   /** Stores tokens that a provider replaced, before anything else may fail. */
   keepTokens(key: KubeObject, tokens: ProviderTokens): Promise<void>;
@@ -106,7 +106,7 @@ export function startLoginRefresher(options: LoginRefresherOptions): LoginRefres
 /** Outcome of one refresh, as logged and counted. */
 type Outcome = "current" | "ended" | "failed" | "unasked";
 
-/** Nothing is asked before this time. */
+/** No request is sent before this time. */
 interface Pause {
   readonly untilMs: number;
   readonly lengthMs: number;
@@ -314,7 +314,7 @@ class Refresher implements LoginRefresher {
   }
 }
 
-/** When the provider was last asked, in milliseconds since 1970. */
+/** When the login was last refreshed at its provider, in milliseconds since 1970. */
 function refreshedAt(key: KubeObject): number {
   return Date.parse(specOf<KeySpec>(key).identity?.identityRefresh ?? key.metadata.creationTimestamp ?? "") || 0;
 }

@@ -22,9 +22,9 @@ const EXISTS = 1062;
 /** Refusals of values: null, out of range, wrong number, wrong characters, too long, a check (also of MySQL). */
 const REFUSALS: readonly unknown[] = [1048, 1264, 1265, 1292, 1366, 1406, 4025, 3819];
 
-/** Bytes of the longest answer to one statement: twice the largest page of lines. */
+/** Bytes of the longest response to one statement: twice the largest page of lines. */
 const ANSWER_BYTES_MAX = 16 * 1_048_576;
-/** How often the bytes are counted while an answer comes, in milliseconds. */
+/** How often the bytes of an incoming response are counted, in milliseconds. */
 const LOOK_MS = 10;
 
 /**
@@ -53,7 +53,7 @@ export async function openMysqlLines(
     // The name is checked too: anyone can have a certificate of a known authority for another one.
     ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified", verifyIdentity: tls === "verified" } }),
   });
-  /** Node can end the whole process when a thread has no memory left, so an answer without an end is cut long before. */
+  /** Node can end the whole process when a thread has no memory left, so an endless response is cut long before. */
   const bounded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     const before = socket.bytesRead;
     const look = () => {
@@ -103,7 +103,7 @@ export async function openMysqlLines(
   };
 }
 
-/** The number of an error that the server has answered; undefined for others. */
+/** The number of an error that the server returned; undefined for other errors. */
 function errorNumber(error: unknown): number | undefined {
   const { errno, sqlState, fatal } = error as { readonly errno?: unknown; readonly sqlState?: unknown; readonly fatal?: unknown };
   return typeof errno === "number" && typeof sqlState === "string" && fatal !== true ? errno : undefined;

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** Where audit lines are stored besides the file. */
+/** Where audit lines are stored in addition to the file. */
 export type DataStoreEndpoint =
   | { readonly kind: "sqlite"; readonly path: string }
   | {

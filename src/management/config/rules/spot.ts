@@ -48,7 +48,7 @@ export function isTrue({ node }: Spot): boolean {
   return node?.kind === "scalar" && node.value === true;
 }
 
-/** A problem of a spot. CONFIG_VALUE unless `code` says otherwise. */
+/** A problem of a spot. The code is CONFIG_VALUE unless `code` is given. */
 export interface SpotProblem extends Pick<ProblemInput, "message" | "hint"> {
   readonly code?: ProblemInput["code"];
 }

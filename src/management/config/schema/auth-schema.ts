@@ -19,7 +19,7 @@ export const FILTER_LENGTH_MAX = 1_024;
 /** Fewest characters of a password by default. Source: NIST SP 800-63B, section 5.1.1. */
 const PASSWORD_LENGTH_MIN = 8;
 
-/** A further provider with an id of its own. */
+/** A further provider with its own id. */
 export const CONNECTOR = {
   type: "object",
   name: "ConfigConnector",
@@ -133,7 +133,10 @@ export const AUTH = {
       type: "list",
       default: [],
       maxItems: 100,
-      items: { ...textField("A regular expression in RE2's syntax, which may match anywhere in the name."), maxLength: FILTER_LENGTH_MAX },
+      items: {
+        ...textField("Each entry is a regular expression in RE2's syntax, which may match anywhere in the name."),
+        maxLength: FILTER_LENGTH_MAX,
+      },
       description: "When not empty, only groups of a provider that match one of these expressions are used.",
     },
   },

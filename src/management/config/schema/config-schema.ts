@@ -10,7 +10,7 @@ import { COST_CONTROL, IMAGE_BUILDER, PLATFORM_DB } from "./cost-schema.ts";
 import { flag, textField, texts } from "./fields.ts";
 import { formField, formList } from "./forms.ts";
 
-/** How long a vault may take to answer by default, in seconds, and how long the answer may be, in KiB. */
+/** How long a vault may take to respond by default, in seconds, and how long the response may be, in KiB. */
 const VAULT_REQUEST_SECONDS = 10;
 const VAULT_ANSWER_KIB = 2_048;
 
@@ -89,15 +89,15 @@ const UI_SETTINGS = {
   description: "Appearance of the user interface.",
   default: {},
   fields: {
-    platformVersion: formField("line", "Version that is shown."),
+    platformVersion: formField("line", "Version that the user interface shows."),
     logoURL: formField("image", "Address of the logo. It must be reachable from browsers."),
     faviconURL: formField("image", "Address of the icon. It must be reachable from browsers."),
     smallLogoURL: formField("image", "Address of the small logo. It must be reachable from browsers."),
-    logoBackgroundColor: formField("colour", "A colour."),
-    primaryColor: formField("colour", "A colour."),
-    sidebarColor: formField("colour", "A colour."),
-    accentColor: formField("colour", "A colour."),
-    legalTemplate: formField("html", "HTML that is shown at sign-in."),
+    logoBackgroundColor: formField("colour", "Background of the logo."),
+    primaryColor: formField("colour", "Primary colour."),
+    sidebarColor: formField("colour", "Colour of the sidebar."),
+    accentColor: formField("colour", "Accent colour."),
+    legalTemplate: formField("html", "Legal notice on the sign-in page."),
     customCss: formList("shown", "Addresses of style sheets."),
     customJavaScript: formList("shown", "Addresses of scripts."),
     navBarButtons: {
@@ -196,7 +196,7 @@ export const MANAGEMENT_SCHEMA = {
     apps: APPS,
     audit: AUDIT,
     platformHost: {
-      ...textField("Domain of the platform, without a scheme."),
+      ...textField("Public domain of the platform."),
       maxLength: 260,
       pattern: HOST,
       patternHint: "a domain without scheme or path",

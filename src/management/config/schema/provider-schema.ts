@@ -39,7 +39,7 @@ export const OIDC = {
     platformUsernameClaim: formField("attributeName", "Claim that contains the user name."),
     usernameClaim: formField("attributeName", "Claim that contains the user's id."),
     emailClaim: formField("attributeName", "Claim that contains the email address."),
-    allowedExtraClaims: formList("attributeName", "Additional claims that are kept."),
+    allowedExtraClaims: formList("attributeName", "Additional claims that are stored in the key of the sign-in."),
     usernamePrefix: formField("line", "Prefix of each username."),
     groupsClaim: formField("attributeName", "Claim that contains the groups; its value is a string or a list of strings."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
@@ -109,7 +109,10 @@ export const DIRECTORY_PROVIDER_A = {
     scopes: { ...formList("scope", "Requested scopes. An empty list means the default."), default: ["profile", "email"] },
     hostedDomains: formList("domain", "When not empty, only users of these domains may sign in."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
-    serviceAccountFilePath: formField("path", "Path of the service account that reads groups from the directory. Needs adminEmail."),
+    serviceAccountFilePath: formField(
+      "path",
+      "Path of the key file of the service account that reads groups from the directory. Requires adminEmail.",
+    ),
     adminEmail: formField("email", "Administrator on whose behalf groups are listed. Required with serviceAccountFilePath."),
   },
 } as const satisfies ObjectSchema;
@@ -147,7 +150,7 @@ export const SAML = {
     insecureSkipSignatureValidation: flag(
       "Do not check the signature of responses: anyone can sign in as anyone. Has no effect when ca or caData is set.",
     ),
-    usernameAttr: formField("attributeName", "Attribute that is used as username."),
+    usernameAttr: formField("attributeName", "Attribute that contains the username."),
     emailAttr: formField("attributeName", "Attribute that contains the email address."),
     groupsAttr: formField("attributeName", "Attribute that contains the groups."),
     entityIssuer: formField("line", "Issuer of requests, and the audience that responses must have instead of redirectURI."),

@@ -42,7 +42,7 @@ export interface ProviderLoginOptions {
   readonly baseUrl: () => string;
 }
 
-/** The steps of a login at a provider. Each throws the error to answer. */
+/** The steps of a login at a provider. Each throws the error for the response. */
 export interface ProviderLogin {
   /** Sends the browser to the provider. */
   begin(visit: Visit, provider: Provider): Promise<void>;

@@ -32,10 +32,10 @@ export interface OidcClient {
     readonly challenge: string;
   }): URL;
   /**
-   * The claims about the user who came back to `address`, the redirect URI with the provider's answer. They are those of
+   * The claims about the user who came back to `address`, the redirect URI with the provider's response. They are those of
    * the verified ID token and, if configured, of the UserInfo endpoint.
    *
-   * @throws API_UNAUTHORIZED when the answer proves nothing, API_UNAVAILABLE when the provider cannot be reached.
+   * @throws API_UNAUTHORIZED when the response proves nothing, API_UNAVAILABLE when the provider cannot be reached.
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /**
@@ -57,7 +57,7 @@ export interface ProviderDiscoveryOptions {
   /** Further parameters of the authorization request. Default: none. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly fetch: ProviderFetch;
-  /** How long one answer may take, in seconds. */
+  /** How long one response may take, in seconds. */
   readonly timeoutSeconds: number;
 }
 

@@ -10,7 +10,7 @@ import { isLoopback } from "./loopback.ts";
 /** A proxy. */
 export interface ProxyServer {
   readonly url: URL;
-  /** The value of `Proxy-Authorization`; undefined for a proxy that asks for none. It is secret. */
+  /** The value of `Proxy-Authorization`; undefined for a proxy that requires none. It is secret. */
   readonly authorization: string | undefined;
 }
 

@@ -11,7 +11,7 @@ import type { ProxyServer } from "./proxies.ts";
 /** What makes a tunnel. */
 export interface TunnelOptions {
   readonly proxy: ProxyServer;
-  /** The certificate check of the server at the other end. The machine's authorities vouch for a proxy that is reached by HTTPS. */
+  /** The certificate check of the server at the other end. A proxy that is reached by HTTPS is checked with the machine's authorities. */
   readonly tls: { readonly ca?: string; readonly rejectUnauthorized: boolean };
   readonly signal?: AbortSignal | undefined;
 }

@@ -14,7 +14,7 @@ import { textClaim } from "../rules/claims.ts";
 import type { Claims } from "../rules/claims.ts";
 import { troubled } from "../told.ts";
 
-/** The only domain whose addresses the provider itself assigns, besides those of its customers. */
+/** The only domain whose addresses the provider itself assigns, apart from those of its customers. */
 const OWN_DOMAIN = "@gmail.com";
 const DEFAULT_SCOPES = ["profile", "email"] as const;
 

@@ -6,7 +6,7 @@ import { demandNow, instant } from "./times.ts";
 import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
 import type { XmlElement } from "./xml.ts";
 
-/** What an answer must match. */
+/** What a response must match. */
 export interface ExpectedAnswer {
   readonly redirectUri: string;
   /** Id of the request. */
@@ -23,7 +23,7 @@ export interface ReadAssertion {
   /** Id of the assertion, which is valid for one use. */
   readonly id: string;
   readonly assertion: SamlAssertion;
-  /** When the provider's own session ends, in milliseconds since 1970. Undefined: it does not say. */
+  /** When the provider's own session ends, in milliseconds since 1970. Undefined if it does not specify one. */
   readonly sessionEndMs?: number;
 }
 

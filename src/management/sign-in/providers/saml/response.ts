@@ -12,7 +12,7 @@ import type { XmlElement } from "./xml.ts";
 /** Elements and attributes around an assertion. */
 const AROUND_MAX = 500;
 
-/** How an answer is checked. */
+/** How a response is checked. */
 export interface Checks extends ExpectedAnswer {
   /** The certificates that the provider signs with; undefined: signatures are not looked at. */
   readonly certificates: readonly PinnedCertificate[] | undefined;

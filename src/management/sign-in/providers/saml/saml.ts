@@ -11,7 +11,7 @@ import { PERSISTENT, TRANSIENT } from "./names.ts";
 import { metadataXml, requestXml } from "./request.ts";
 import { readResponse } from "./response.ts";
 
-/** Longest login, in milliseconds: the provider cannot be asked again about the user. */
+/** Longest login, in milliseconds: a login cannot be refreshed at the provider. */
 const LOGIN_MS = 30 * 24 * 60 * 60_000;
 
 /**
