@@ -27,7 +27,7 @@ export interface AdministratorEnd {
 /** The expiry is logged at once, and again when this much time is left, in milliseconds. */
 const REMINDERS_MS: readonly number[] = [7 * 86_400_000, 86_400_000, 3_600_000];
 const HELP =
-  "Create a new administrator key with one that is still valid, as docs/guides/first-key.md describes. If none is valid, start the server with --admin-key-file";
+  "Use an administrator key that is still valid to create a new one, as docs/guides/first-key.md describes. If none is valid, start the server with --admin-key-file";
 
 /** Watches the first administrator's key from the first call of `look` on, and logs its expiry. */
 export function followAdministratorEnd({ objects, lives, clock, logger }: AdministratorEndOptions): AdministratorEnd {

@@ -48,10 +48,7 @@ export function createServerReadiness({ store, relieve, clock, logger }: ServerR
 /** Time between two checks that no request triggers, in milliseconds. */
 const LOOK_MS = 10_000;
 
-/**
- * Checks readiness regularly, because a check frees space when the store is full, and no request may trigger one. Returns the function that
- * stops it.
- */
+/** Checks readiness regularly, even without requests: a check frees space when the store is full. Returns the function that stops it. */
 export function keepLooking(notReady: () => Promise<unknown>, clock: Clock): () => void {
   const over = new AbortController();
   void (async () => {

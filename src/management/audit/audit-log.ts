@@ -137,7 +137,7 @@ function openGivenFile(
   path: string,
   parts: Pick<Parameters<typeof openAuditFile>[0], "rotation" | "clock" | "logger" | "metrics">,
 ): Promise<AuditFile> {
-  if (path === "") throw new EngineError("CONFIG_FILE", "audit.path is empty, but audit.enabled needs it");
+  if (path === "") throw new EngineError("CONFIG_FILE", "audit.path is empty, but audit.enabled requires it");
   return openAuditFile({ path, ...parts });
 }
 

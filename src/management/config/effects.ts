@@ -31,7 +31,7 @@ const BUILDS = shownOnly("the service builds no images", "an image builder");
  */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.oidc": acts("users sign in with this provider"),
-  "auth.oidc.type": shownOnly("it names an image in a user interface", "a user interface of the platform"),
+  "auth.oidc.type": shownOnly("the sign-in page shows no images of providers", "a user interface of the platform"),
   "auth.sourceHostA": acts("users sign in with this provider"),
   "auth.sourceHostB": acts("users sign in with this provider"),
   "auth.directoryProviderA": acts("users sign in with this provider"),

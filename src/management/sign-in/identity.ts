@@ -68,7 +68,7 @@ function isReserved(name: string): boolean {
 }
 
 /**
- * Removes groups whose name alone would grant permissions from an admission. Otherwise, anyone who can create an organisation `platform`
+ * Removes groups from an admission if their name alone would grant permissions. Otherwise, anyone who can create an organisation `platform`
  * with a team `admins` would be an administrator. A user with a reserved name is not admitted.
  *
  * @example

@@ -29,7 +29,7 @@ const OWN_MOUNTS: readonly string[] = ["sys", "auth", "identity", "cubbyhole"];
 const REFUSED = /[?#%\\\p{C}]/u;
 
 /**
- * Returns the secret that the annotations name; undefined without any of them, and a message when they are invalid.
+ * Returns the secret that the annotations name, undefined if there are none, or a message if they are invalid.
  *
  * @example
  * vaultSource({ "management.platform/vault-version": "kv2", "management.platform/vault-mount": "secret", "management.platform/vault-path": "team/db" });

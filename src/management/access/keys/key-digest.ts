@@ -16,7 +16,7 @@ export interface KeyDigest {
 }
 
 /**
- * Computes digests with a pepper. Each installation has its own pepper, which never leaves it.
+ * Computes digests with a pepper. Each installation has its own pepper, which never leaves the installation.
  *
  * @example
  * createKeyDigest(Buffer.alloc(32)).of("secret"); // "hmac-sha256:GBDo00G55h6IiV-6CxqivQPLbI__KzaOZm747971tPs"
@@ -45,8 +45,7 @@ const [KIND, NAME] = ["Pepper", "access-keys"];
 const PEPPER_BYTES = 32;
 
 /**
- * Loads the pepper of an installation, or generates it if there is none. Follows its changes: a restore from another installation's data
- * replaces it.
+ * Loads the pepper of an installation, or generates one. If data of another installation is restored, digests use its pepper from then on.
  */
 export async function followPepper(records: InternalRecords, chance: Pick<Chance, "bytes">): Promise<Pepper> {
   const of = (text: string) => ({ text, digest: createKeyDigest(Buffer.from(text, "base64")) });

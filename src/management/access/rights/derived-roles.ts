@@ -30,7 +30,7 @@ const RBAC_VERSION = "rbac.authorization.k8s.io/v1";
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 
-/** The permissions from an object's owner and rules, ownership first. */
+/** The permissions that an object's owner and rules grant, those of the owner first. */
 export function rulesOf(object: KubeObject): readonly DerivedRule[] {
   const { owner: { user = "", team = "" } = {}, access = [] } = specOf<OwnedSpec>(object);
   const owners: AccessRule = { verbs: OBJECT_VERBS, users: isUserName(user) ? [user] : [], teams: team === "" ? [] : [team] };

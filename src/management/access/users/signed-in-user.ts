@@ -27,7 +27,7 @@ export function signingIn(said: Said): UserInfo {
 }
 
 /**
- * The server as the author of changes by the refresh of a login with a key. If the key has been deleted in the meantime, the record of its
+ * The server as the author of changes when a login with a key is refreshed. If the key has been deleted in the meantime, the record of its
  * login is kept.
  */
 export function askingAgain(said: Said): UserInfo {

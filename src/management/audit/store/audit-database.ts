@@ -103,7 +103,7 @@ const FILTERS: Readonly<Record<keyof AuditFilter, (typeof COLUMNS)[number]>> = {
 const TABLE = "audit_events";
 const ORDER = "ORDER BY at DESC, writer DESC, seq DESC";
 
-/** Creates the table if it does not exist. A read-only database that has the table can be read. */
+/** Creates the table if it does not exist. If it exists, the database may be read-only. */
 export async function openAuditDatabase(sql: Sql): Promise<AuditDatabase> {
   try {
     await makeTable(sql);

@@ -19,7 +19,7 @@ const PROJECT_PREFIX = "p-";
 
 const OIDC_SERVER = {
   type: "object",
-  description: "Deprecated: clients are configured elsewhere. The platform as a provider of OpenID Connect.",
+  description: "The platform as a provider of OpenID Connect. Deprecated: clients are configured elsewhere.",
   fields: {
     enabled: flag("Act as a provider of OpenID Connect."),
     wildcardRedirect: flag("Allow `*` in redirect addresses of clients."),
@@ -75,7 +75,7 @@ const APPS = {
           initialVersion: formField("word", "Proposed version."),
           initialValues: textField("Proposed values."),
           clusters: texts("Clusters in which the app is shown."),
-          title: formField("line", "Displayed name; by default, the name of the chart, without its repository."),
+          title: formField("line", "Displayed name. Default: the name of the chart, without its repository."),
           iconUrl: formField("image", "Address of an icon."),
           readmeUrl: formField("web", "Address of a description."),
         },
@@ -140,7 +140,7 @@ const VAULT = {
   default: {},
   fields: {
     enabled: flag("Copy secrets from the vault."),
-    address: formField("secureWeb", "Address of the vault; by default the environment variable `VAULT_ADDR` of the service."),
+    address: formField("secureWeb", "Address of the vault. Default: the environment variable `VAULT_ADDR` of the service."),
     skipTLSVerify: flag("Do not check the TLS certificate."),
     namespace: formField("vaultNamespace", "Namespace in the vault."),
     auth: {

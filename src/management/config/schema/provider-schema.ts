@@ -92,7 +92,7 @@ export const SOURCE_HOST_B = {
   description: "A host of source code with groups.",
   fields: {
     ...CLIENT,
-    baseURL: { ...formField("web", "Address of the host; its public service by default."), default: SOURCE_HOST_B_URL },
+    baseURL: { ...formField("web", "Address of the host. Default: its public service."), default: SOURCE_HOST_B_URL },
     groups: texts(
       "When set, only members of at least one of these groups may sign in, and other groups are dropped. Default: all groups of a user.",
     ),
@@ -145,7 +145,7 @@ export const SAML = {
   fields: {
     redirectURI: formField("web", "Callback address of the platform. The Destination of a response must be exactly this address."),
     ssoURL: formField("web", "Address to which the request is posted, over https."),
-    caData: textField("Certificates that responses are signed with, in base64: one after another in PEM, or one in DER."),
+    caData: textField("Certificates that responses are signed with, as base64 of a PEM text with one or more, or of one in DER."),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
     insecureSkipSignatureValidation: flag(
       "Do not check the signature of responses: anyone can sign in as anyone. Has no effect when ca or caData is set.",

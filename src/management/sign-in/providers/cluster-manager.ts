@@ -14,8 +14,8 @@ import { troubled } from "../told.ts";
 const TOKEN = /^[\w.:-]{1,512}$/;
 
 /**
- * A product that manages clusters. Its users enter one of their tokens. Two requests follow: one for the owner of the token, and one, with
- * the administrator's `bearerToken`, for whether that user exists and is enabled. The token is not stored. A refresh requests the user by
+ * A product that manages clusters. Its users enter one of their tokens. One request identifies the owner of the token. Another one, with
+ * the administrator's `bearerToken`, checks that this user exists and is enabled. The token is not stored. A refresh requests the user by
  * id with `bearerToken`, which cannot read the groups: they stay until the next sign-in.
  */
 export async function openClusterManager(provider: Provider<"clusterManager">, context: ProviderContext): Promise<TokenClient> {

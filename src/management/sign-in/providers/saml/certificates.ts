@@ -20,7 +20,7 @@ const PEM = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-
  * Reads the certificates in `data`: one after another in PEM, or one in DER. Signatures must be made with the keys of these certificates;
  * no chain is followed.
  *
- * @throws API_UNAVAILABLE when `data` contains no certificate or anything else, or when a key is not RSA of 2,048 bits or more.
+ * @throws API_UNAVAILABLE when `data` does not consist of certificates, or when a key is not RSA of 2,048 bits or more.
  */
 export function pinnedCertificates(setting: string, data: Buffer): readonly PinnedCertificate[] {
   const text = data.toString("latin1");

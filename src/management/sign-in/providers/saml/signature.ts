@@ -73,7 +73,7 @@ export function signedText({ text, path, element, signature }: SignedDocument, k
 
 /** What checks signatures, with the algorithms that are taken and no others. */
 function strictChecker(keys: readonly KeyObject[]): SignedXml {
-  const checked = new SignedXml({ getCertFromKeyInfo: () => null, publicCert: "the keys are those of the algorithms" });
+  const checked = new SignedXml({ getCertFromKeyInfo: () => null, publicCert: "unused: the algorithms have the keys" });
   const { CanonicalizationAlgorithms: canonical, HashAlgorithms: hashes } = checked;
   return Object.assign(checked, {
     idAttributes: ["ID"],

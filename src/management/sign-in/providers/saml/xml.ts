@@ -236,7 +236,7 @@ export function plainTextOf(element: XmlElement): string {
   return element.children.join("");
 }
 
-/** An element, and all elements below it, in their order. Each costs the same, regardless of its depth. */
+/** An element, and all elements below it, in their order. Each step takes the same time, regardless of the depth. */
 export function* elementsBelow(element: XmlElement): Generator<XmlElement> {
   const waiting = [element];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
