@@ -39,7 +39,7 @@ async function leaveData(): Promise<string> {
 
 const LOST = /there is no data in "[^"]*management.db", but server.json shows that a server has run on it/;
 const BEHIND =
-  /management.db": writes are missing from it; it ends at revision \d+, and the server that had it open has acknowledged writes up to \d+/;
+  /management.db": writes are missing from it; it ends at revision \d+, but the server that had it open has acknowledged writes up to \d+/;
 
 const LOSSES: readonly (readonly [string, (data: string) => void | Promise<void>, RegExp])[] = [
   ["is missing", (data) => rmSync(join(data, "management.db")), LOST],

@@ -199,7 +199,7 @@ describe("secret sync", () => {
     {
       what: "that may get and no longer list",
       end: () => change({ access: [{ verbs: ["get"], users: ["jane"] }] }),
-      says: "no list contains it",
+      says: "the key cannot list it",
     },
   ])("does not delete anything with a key $what", async ({ end, says: text }) => {
     const terminal = sync();

@@ -87,7 +87,7 @@ describe("an access rule", () => {
     const rule = { verbs: ["get", "patch"], users: [editor.name] };
     const path = await make(SECRETS, { owner: { user: "jane" }, access: [rule] });
     const give = (...verbs: string[]) => set(editor.client, path, { access: [rule, { verbs, users: ["bob"] }] });
-    expectRefused(await give("get", "delete", "list"), "an access rule cannot grant what you do not have: delete, list, watch");
+    expectRefused(await give("get", "delete", "list"), "an access rule cannot grant verbs that you do not have: delete, list, watch");
     expectRefused(await give("VerbAll"), "do not have: list, watch, update, delete");
     expectRefused(await give("create"), "do not have: create");
     expectAllowed(await give("get"));
@@ -197,7 +197,7 @@ describe("an access key", () => {
     const groups = who === "user" ? [] : ["platform:admins"];
     const scope = { rules: [{ verbs: ["get", "create"], namespaces: ["", "p-x"] }] };
     const author = await person({ groups, scope });
-    expectRefused(await create(author.client, {}), "your own key has a scope, so spec.scope is required, and must be within it");
+    expectRefused(await create(author.client, {}), "your own key has a scope, so spec.scope is required and must be within that scope");
     const wide = { rules: [{ verbs: ["get", "delete"], namespaces: ["p-x"] }] };
     expectRefused(await create(author.client, { scope: wide }), "spec.scope goes beyond the scope of your own key");
     const { code, body, text } = await create(author.client, { scope: { rules: [{ verbs: ["create"], namespaces: [""] }] } });
@@ -274,7 +274,7 @@ describe("an access key", () => {
 
   test.each(["identity", "oidcProvider", "oidcLogin"])("has an %s that only the platform writes", async (field) => {
     const author = await person();
-    expectRefused(await create(author.client, { [field]: {} }), `spec.${field} is written by the platform`);
+    expectRefused(await create(author.client, { [field]: {} }), `spec.${field} can be set only by the platform`);
     expectAllowed(await create(admin(), { user: author.name, [field]: {} }));
   });
 });

@@ -286,7 +286,7 @@ describe("where a key comes from", () => {
       let key = await own.key({ user: "jane" });
       for (let length = 2; length <= KEY_CHAIN_MAX; length++) key = await own.make(key);
       const refused = await own.post(key, {});
-      expect([refused.code, at(refused, "message")]).toEqual([403, expect.stringContaining("set a new value for a key")]);
+      expect([refused.code, at(refused, "message")]).toEqual([403, expect.stringContaining("set a new value for an existing key")]);
       expect((await own.change(key, key, { key: STRONG })).code).toBe(200);
     });
   });

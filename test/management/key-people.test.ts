@@ -45,7 +45,7 @@ describe("a key made with the key of a sign-in", () => {
       const members = (users: string[]) => own.admin.send("PATCH", "/teams/ops", { spec: { users } }, MERGE_PATCH);
       await members(["bob"]);
       expect(await codesOf(key, child)).toEqual([401, 401]);
-      expect(await whyOf(key)).toBe("the person who created the access key has left its team");
+      expect(await whyOf(key)).toBe("the user who created the access key is no longer a member of its team");
       await members(["jane"]);
       expect(await codesOf(key, child)).toEqual([200, 200]);
       await own.admin.send("PATCH", "/users/jane", { spec: { disabled: true } }, MERGE_PATCH);
@@ -93,7 +93,7 @@ describe("a key made with the key of a sign-in", () => {
 });
 
 describe("the value of a team's key", () => {
-  const LEFT = "the person who gave the access key its value has left. Give it another value";
+  const LEFT = "the user who set the value of the access key was deleted or disabled, or left its team. Set a new value";
   const other = (number: number) => `${number}-${STRONG}`;
   const withTeam = (run: (own: Own, members: (...users: string[]) => Promise<unknown>) => Promise<void>) =>
     onPlatform("", async (own) => {

@@ -69,6 +69,6 @@ test("of a store that does not answer fails after three seconds, with the same a
   const asking = Promise.all([notReady(), notReady()]);
   await settle();
   await clock.advance(3_000);
-  expect(await asking).toEqual(Array(2).fill("the store does not answer"));
-  expect([await notReady(), store.asked]).toEqual(["the store does not answer", 1]);
+  expect(await asking).toEqual(Array(2).fill("the store does not respond"));
+  expect([await notReady(), store.asked]).toEqual(["the store does not respond", 1]);
 });

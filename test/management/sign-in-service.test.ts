@@ -126,7 +126,7 @@ describe("a sign-in", () => {
       const { name } = await api.signIn.signIn({ ...JANE, groups });
       expect([await userOf(name), (await teams()).sort()]).toEqual(["jane", groups.slice(0, 4).sort()]);
       expect(metrics.value("apiserver_rejected_requests_total", { reason: "quota" })).toBe(times);
-      expect(log.filter((line) => line.includes("cannot create more teams"))).toHaveLength(times);
+      expect(log.filter((line) => line.includes("Cannot create more teams"))).toHaveLength(times);
     }
     expect(log.join()).toContain('exceeded quota: objects of user \\"jane\\"');
     // Others have room, and so does a user who has fewer than before.

@@ -27,9 +27,9 @@ export interface AdministratorEnd {
 /** The expiry is logged at once, and again when this much time is left, in milliseconds. */
 const REMINDERS_MS: readonly number[] = [7 * 86_400_000, 86_400_000, 3_600_000];
 const HELP =
-  "Create another administrator's key while one is valid, as docs/guides/first-key.md describes. If none is valid any more, start the server with --admin-key-file";
+  "Use an administrator key that is still valid to create a new one, as docs/guides/first-key.md describes. If none is valid, start the server with --admin-key-file";
 
-/** Follows the first administrator's key from the first call of `look` on. */
+/** Watches the first administrator's key from the first call of `look` on, and logs its expiry. */
 export function followAdministratorEnd({ objects, lives, clock, logger }: AdministratorEndOptions): AdministratorEnd {
   let logged = "";
   let looked = false;

@@ -36,10 +36,13 @@ const TRY_EVERY_MS = 100;
 
 /**
  * Ensures that the platform has an administrator. In an empty store, it creates a user and a key. A key that you pass replaces an
- * administrator key that has a different value, has expired, or has lost its user. A disabled key stays disabled: its value may be known to others. If you delete the key
- * in a store that is in use, no new one is created unless you pass one. If several processes start at the same time on one store, one of them creates the key.
+ * administrator key that has a different value, has expired, or has lost its user. A disabled key stays disabled: its value may be known to
+ * others.
  *
- * @returns the value of the key, unless it is that of an earlier start or another process.
+ * If you delete the key in a store that is in use, no new one is created unless you pass one. If several processes start at the same time
+ * on one store, one of them creates the key.
+ *
+ * @returns the value of the key, unless an earlier start or another process created it.
  */
 export async function bootstrapAdministrator(options: BootstrapOptions): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {

@@ -11,7 +11,7 @@ export const ADMINISTRATORS = "platform:admins";
 const MASTERS = "system:masters";
 /** Everyone who has presented a key is in these groups. */
 export const KNOWN_GROUPS: readonly string[] = ["system:authenticated", "platform:authenticated"];
-/** Prefixes of names that stand for parts of the platform, and that only the platform gives. */
+/** Prefixes of names that represent parts of the platform. Only the platform assigns such names. */
 const RESERVED: readonly string[] = ["platform:", "system:"];
 /** `UserInfo.extra`: the key that was presented. */
 export const KEY_EXTRA = "platform/access-key";
@@ -19,12 +19,12 @@ export const KEY_EXTRA = "platform/access-key";
 /** `UserInfo.extra`: the caller's rights end with a group of a provider, and so does what is made with them. */
 export const GRANT_EXTRA = "platform/administers-by";
 
-/** Reports whether a name of a user or group is reserved for the platform itself. */
+/** Reports whether the name of a user or group is reserved for the platform itself. */
 export function isReserved(name: string): boolean {
   return RESERVED.some((prefix) => name.startsWith(prefix));
 }
 
-/** What a key stands for. */
+/** What a key represents. */
 export interface KeySubject {
   readonly kind: "user" | "team" | "subject";
   readonly name: string;
@@ -37,7 +37,7 @@ export function groupOfSubject({ kind, name }: KeySubject): string {
 
 const SUBJECT_GROUP = /^platform:(user|team|subject):/;
 
-/** Reports whether a group represents a user, team or subject. Such groups follow from the key's owner and from team membership. */
+/** Reports whether a group represents a user, team or subject. Such groups are derived from the key's owner and from team membership. */
 export function standsForSubject(group: string): boolean {
   return SUBJECT_GROUP.test(group);
 }

@@ -13,7 +13,7 @@ export interface ManagedChange {
   readonly previous: KubeObject | undefined;
 }
 
-/** The stored objects of the management API, indexed in memory: an answer includes everything written before the call. */
+/** The stored objects of the management API, indexed in memory. A result includes everything written before the call. */
 export interface ManagedObjects {
   get(type: ResourceType, key: ObjectKey): KubeObject | undefined;
   of(type: ResourceType): Iterable<KubeObject>;
@@ -25,7 +25,7 @@ export interface ManagedObjects {
 }
 
 /**
- * Follows a store.
+ * Keeps the objects of a store in memory, and follows their changes.
  *
  * @example
  * const objects = await followManagedObjects(store);

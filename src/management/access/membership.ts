@@ -18,7 +18,8 @@ interface Members {
 }
 
 /**
- * Membership by the stored Teams: users by name, everyone else by the groups of their key. A team's key belongs to the team.
+ * Determines the membership of callers from the stored Teams: users by name, everyone else by the groups of their key. A team's key belongs
+ * to the team.
  *
  * @example
  * createMembership(objects).callerOf({ name: "jane", groups: ["sso:dev"] }).teams; // the teams with jane or sso:dev

@@ -47,7 +47,8 @@ const CHECK_EVERY_MS = 1_000;
 const WATCHED_KINDS: readonly string[] = [OWNED_ACCESS_KEYS.kind, TEAMS.kind, USERS.kind];
 
 /**
- * Creates a guard that follows no watches at first. Clients whose permissions have changed get an expired state, so that they list again.
+ * Creates a guard that follows no watches at first. It ends the watches of clients whose permissions have changed, with the status Expired,
+ * so that they list again.
  *
  * @example
  * startApiServer({ ...options, onWatch: createWatchGuard({ objects, membership, authentication, lives, clock }).onWatch });

@@ -199,13 +199,13 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     administratorEnd.look();
     return key;
   };
-  /** What a start must repair besides what it reads, for a store that was restored to an earlier state. */
+  /** Repairs what the server has already read, after its store was restored to an earlier state. */
   const settleAnew = async () => {
     await pepper.keep();
     await connectors.follow(config.auth);
     if (options.adminKey !== undefined) await bootstrap();
   };
-  const failed = (error: unknown) => logger.error("Cannot repair a restored store; start the server again", { error });
+  const failed = (error: unknown) => logger.error("Cannot repair a restored store; restart the server", { error });
   if (isEtcdStore(store)) store.onRestored(() => void settleAnew().catch(failed));
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
   const vaultListeners = new Set<() => void>();
@@ -271,7 +271,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   };
 }
 
-/** The configuration has a store of its own: it comes from a file, and nothing of it belongs in the main store. */
+/** The configuration has a separate store: it comes from a file, and nothing in it belongs in the main store. */
 async function openConfig(
   { clock, chance, config }: ManagementApiOptions,
   administers: Parameters<typeof createConfigKind>[0],
@@ -311,5 +311,5 @@ async function settled(store: Store, background: Pick<LedWork, "settled">): Prom
 }
 
 async function noFile(path: string): Promise<string> {
-  throw new Error(`the configuration of the platform must not refer to the file ${path} in this context`);
+  throw new Error(`the configuration refers to the file ${path}, but the option readFile is not set`);
 }

@@ -15,14 +15,14 @@ export interface ServerReadinessOptions {
   readonly logger: Logger;
 }
 
-/** A store that takes longer to answer counts as unavailable, in milliseconds. */
+/** A store that takes longer to respond counts as unavailable, in milliseconds. */
 const READY_MS = 3_000;
 /** How long a result is reused, in milliseconds: each check waits for the disk. */
 const FOUND_MS = 1_000;
 
 /**
- * Why the server cannot serve, without details that unauthenticated clients must not see; undefined when it can. A call checks whether a write would work,
- * once a second at most.
+ * Returns why the server cannot serve; undefined when it can. The reason contains no details that unauthenticated clients must not see. A
+ * call checks at most once a second whether a write would succeed.
  */
 export function createServerReadiness({ store, relieve, clock, logger }: ServerReadinessOptions): () => Promise<string | undefined> {
   let [reason, foundUntil] = [undefined as string | undefined, -Infinity];
@@ -48,7 +48,7 @@ export function createServerReadiness({ store, relieve, clock, logger }: ServerR
 /** Time between two checks that no request triggers, in milliseconds. */
 const LOOK_MS = 10_000;
 
-/** Checks readiness regularly, so that space is freed even without a request. Returns the function that stops it. */
+/** Checks readiness regularly, even without requests: a check frees space when the store is full. Returns the function that stops it. */
 export function keepLooking(notReady: () => Promise<unknown>, clock: Clock): () => void {
   const over = new AbortController();
   void (async () => {
@@ -76,5 +76,5 @@ async function failureOf(store: ServerReadinessOptions["store"], clock: Clock): 
 /** Strangers must not learn addresses and paths; the log has them. */
 function reasonOf(error: unknown): string {
   const { reason } = isEngineError(error) ? error.details : {};
-  return typeof reason === "string" ? reason : "the store does not answer";
+  return typeof reason === "string" ? reason : "the store does not respond";
 }

@@ -44,7 +44,7 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly settleKeys: (user: string) => Promise<void>;
   /** The same before the User is deleted, and records the name. */
   readonly leave: (user: string) => Promise<void>;
-  /** Keeps what it takes to ask a provider again, before the key of a login is deleted. */
+  /** Keeps the data for refreshing a login, before the key of the login is deleted. */
   readonly leaveLogin: (key: KubeObject) => Promise<void>;
   /** The rules at this moment. */
   readonly passwordRules: () => PasswordRules;
@@ -53,7 +53,7 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly chance: Chance;
 }
 
-/** Every kind of the management API, stored or answered immediately, with the permits of its authors. */
+/** Every kind of the management API, stored or not, with the permits that check the authors of its objects. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
   const { rights, objects, keys, activity, lives, limits, policy, chance, names, leaveLogin } = options;
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });

@@ -11,7 +11,8 @@ export interface ReviewedTokensOptions {
 }
 
 /**
- * Answers a TokenReview with the owner of an access key. Tokens for clusters are not credentials for this API; a review of such a token reports this.
+ * Identifies the owner of an access key for a TokenReview. Tokens for clusters are not credentials for this API, so their review does not
+ * authenticate them.
  *
  * @example
  * await createReviewedTokens({ ownerOf, issuer }).identify(accessKey); // { user, audiences: [] }
@@ -27,7 +28,7 @@ export function createReviewedTokens({ ownerOf, issuer }: ReviewedTokensOptions)
   };
 }
 
-/** The kind without the token in its answers: only the answer that issues a key contains its value. */
+/** The kind without the token in its responses: only the response that issues a key contains its value. */
 export function withoutToken(definition: ResourceDefinition): ResourceDefinition {
   if (definition.type.kind !== "TokenReview") return definition;
   return {

@@ -42,9 +42,10 @@ const KNOWN: readonly string[] = [...FILTERS, "code", "since", "until", "limit",
 const NEWEST: AuditPlace = { at: Number.MAX_SAFE_INTEGER, writer: "~", seq: Number.MAX_SAFE_INTEGER };
 
 /**
- * Answers pages of events. A page may have fewer events than requested, or none, even though more follow: `metadata.continue` indicates this.
+ * Returns pages of events. A page may contain fewer events than requested, or none, even though more follow: `metadata.continue` indicates
+ * this.
  *
- * @throws API_BAD_REQUEST for an invalid query, API_UNAVAILABLE without a database or when it fails.
+ * @throws API_BAD_REQUEST for an invalid query, API_UNAVAILABLE when there is no database, or when it fails.
  */
 export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditEvents {
   return async (query) => {
@@ -73,7 +74,7 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
       logger.warn("The audit database cannot be read", { error: messageOf(error) });
       throw unavailable("the audit database cannot be read at the moment");
     }
-    if (broken > 0) logger.warn("Rows of the audit database that contain no event are left out", { rows: broken });
+    if (broken > 0) logger.warn("Rows of the audit database that contain no event are skipped", { rows: broken });
     return { kind: "EventList", apiVersion: "audit.k8s.io/v1", metadata: next === undefined ? {} : { continue: tokenOf(next) }, items };
   };
 }

@@ -12,7 +12,7 @@ import type { Keeping } from "./rotated-files.ts";
 
 /** When the file is rotated, and how rotated files are kept. */
 export interface RotationSettings extends Keeping {
-  /** In bytes. A single longer line is still written, into a file of its own. */
+  /** In bytes. A single longer line is still written, to a separate file. */
   readonly maxBytes: number;
 }
 
@@ -213,7 +213,7 @@ class AppendedFile implements AuditFile {
 
   #found(): void {
     if (this.#lost === 0) return;
-    this.#logger.warn("Audit lines are written again", { path: this.path, lost: this.#lost });
+    this.#logger.warn("Audit lines can be written again", { path: this.path, lost: this.#lost });
     this.#lost = 0;
   }
 

@@ -51,7 +51,7 @@ const MEGABYTE = 1_048_576;
 const ENDING_MS = 1_000;
 
 /**
- * Creates a log that is disabled.
+ * Creates an audit log. It is disabled until you configure it.
  *
  * @example
  * const log = createAuditLog({ clock, logger });
@@ -137,7 +137,7 @@ function openGivenFile(
   path: string,
   parts: Pick<Parameters<typeof openAuditFile>[0], "rotation" | "clock" | "logger" | "metrics">,
 ): Promise<AuditFile> {
-  if (path === "") throw new EngineError("CONFIG_FILE", "audit.path is empty, but audit.enabled needs it");
+  if (path === "") throw new EngineError("CONFIG_FILE", "audit.path is empty, but audit.enabled requires it");
   return openAuditFile({ path, ...parts });
 }
 

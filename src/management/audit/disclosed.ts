@@ -62,7 +62,7 @@ const SECRET_KINDS: Readonly<Record<string, Readonly<Record<"spec" | "status", V
   },
 };
 
-/** An object, a list, a table, and the answer to a deletion. */
+/** An object, a list, a table, and the response to a deletion. */
 function bodyView(views: FieldViews): View {
   const object = { ...kept("apiVersion", "kind"), metadata: METADATA, ...views };
   return {
@@ -107,7 +107,7 @@ export function disclosedRequest(attributes: Attributes, body: unknown): Disclos
 /** Logging audit lines that are read would double them each time. */
 const LINES: Disclosed = { note: "left out: these lines are already in the log" };
 
-/** The part of an answer's object, list or table that may be logged. */
+/** The part of a response's object, list or table that may be logged. */
 export function disclosedResponse(attributes: Attributes, body: unknown): Disclosed {
   if ("path" in attributes && isRecord(body) && body["kind"] === "EventList") return LINES;
   const view = viewOf(attributes, body);

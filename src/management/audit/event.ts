@@ -4,7 +4,7 @@ import type { AuditFacts } from "../../apiserver/access/audit.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import type { AuditLevel, AuditStage } from "./policy.ts";
 
-/** Most bytes of one body's JSON text; a longer one is left out, and a note says so. */
+/** Most bytes of one body's JSON text; a longer one is left out, with a note. */
 export const AUDIT_BODY_BYTES_MAX = 2 * 1_048_576;
 
 /** A body as written: its JSON text, or why it is left out. */

@@ -45,8 +45,8 @@ const RULES: readonly (readonly AuditRule[])[] = [
 ];
 
 /**
- * The policy for the settings: their own, or that of their level. Levels write one line for each request, and a second one for
- * watches, which may be open for a long time.
+ * Returns the audit policy of the settings: the configured policy, or the one for the configured level. Each level writes one line for each
+ * request, and a second one for watches, which may be open for a long time.
  *
  * @example
  * policyOf({ ...settings, level: 0 }); // nothing is written

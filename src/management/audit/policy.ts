@@ -30,8 +30,8 @@ const ALL = "*";
 const TARGET = "Management";
 
 /**
- * The level of the first rule that matches (None without a match), and the stages that the policy or this rule leaves out.
- * Users are those that the credentials name, not those who are impersonated.
+ * Returns the level of the first rule that matches (None without a match), and the stages that the policy or this rule omits. Rules match
+ * the user that the credentials name, not an impersonated user.
  *
  * @example
  * decideAudit({ rules: [{ level: "Metadata", verbs: ["create"] }] }, facts).level; // "Metadata"

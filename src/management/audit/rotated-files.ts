@@ -28,8 +28,8 @@ const GZIP = ".gz";
 const PART = `${GZIP}.part`;
 
 /**
- * The name for a file that is rotated now: the moment in UTC, or the next millisecond that is free. Source: the
- * names of Kubernetes' rotated logs.
+ * Returns the name for a file that is rotated now. It contains the current time in UTC, or the next millisecond for which no file exists.
+ * Source: the names of Kubernetes' rotated logs.
  *
  * @example
  * await rotatedName("/var/log/audit.log", 0); // "/var/log/audit-1970-01-01T00-00-00.000.log"
@@ -44,8 +44,8 @@ export async function rotatedName(path: string, at: number): Promise<string> {
 }
 
 /**
- * Removes rotated files beyond the maximum age or number, and compresses the others if configured. A crash leaves a
- * file, its compressed copy, or both, and the next call removes the remaining files.
+ * Removes rotated files beyond the maximum age or number, and compresses the others if configured. If a crash interrupts the compression,
+ * the next call removes the files that it left.
  *
  * @throws the system's error.
  */

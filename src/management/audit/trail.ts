@@ -24,7 +24,7 @@ const NAME_LENGTH_MAX = 253;
 /** Most characters of a refusal's message; it may quote any part of the request. */
 const MESSAGE_LENGTH_MAX = 4_096;
 
-/** Follows one request and writes the lines that its decision requires, if that is not None. */
+/** Follows one request and writes the lines that its audit decision requires: none at the level None. */
 export function createTrail(options: TrailOptions): AuditTrail {
   const trail = new Trail(options);
   trail.write("RequestReceived", { at: options.facts.receivedAt });

@@ -29,10 +29,10 @@ export interface ManagementConfigOptions {
 }
 
 /**
- * Reads a configuration file, whose top level is what `status` of the resource shows. An empty file means all defaults. The
- * configuration is frozen.
+ * Reads a configuration file, which has the same fields as `status` of the kind Config. An empty file means all defaults. The configuration
+ * is frozen.
  *
- * No problem quotes a secret. Error codes: CONFIG_SYNTAX, CONFIG_TYPE, CONFIG_UNKNOWN_FIELD, CONFIG_REQUIRED, CONFIG_VALUE.
+ * Problems never quote a secret. Error codes: CONFIG_SYNTAX, CONFIG_TYPE, CONFIG_UNKNOWN_FIELD, CONFIG_REQUIRED, CONFIG_VALUE.
  *
  * @example
  * const result = parseManagementConfig("auth: {accessKeyMaxTTLSeconds: 36000}\n", { file: "platform.yaml" });

@@ -2,7 +2,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { ServerResponse } from "node:http";
 import { messageOf } from "../../base/errors.ts";
 
-/** Headers that describe one connection or the encoding of a body, and those that the answers set themselves. */
+/** Headers that describe one connection or the encoding of a body, and those that the server sets in its responses. */
 const OURS: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -25,7 +25,7 @@ const OURS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Why a header is not allowed in `customHttpHeaders`; undefined when it is.
+ * Returns why a header is not allowed in `customHttpHeaders`; undefined when it is allowed.
  *
  * @example
  * headerProblem("Set-Cookie", "a=b"); // "the server sets this header itself"
@@ -41,7 +41,7 @@ export function headerProblem(name: string, value: string): string | undefined {
   }
 }
 
-/** Sets `customHttpHeaders` on an answer that has not begun, except those that have a {@link headerProblem}. */
+/** Sets `customHttpHeaders` on a response whose headers have not been sent, except those that have a {@link headerProblem}. */
 export function setCustomHeaders(response: ServerResponse, headers: Readonly<Record<string, string>> = {}): void {
   for (const [name, value] of Object.entries(headers)) {
     if (headerProblem(name, value) === undefined) response.setHeader(name, value);

@@ -31,7 +31,7 @@ const BUILDS = shownOnly("the service builds no images", "an image builder");
  */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.oidc": acts("users sign in with this provider"),
-  "auth.oidc.type": shownOnly("it names an image in a user interface", "a user interface of the platform"),
+  "auth.oidc.type": shownOnly("the sign-in page shows no images of providers", "a user interface of the platform"),
   "auth.sourceHostA": acts("users sign in with this provider"),
   "auth.sourceHostB": acts("users sign in with this provider"),
   "auth.directoryProviderA": acts("users sign in with this provider"),
@@ -39,38 +39,38 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.saml": acts("users sign in with this provider"),
   "auth.clusterManager": acts("users sign in with a token of the cluster manager"),
   "auth.administrators": acts("members of a provider's group become administrators"),
-  "auth.identityRefreshSeconds": acts("how soon changes at the provider take effect on a login"),
-  "auth.identityStaleSeconds": acts("how long a login is valid while the provider cannot be reached"),
+  "auth.identityRefreshSeconds": acts("changes at the provider take effect on a login within this time"),
+  "auth.identityStaleSeconds": acts("a login remains valid this long while the provider cannot be reached"),
   "auth.password.disabled": acts("no user can sign in with a password"),
-  "auth.password.minLength": acts("shorter passwords are refused, for any user"),
+  "auth.password.minLength": acts("shorter new passwords are refused for every user"),
   "auth.connectors": acts("users sign in with the connector's provider, at an address that contains the connector's id"),
   "auth.connectors[].displayName": acts("the sign-in page shows this name"),
-  "auth.plainNamesConnector": acts("user names and groups of this connector match rules and teams unchanged"),
+  "auth.plainNamesConnector": acts("user names and groups of this connector are used unchanged in rules, owners and teams"),
   "auth.disableTeamCreation": acts("a sign-in creates no teams"),
   "auth.disableUserCreation": acts("a sign-in creates no user"),
-  "auth.accessKeyMaxTTLSeconds": acts("access keys expire earlier"),
+  "auth.accessKeyMaxTTLSeconds": acts("access keys expire after this time at the latest"),
   "auth.loginAccessKeyTTLSeconds": acts("keys of sign-ins expire earlier, later or never"),
   "auth.customHttpHeaders": acts("the headers are added to responses of the authentication endpoints"),
-  "auth.groupsFilters": acts("other groups are dropped at sign-in"),
+  "auth.groupsFilters": acts("groups that match no filter are dropped at sign-in"),
   oidc: shownOnly("the service is not an OpenID Connect provider", "an implementation of one"),
   apps: APPS,
   "audit.enabled": acts("requests are logged in a file"),
   "audit.disableAgentSyncBack": shownOnly("no agents send audit lines to the service", "agents in connected clusters"),
-  "audit.level": acts("which lines are written for which requests"),
-  "audit.policy": acts("which lines are written for which requests"),
+  "audit.level": acts("determines which requests are logged, and in how much detail"),
+  "audit.policy": acts("determines which requests are logged, and in how much detail"),
   "audit.policy.rules[].clusters": acts("a rule that names clusters matches no request to the service itself"),
   "audit.dataStoreEndpoint": acts(
     "lines are written to this database too, and administrators read them at /kubernetes/management/audit/events",
   ),
   "audit.dataStoreTTL": acts("older lines are deleted from the database"),
-  "audit.path": acts("where the file is"),
-  "audit.maxAge": acts("when rotated files are removed"),
-  "audit.maxBackups": acts("how many rotated files are kept"),
-  "audit.maxSize": acts("when the file is rotated"),
+  "audit.path": acts("audit lines are written to this file"),
+  "audit.maxAge": acts("older rotated files are removed"),
+  "audit.maxBackups": acts("at most this number of rotated files is kept"),
+  "audit.maxSize": acts("the file is rotated at this size"),
   "audit.compress": acts("rotated files are compressed"),
-  platformHost: shownOnly("the flag --public-url sets the public address of the service", "the service to use it instead of that flag"),
+  platformHost: shownOnly("the flag --public-url sets the public address of the service", "a service that uses it instead of that flag"),
   projectNamespacePrefix: acts("scopes use it to recognize the namespaces of projects"),
-  devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a server of workspaces"),
+  devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a workspace server"),
   uiSettings: acts("the sign-in page uses this setting"),
   "uiSettings.platformVersion": INTERFACE,
   "uiSettings.smallLogoURL": INTERFACE,
@@ -81,7 +81,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   vault: acts("secrets of the vault are copied into the SharedSecrets that name them"),
   "vault.auth.tokenSecretRef": shownOnly(
     "the service reads no Secrets of a cluster",
-    "a cluster to read the token from; mount the Secret, and name its file in tokenFile",
+    "access to a cluster; instead, mount the Secret, and name its file in tokenFile",
   ),
   costControl: COSTS,
   platformDB: shownOnly("flags determine where the service keeps its data", "an operator that installs a database"),
@@ -103,7 +103,7 @@ export function effectOf(field: string): Effect {
   return shownOnly("nothing reads it", "a feature that uses it");
 }
 
-/** Whether any setting of a section has an effect. */
+/** Reports whether any setting of a section has an effect. */
 export function actsWithin(field: string): boolean {
   if ("acts" in effectOf(field)) return true;
   return Object.entries(EFFECTS).some(([name, effect]) => "acts" in effect && name.startsWith(`${field}.`));

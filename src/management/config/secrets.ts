@@ -32,8 +32,8 @@ export const SECRET_SETTINGS: readonly string[] = [
 ];
 
 /**
- * A copy in which {@link REDACTED} replaces every secret setting that is not empty, and user and password of every
- * address. Other parts of a text are not inspected.
+ * Returns a copy in which {@link REDACTED} replaces every secret setting that is not empty, and the user and password of every address.
+ * Other parts of a text are not inspected.
  *
  * @example
  * redacted(config).vault.auth?.token; // "********"
@@ -57,7 +57,7 @@ function withoutCredentials(text: string): string {
 }
 
 /**
- * Problems without the values found at or around a secret, because problems are logged.
+ * Returns the problems without the values found at or around a secret, because problems are logged.
  *
  * @example
  * withoutFound([problem]); // "Expected text, found 1234" of a password → "Expected text"

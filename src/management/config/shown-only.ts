@@ -21,8 +21,9 @@ export interface ShownOnly {
 export const SHOWN_ONLY_MAX = 200;
 
 /**
- * The settings that are only shown, named by the outermost section in which nothing has an effect. A default or empty
- * value does not count as set. Wrong types are skipped. At most {@link SHOWN_ONLY_MAX}.
+ * Returns the settings that have no effect and are only shown, at most {@link SHOWN_ONLY_MAX}. If nothing in a section has an effect, the
+ * outermost such section stands for its settings. A setting with a default or empty value does not count as set. Values of a wrong type are
+ * skipped.
  *
  * @example
  * shownOnlyIn({ apps: { noDefault: true } }).map(({ field }) => field); // ["apps"]

@@ -21,7 +21,7 @@ const SEAL = /^backup:([^:]+):(.*)$/s;
 /**
  * A cipher that decrypts rows of data and of any backup.
  *
- * @param id The backup to seal for. Default: seals data.
+ * @param id The backup whose rows are sealed. Default: rows of data are sealed.
  * @throws what `cipher` throws, for a row that was sealed with another key, changed, or moved to another place.
  */
 export function createBackupCipher(cipher: KeyedCipher, id?: string): BackupCipher {

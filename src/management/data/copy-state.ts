@@ -13,7 +13,7 @@ export type CopyState =
   /** `digest` is that of the copied contents, `revision` their state. Backups of earlier versions have no manifest. */
   | { readonly state: "backup"; readonly digest: string; readonly revision: number; readonly manifest?: Manifest };
 
-/** The record of a store about itself; undefined for data of a server. */
+/** The record that marks a store as a copy; undefined for the data of a server. */
 export async function readCopyState(store: Pick<Store, "get">): Promise<CopyState | undefined> {
   const stored = await store.get(STATE_KEY);
   return stored && (JSON.parse(String(stored.object["data"])) as CopyState);
@@ -37,8 +37,8 @@ export interface Servable {
 /**
  * Checks that a server may start with the contents of a store.
  *
- * @throws STORE_FAILED for a backup, whose resourceVersions clients may know from other states, for an unfinished copy, and for a store
- *   that is empty but was not before.
+ * @throws STORE_FAILED for a backup, for an unfinished copy, and for a store that is empty but was not before. A backup cannot be served,
+ *   because clients may know its resourceVersions from other states.
  */
 export async function demandServable(
   store: Pick<Store, "get" | "list">,
@@ -70,9 +70,9 @@ export function lostLog(log: string): EngineError {
   return new EngineError("STORE_FAILED", `Cannot start: "${log}" is missing; ${why}`, { details: { hint } });
 }
 
-/** The error for a database that ends before what its server has acknowledged. */
+/** The error for a database that lacks writes that its server has acknowledged. */
 export function lostWrites(database: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
-  const why = `it ends at revision ${found}, and the server that had it open has acknowledged writes up to ${known}: it is an older file, or its log (-wal) is older, truncated or damaged`;
+  const why = `it ends at revision ${found}, but the server that had it open has acknowledged writes up to ${known}; it is an older file, or its log (-wal) is older, truncated or damaged`;
   const hint = `${RESTORE} To continue with the remaining data, start once with --accept-data-loss`;
   return new EngineError("STORE_FAILED", `Cannot use "${database}": writes are missing from it; ${why}`, { details: { hint } });
 }

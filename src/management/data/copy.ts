@@ -26,7 +26,7 @@ export interface CopyOptions {
   /** Name of the target in messages. */
   readonly place: string;
   /**
-   * Copies the files beside the target, once the target is marked as unfinished; `isThere` when it is complete already. Default: nothing
+   * Copies the files next to the target, once the target is marked as unfinished; `isThere` when it is complete already. Default: nothing
    * happens.
    */
   readonly beside?: (isThere: boolean) => Promise<void>;
@@ -37,7 +37,7 @@ export interface CopyOptions {
 /** The result of a copy. */
 export interface Copied {
   readonly digest: string;
-  /** The target's revision. Later revisions that clients saw before cannot be told apart from new ones. */
+  /** The target's revision. Clients cannot distinguish later revisions that they saw before from new ones. */
   readonly revision: number;
 }
 
@@ -50,10 +50,10 @@ export const REVISION_AHEAD = 1_000_000_000;
 const AT_ONCE = 128;
 
 /**
- * Copies contents into an empty store, or into one with an unfinished copy. Until the end the target is marked as unfinished.
- * A restoration into a store that already has the same contents, because it was stopped before it could report, changes nothing.
+ * Copies contents into an empty store, or into one with an unfinished copy. The target is marked as unfinished until the end. A restore
+ * changes nothing if the target already has the same contents: an earlier run was stopped before it could report its success.
  *
- * @throws USAGE when the target has other contents; STORE_FAILED when what is read back differs from what was written.
+ * @throws USAGE when the target has other contents; STORE_FAILED when the copy differs from its source.
  */
 export async function copyInto(target: Store, contents: Contents, { purpose, place, beside, ahead = 0 }: CopyOptions): Promise<Copied> {
   const digest = digestOf(contents.objects);

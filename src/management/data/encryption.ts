@@ -34,7 +34,7 @@ export function createCipher({ keys, chance }: CipherOptions): Cipher & { readon
   const byId = new Map(keys.map((key) => [idOf(key), key]));
   const [first] = keys;
   if (first === undefined || keys.some(({ length }) => length !== ENCRYPTION_KEY_BYTES)) {
-    throw new EngineError("CONFIG_VALUE", `An encryption key has ${ENCRYPTION_KEY_BYTES} bytes`, { details: { hint: HOW } });
+    throw new EngineError("CONFIG_VALUE", `An encryption key must have ${ENCRYPTION_KEY_BYTES} bytes`, { details: { hint: HOW } });
   }
   const firstId = idOf(first);
   return {

@@ -45,7 +45,7 @@ export const ACCESS_RULE = named("AccessRule", "Grants verbs on the object to us
   name: [text, "Descriptive name of the rule."],
   verbs: [
     listOf(text),
-    "Allowed verbs: get, list, watch, create, update, patch, delete, on teams also bind and makeowner, or VerbAll for all. An empty list allows nothing.",
+    "Allowed verbs: get, list, watch, create, update, patch, delete; on teams also bind and makeowner; VerbAll means all. An empty list allows nothing.",
   ],
   subresources: [listOf(text), "Subresources of the object to which the verbs also apply."],
   users: [listOf(text), 'Users who get the verbs; "*" means every authenticated user.'],
@@ -99,7 +99,7 @@ function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
 }
 
 /**
- * The object with the maps to which a JSON patch may add, even if they are empty. Source: specification 1, Endpoints,
+ * Adds the maps for annotations and labels if they are missing, so that a JSON patch can add to them. Source: specification 1, Endpoints,
  * rule 1.
  */
 export function withOpenMaps(stored: KubeObject): KubeObject {

@@ -24,7 +24,7 @@ const STATUS: ObjectSchema = {
     conditions: {
       ...listOf(CONDITION),
       description:
-        "Accepted is False, with the reason, while the text of the file is not in effect. FullyInEffect is False while some settings are only shown, and names them. For administrators.",
+        "Conditions of the configuration, only for administrators. Accepted is False while the text of the file is not in effect, and contains the reason. FullyInEffect is False while some settings have no effect, and names these settings.",
     },
   },
 };
@@ -59,7 +59,7 @@ function withoutSecrets(object: KubeObject): KubeObject {
   return { ...object, status: redacted(config) };
 }
 
-/** What is shown about the configuration besides its values. */
+/** What is shown about the configuration in addition to its values. */
 export interface ConfigCondition {
   /** Whether the file that was read last is in effect, and whether every setting has an effect. */
   readonly type: "Accepted" | "FullyInEffect";
@@ -76,7 +76,10 @@ export function configObject(config: ManagementConfig, conditions: readonly Conf
   return { apiVersion: CONFIG.apiVersion, kind: CONFIG.kind, metadata: { name: CONFIG_NAME }, spec: {}, status };
 }
 
-/** The conditions of a configuration and of a later text that was refused. The condition Accepted is absent until the first text is accepted. */
+/**
+ * Returns the conditions for the configuration in effect, and for a later text that was refused. The condition Accepted is absent until the
+ * first text is accepted.
+ */
 export function nextConditions(
   before: readonly ConfigCondition[],
   { config, refusal }: { readonly config: ManagementConfig; readonly refusal: string | undefined },

@@ -15,7 +15,7 @@ export interface TokenSpec {
   readonly scope?: AccessScope;
 }
 
-/** Issues the token that a caller asks for. */
+/** Issues the token that a caller requests. */
 export type IssueToken = (spec: TokenSpec, user: UserInfo, options: ReviewOptions) => Promise<string>;
 
 const SHAPE = kindShape(

@@ -6,7 +6,7 @@ import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
 export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
- * The object without certain fields of its spec in kubectl's last-applied annotation; an unreadable annotation is removed.
+ * Returns the object without certain fields of its spec in kubectl's last-applied annotation. An unreadable annotation is removed.
  *
  * @example
  * withoutApplied(key, ["key"]); // the value of the key is in no annotation

@@ -8,7 +8,7 @@ import { ACCESS_SCOPE } from "../../cluster/scope/shape.ts";
 import type { AccessScope } from "../../cluster/scope/types.ts";
 import { PAYER, specOf, USUAL_TEXTS } from "./common.ts";
 
-/** `spec.identity`: what a provider said at sign-in. */
+/** `spec.identity`: the provider's data at sign-in. */
 export interface KeyIdentity {
   readonly userId?: string;
   readonly username?: string;
@@ -69,7 +69,7 @@ export interface KeyReference {
   readonly uid: string;
 }
 
-/** Where a key comes from and what it depends on, besides its own fields. Only the server sees it; see `access/key-origin.ts`. */
+/** Where a key comes from and what it depends on, in addition to its own fields. Only the server sees it; see `access/key-origin.ts`. */
 export interface KeyOrigin {
   /** The key with which it was made; none for a root. */
   readonly maker?: KeyReference;
@@ -77,7 +77,7 @@ export interface KeyOrigin {
   readonly bySignIn?: boolean;
   /** The maker's administrator rights came from a group of its provider: this key ends with them. */
   readonly byGrant?: boolean;
-  /** The user who made it, or who changed what it stands for. */
+  /** The user who created it, or who changed what it represents. */
   readonly person?: KeyPerson | undefined;
   /** The user who set its value, and so may know it; undefined if an administrator or the server did. */
   readonly holder?: KeyPerson | undefined;
@@ -122,7 +122,7 @@ const OIDC_PROVIDER = named("KeyOIDCProvider", "For refresh tokens of the platfo
 });
 
 const OIDC_LOGIN = named("KeyOIDCLogin", "Tokens of a provider. Deprecated: use identity.", {
-  idToken: [text, "The id token. It is never returned."],
+  idToken: [text, "The ID token. It is never returned."],
   accessToken: [text, "The access token. It is never returned."],
   refreshToken: [text, "The refresh token. It is never returned."],
   lastRefresh: [optional(time), "When the tokens were last refreshed."],

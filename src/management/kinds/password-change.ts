@@ -10,7 +10,7 @@ export interface PasswordChangeSpec {
   readonly password: string;
 }
 
-/** A request to the path `password` of a User. It is answered without its passwords, and not stored. */
+/** A request to the path `password` of a User. The response omits the passwords, and the request is not stored. */
 export const PASSWORD_CHANGE: ResourceDefinition = {
   type: PASSWORD_CHANGES,
   singular: "passwordchange",

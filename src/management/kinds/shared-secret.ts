@@ -21,7 +21,7 @@ export interface SharedSecretSpec extends OwnedSpec {
 /** Most bytes of all values together. Source: the limit of Kubernetes' own Secrets, to which they are synced. */
 const SECRET_BYTES_MAX = 1_048_576;
 const KEY_LENGTH_MAX = 253;
-const NOT_CANONICAL = "must be base64 without bits beyond the value in its last digit (RFC 4648, section 3.5)";
+const NOT_CANONICAL = "must be base64 whose unused bits in the last digit are zero (RFC 4648, section 3.5)";
 const KEY = /^[-._a-zA-Z0-9]+$/;
 
 const SPEC = named("SharedSecretSpec", "The shared data, and the users and teams with access to it.", {

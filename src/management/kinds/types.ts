@@ -11,7 +11,7 @@ export const SHARED_SECRETS: ResourceType = kind("SharedSecret", "sharedsecrets"
 export const TEAMS: ResourceType = kind("Team", "teams");
 /** Users who sign in. */
 export const USERS: ResourceType = kind("User", "users");
-/** Requests for a new password, answered by Users. */
+/** Requests for a new password, at a path of Users. */
 export const PASSWORD_CHANGES: ResourceType = kind("PasswordChange", "passwordchanges");
 /** Keys for using the API. */
 export const OWNED_ACCESS_KEYS: ResourceType = kind("OwnedAccessKey", "ownedaccesskeys");

@@ -35,7 +35,7 @@ export interface Said {
   readonly left?: LeftLogin;
 }
 
-/** A login whose key is gone: what it takes to ask its provider again. Secret. */
+/** A login whose key is gone: the data for refreshing it at its provider. Secret. */
 export interface LeftLogin {
   readonly identity: Pick<KeyIdentity, "userId" | "username" | "connector" | "connectorData" | "identityRefresh">;
   readonly oidcLogin?: KeySpec["oidcLogin"];
@@ -66,14 +66,14 @@ const SPEC = named("UserSpec", "Identity and settings of the user.", {
   linkedSubjects: [listOf(text), "Additional identities with which the same user signs in."],
   connector: [
     text,
-    "Connector for a user that an administrator creates before the first sign-in: the first sign-in through this connector with email as a verified address sets the subject.",
+    "Connector of a user that an administrator creates before the first sign-in. The first sign-in through this connector sets the subject, if its verified email address is spec.email.",
   ],
   groups: [
     listOf(text),
-    "Groups of the user. A sign-in adds those of the connector that the configuration lets through, and removes those that the connector no longer reports; groups that you add stay.",
+    "Groups of the user. A sign-in adds the groups that its connector reports and the configuration allows, and removes those that the connector no longer reports. Groups that you add stay.",
   ],
   disabled: [bool, "If true, the user cannot sign in."],
-  password: [text, "Password for signing in without a provider. It is never returned. An update that omits it keeps it."],
+  password: [text, "Password for signing in without a provider. It is never returned. An update without it keeps the current password."],
 });
 
 const LEFT = objectOf({

@@ -33,7 +33,7 @@ export const INTERNAL_PREFIX = "/internal.platform/";
 export const INTERNAL_VERSION = "internal.platform/v1";
 
 /**
- * Records in a store.
+ * Keeps the server's own records in a store.
  *
  * @example
  * await createInternalRecords(store).add("Pepper", "access-keys", "c2FsdA==");

@@ -30,7 +30,7 @@ export interface PassingRecords {
 const KIND = "Passing";
 
 /**
- * Expiring records in the store of records.
+ * Keeps expiring records among the internal records.
  *
  * @example
  * await createPassingRecords({ records, clock }).put("code-1f2e", { value: "jane", until: clock.now() + 60_000 });

@@ -41,9 +41,9 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
 }
 
 /**
- * The background work that one process does for all: derived roles, garbage collection, grace periods, ended login keys, refreshed
- * logins, expiring records, copies from a vault, compaction, and re-encrypting what older keys have encrypted. Each part starts
- * from the stored state, so a process that takes over misses nothing.
+ * The background work that one process does for all processes: derived roles, garbage collection, grace periods, ended login keys,
+ * refreshed logins, expiring records, copies from a vault, compaction, and re-encryption of data that older keys encrypted. Each part
+ * starts from the stored state, so a process that takes over misses nothing.
  */
 export async function startBackground(options: BackgroundOptions): Promise<Work> {
   const { store, registry, objects, lives, clock, logger } = options;

@@ -1,6 +1,6 @@
 import type { Store, WriteTerms } from "../../apiserver/store/store.ts";
 
-/** The same store for one writer among several: no write happens while `demand` throws. */
+/** Guards a store that several writers share: no write happens while `demand` throws. */
 export function guardedStore(store: Store, demand: () => void): Store {
   const guarded = (terms?: WriteTerms): WriteTerms => ({
     ...terms,

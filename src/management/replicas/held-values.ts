@@ -29,7 +29,9 @@ export function createHeldValues({ passing, clock, chance, logger }: HeldValuesO
     return () => {
       passing
         .change<string>(record, (before) => (before?.value === own ? undefined : before))
-        .catch((error: unknown) => logger.warn("The value of a key stays reserved for a while", { error: messageOf(error) }));
+        .catch((error: unknown) =>
+          logger.warn("Cannot release the value of a key; it stays reserved for a while", { error: messageOf(error) }),
+        );
     };
   };
 }

@@ -27,7 +27,7 @@ export function createLeaseClient({ store, clock, timeoutMs }: LeaseClientOption
   const inTime = async <T>(call: Promise<T>): Promise<T> => {
     const over = new AbortController();
     const late = delay(clock, timeoutMs, over.signal).then(() => {
-      throw unavailable(`the store did not answer within ${timeoutMs} ms`);
+      throw unavailable(`the store did not respond within ${timeoutMs} ms`);
     });
     // A rejection of the promise that lost the race must not go unhandled.
     late.catch(() => {});

@@ -48,7 +48,7 @@ const LEASE = { namespace: "platform", name: "management" };
 /** Time between two attempts to start, after the first one failed. */
 const RETRY_MS = 1_000;
 
-/** Competes for the work from now on; see `createLeaderElection` for the guarantees. */
+/** Starts to compete for the background work; see `createLeaderElection` for the guarantees. */
 export function startLedWork({ store, sharing, begin, clock, chance, logger, metrics }: LedWorkOptions): LedWork {
   const { identity = `management-${chance.uuid()}`, times = ELECTION_TIMES } = sharing;
   const client = createLeaseClient({ store, clock, timeoutMs: times.renewDeadlineSeconds * 500 });

@@ -15,7 +15,7 @@ export interface SharedCertificateOptions {
   readonly records: InternalRecords;
   /** Common name of the authority, to which the day of its creation is added. */
   readonly name: string;
-  /** Names and addresses, besides those of loopback, by which clients know the servers. */
+  /** Names and addresses under which clients reach the servers, in addition to those of loopback. */
   readonly hosts: readonly string[];
   readonly clock: Clock;
   readonly chance: Chance;
@@ -27,7 +27,7 @@ const [KIND, NAME] = ["ServerCertificate", "management"];
 const DAYS_LEFT_MIN = 30;
 
 /**
- * The one certificate of all servers on a store, made by the first of them, so that a kubeconfig that trusts one server trusts all. A
+ * The certificate that all servers on a store share, so that a kubeconfig that trusts one server trusts all. The first server creates it. A
  * certificate that is about to expire is replaced when a server starts. Running servers keep the previous certificate until they are
  * restarted. The new certificate has a separate authority; its `caPem` contains both authorities, the new one first, so that clients with
  * this file trust all servers in the meantime.
@@ -51,7 +51,9 @@ export async function sharedCertificate(options: SharedCertificateOptions): Prom
   };
   const certificate = read((await records.change(KIND, NAME, next))!);
   if (certificate.certPem === made.certPem && certificate.caPem !== made.caPem) {
-    logger.warn("The servers' certificate was about to expire and is replaced: restart the others, and give clients the new kubeconfig");
+    logger.warn(
+      "The servers' certificate was about to expire and has been replaced: restart the other servers, and give clients the new kubeconfig",
+    );
   }
   const known = new X509Certificate(certificate.certPem);
   const missing = hosts.filter((host) => (isIP(host) > 0 ? known.checkIP(host) : known.checkHost(host)) === undefined);

@@ -14,8 +14,8 @@ export interface SharedMemoryOptions {
 }
 
 /**
- * A memory in the store, shared by all processes: a login that began in one can end in another, one-time values are used once
- * among all, and a failure in one counts in all of them.
+ * Keeps the state of sign-ins in the store, shared by all processes: a login that began in one can end in another, each one-time value can
+ * be used only once, and failures count in all processes.
  */
 export function createSharedMemory(options: SharedMemoryOptions): SignInMemory {
   return {

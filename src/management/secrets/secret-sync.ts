@@ -42,8 +42,8 @@ export interface SecretSync {
 const REFUSED_RETRY_MS = 60_000;
 
 /**
- * Keeps a Secret of a connected cluster equal to a SharedSecret: creates, updates and deletes it with its source, and reverts manual
- * edits. A Secret of different origin is left alone. Values never appear in the log.
+ * Keeps a Secret of a connected cluster equal to a SharedSecret: creates, updates and deletes it with its source, and reverts manual edits.
+ * A Secret that is not linked to the SharedSecret stays unchanged. Values never appear in the log.
  *
  * @example
  * const sync = createSecretSync({ platform, cluster, source, target, clock, chance, logger });
@@ -141,7 +141,7 @@ async function carryOut(plan: SecretSyncPlan, options: Carried) {
   if (plan.action === "delete" || (plan.action === "none" && plan.why === "absent")) await demandGone(options);
   if (plan.action === "none") return;
   if (plan.action === "refuse") {
-    logger.warn("The Secret is left alone", { secret: place, reason: plan.why });
+    logger.warn("The Secret is not changed", { secret: place, reason: plan.why });
     return { requeueAfterMs: REFUSED_RETRY_MS };
   }
   if (plan.action === "delete") {
@@ -162,5 +162,5 @@ async function demandGone({ platform, source, wasDeleted }: Carried): Promise<vo
   const found = await platform.get(SHARED_SECRETS, source);
   if (found === undefined || typeof found.metadata.deletionTimestamp === "string") return;
   const hint = "Grant the key the verb list on the SharedSecret as well: the verb get alone does not permit a watch";
-  throw new EngineError("API_CONFLICT", `SharedSecret ${formatKey(source)} exists, but no list contains it`, { details: { hint } });
+  throw new EngineError("API_CONFLICT", `SharedSecret ${formatKey(source)} exists, but the key cannot list it`, { details: { hint } });
 }

@@ -11,7 +11,7 @@ export interface Identity {
   /** The preferred name, which users may choose themselves, so it proves nothing. */
   readonly preferredUsername?: string;
   readonly email?: string;
-  /** Undefined when the provider does not say. */
+  /** Undefined when the provider does not report it. */
   readonly emailVerified?: boolean;
   readonly groups: readonly string[];
   /** Ids of these groups, if a provider may have several of one name. They are not kept. */
@@ -68,8 +68,8 @@ function isReserved(name: string): boolean {
 }
 
 /**
- * Removes the groups from an admission that would give permissions by their name: otherwise anyone who can create an organisation
- * `platform` with a team `admins` would be an administrator. A user with a reserved name is not admitted.
+ * Removes groups from an admission if their name alone would grant permissions. Otherwise, anyone who can create an organisation `platform`
+ * with a team `admins` would be an administrator. A user with a reserved name is not admitted.
  *
  * @example
  * withoutReserved({ admitted: true, identity: { userId: "1", username: "jane", groups: ["system:masters", "dev"], connector: "a" } });
@@ -83,7 +83,7 @@ export function withoutReserved(admission: SignInDecision): SignInDecision {
 }
 
 /**
- * Why an identity is too large to be kept; undefined when it is not. Groups are not truncated: a silently dropped group could be
+ * Returns why an identity is too large to be kept; undefined when it is not. Groups are not truncated: a silently dropped group could be
  * the one that restricts the user.
  *
  * @example

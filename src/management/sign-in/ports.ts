@@ -36,7 +36,7 @@ export interface SignInPorts {
    */
   signIn(identity: Identity, tokens?: ProviderTokens): Promise<SignedIn>;
   /**
-   * Links an identity to the user of a login key. The provider is asked again about it with the tokens.
+   * Links an identity to the user of a login key. The tokens are used to refresh it at the provider.
    *
    * @throws API_UNAUTHORIZED for a key that is not accepted, API_FORBIDDEN for one of no sign-in, API_CONFLICT for an identity that
    * belongs to another user.

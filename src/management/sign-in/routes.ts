@@ -75,12 +75,12 @@ const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback|metadata)$/;
 /**
  * The endpoints of sign-in:
  *
- * - `GET /login` shows all ways to sign in, `GET /auth/connectors` returns them for programs.
+ * - `GET /login` shows all ways to sign in, and `GET /auth/connectors` returns them for programs.
  * - `POST /auth/password/login` takes `username` and `password`.
- * - `GET /auth/{connector}/login` leads to the provider, `GET /auth/{connector}/callback` returns from it.
- * - `POST /auth/{connector}/callback` takes the form of a SAML provider, and `GET /auth/{connector}/metadata` is for its administrator.
+ * - `GET /auth/{connector}/login` redirects to the provider, and `GET /auth/{connector}/callback` is the address that the provider redirects back to.
+ * - `POST /auth/{connector}/callback` takes the form from a SAML provider, and `GET /auth/{connector}/metadata` returns metadata for its administrator.
  * - `POST /auth/clusterManager/login` takes `token`.
- * - `POST /auth/confirm` takes the user's answer on the page that asks whether a program may have a key.
+ * - `POST /auth/confirm` takes the user's decision on the page that asks whether a program may have a key.
  * - `POST /auth/exchange` takes `code` and `code_verifier` from a program that began a login with `redirect` and `code_challenge`.
  * - `POST /auth/link` takes the same, with a login key, and links the identity to that key's user.
  * - `POST /auth/logout` ends the login key that the request presents.

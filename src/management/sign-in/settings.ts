@@ -74,7 +74,7 @@ export interface DirectoryProviderASettings extends ClientSettings {
   readonly scopes?: readonly string[];
   readonly hostedDomains?: readonly string[];
   readonly groups?: readonly string[];
-  /** Path of the service account's key file, with which the directory is asked for groups. */
+  /** Path of the service account's key file, for requesting groups from the directory. */
   readonly serviceAccountFilePath?: string;
   /** Administrator on whose behalf groups are listed. */
   readonly adminEmail?: string;

@@ -1,7 +1,7 @@
 import type { EngineError } from "../../base/errors.ts";
 import { unavailable, statusOf } from "../../apiserver/types/status.ts";
 
-/** What users see when a provider cannot be used, besides a pointer to the log. None of the texts reveals anything about the provider. */
+/** What users see when a provider cannot be used, instead of a pointer to the log. None of the texts reveals anything about the provider. */
 const TROUBLES = {
   setup: "sign-in with this provider is not set up correctly; tell your administrator",
   permission: "the application lacks a permission at the provider; tell your administrator",
@@ -25,7 +25,10 @@ export function troubled(trouble: Trouble, reason: string): EngineError {
   return error;
 }
 
-/** The part of a failure that a user sees. The reason why a provider cannot be used appears only in the log, because it names files and errors of the server. */
+/**
+ * The part of a failure that a user sees. The reason why a provider cannot be used appears only in the log, because it names files and
+ * errors of the server.
+ */
 export function told(error: EngineError): EngineError {
   const failed = (statusOf(error)?.code ?? 500) >= 500;
   if (!failed) return error;

@@ -89,7 +89,7 @@ function fieldOf(body: Record<string, unknown>, name: string, mayBeEmpty = false
 }
 
 /**
- * Requires that a form comes from a page of the platform, or from a program: browsers report the site.
+ * Requires that a form comes from a page of the platform, or from a program. Browsers name the site in a header.
  *
  * @throws API_FORBIDDEN when another site sends it.
  */
@@ -98,12 +98,12 @@ export function demandOwnPage({ request }: Visit): void {
   if (site !== undefined && site !== "same-origin" && site !== "none") throw forbiddenPath("another site sent this form");
 }
 
-/** Whether the client is a browser, which shows pages; programs get JSON. */
+/** Reports whether the client is a browser, which shows pages; programs get JSON. */
 export function wantsPage({ request }: Pick<Visit, "request">): boolean {
   return /\btext\/html\b/i.test(request.headers.accept ?? "");
 }
 
-/** Sends a document as the answer. */
+/** Sends a document as the response. */
 export function answerJson({ response }: Pick<Visit, "response">, document: object): void {
   const bytes = Buffer.from(`${JSON.stringify(document)}\n`);
   response.writeHead(200, { "Content-Type": JSON_TYPE, "Content-Length": bytes.length });

@@ -31,8 +31,8 @@ export interface IssueTokenOptions {
 }
 
 /**
- * Issues tokens for callers: with their groups and the cluster roles of their teams, within the requested scope and those of
- * the key that was presented, and no longer than that key is valid.
+ * Issues tokens for callers, with their groups and the cluster roles of their teams. A token is limited to the requested scope and to the
+ * scope of the presented key, and is valid no longer than that key.
  */
 export function createIssueToken(options: IssueTokenOptions): IssueToken {
   return async ({ ttl, scope }, user, { warn, dryRun }) => {

@@ -75,7 +75,7 @@ const PROBE = Buffer.from("probe");
 const generate = promisify(generateKeyPair);
 
 /**
- * The signing keys that a port stores. If there are none, the first key is generated and saved.
+ * Opens the signing keys that a port stores. If there are none, the first key is generated and saved.
  *
  * @throws CONFIG_VALUE when the text of the port does not contain signing keys.
  * @example

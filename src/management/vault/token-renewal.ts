@@ -8,7 +8,7 @@ import type { VaultFailure } from "./vault-values.ts";
 
 /** Options of {@link createTokenRenewal}. */
 export interface TokenRenewalOptions {
-  /** A way to ask the vault with the token of this moment. A failure `Invalid` means that the settings have none. */
+  /** Opens a client for the vault with the current token. A failure `Invalid` means that the settings have no token. */
   readonly open: () => Promise<AskVault | VaultFailure>;
   readonly clock: Clock;
   /** A number in [0, 1). */

@@ -37,8 +37,8 @@ export interface TokenSource {
 }
 
 /**
- * Reads the token from the configured place. A file is read whenever the token is used, and every {@link TOKEN_FILE_POLL_MS}, as mounted
- * Secrets are replaced. It starts with {@link TokenSource.restart}.
+ * Reads the token from the configured place. A file is read whenever the token is used, and also every {@link TOKEN_FILE_POLL_MS}, because
+ * mounted Secrets are replaced. It starts with {@link TokenSource.restart}.
  *
  * @example
  * const source = createTokenSource({ settings: () => config.vault, readFile, clock, logger, onChange });
@@ -137,7 +137,7 @@ class Source implements TokenSource {
     }
     const read = new AbortController();
     const late = delay(this.#options.clock, TOKEN_FILE_READING_MS, read.signal).then(() => {
-      throw new Error(`it did not answer within ${TOKEN_FILE_READING_MS / 1_000} s`);
+      throw new Error(`reading it took longer than ${TOKEN_FILE_READING_MS / 1_000} s`);
     });
     late.catch(() => {});
     try {

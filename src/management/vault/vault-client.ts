@@ -16,9 +16,9 @@ export type AskVault = (method: "GET" | "POST", path: string, signal: AbortSigna
 const LOOPBACK: readonly string[] = ["127.0.0.1", "[::1]", "localhost"];
 
 /**
- * A client for the configured vault with a token, with a connection for each request, or the reason why there is none. It follows no redirect, and
- * plain HTTP is allowed only for this machine: the token is sent nowhere else. The machine's authorities are trusted, and those of
- * `NODE_EXTRA_CA_CERTS`.
+ * Creates a client for the configured vault, or returns the reason why there is none. The client opens a connection for each request. It
+ * follows no redirect and allows plain HTTP only for this machine, so that the token is sent nowhere else. It trusts the machine's
+ * certificate authorities and those of `NODE_EXTRA_CA_CERTS`.
  */
 export function createVaultClient(settings: VaultSettings, token: string): AskVault | VaultFailure {
   const { address = "", namespace = "", skipTLSVerify, requestTimeoutSeconds, answerMaxKiB } = settings;
@@ -38,7 +38,7 @@ export function createVaultClient(settings: VaultSettings, token: string): AskVa
       if (text === undefined) return failed("TooLarge", `the vault's response has more than ${answerMaxKiB} KiB`);
       return { status: answer.statusCode!, retryAfter: answer.headers["retry-after"], text };
     } catch (error) {
-      const why = limit.aborted ? `it did not answer within ${requestTimeoutSeconds} s` : messageOf(error);
+      const why = limit.aborted ? `it did not respond within ${requestTimeoutSeconds} s` : messageOf(error);
       return failed("Unavailable", `the vault cannot be reached: ${why}`, true);
     }
   };

@@ -24,12 +24,15 @@ export function conditionsOf(object: KubeObject): readonly Condition[] {
   return (object["status"] as { readonly conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
 }
 
-/** Whether the object is already a copy. */
+/** Reports whether the object is already a copy. */
 export function hasVaultCondition(object: KubeObject): boolean {
   return conditionsOf(object).some(({ type }) => type === VAULT_CONDITION);
 }
 
-/** The conditions with the vault's condition, or without it if that is undefined; an unchanged status keeps its time. */
+/**
+ * The conditions of the object with the vault's condition replaced by `next`, or without it if `next` is undefined. An unchanged status
+ * keeps its time.
+ */
 export function nextVaultConditions(object: KubeObject, next: Omit<Condition, "type"> | undefined, now: string): readonly Condition[] {
   const others = conditionsOf(object).filter(({ type }) => type !== VAULT_CONDITION);
   if (next === undefined) return others;
@@ -38,7 +41,7 @@ export function nextVaultConditions(object: KubeObject, next: Omit<Condition, "t
   return [...others, { type: VAULT_CONDITION, lastTransitionTime, ...next }];
 }
 
-/** What a condition tells besides the outcome. */
+/** What a condition reports in addition to the outcome. */
 export interface VaultConditionDetails {
   /** The secret of the vault, by engine, mount and path. */
   readonly place: string | undefined;

@@ -6,8 +6,8 @@ import { SHARED_SECRETS } from "../kinds/types.ts";
 import { changesVaultSource, VAULT_ANNOTATIONS } from "./vault-source.ts";
 
 /**
- * The annotations that name a secret of the vault read anything that the platform's token may read, so only administrators may set them,
- * with a key that no scope limits. Anyone who may write the object may remove them.
+ * The permit for the annotations that name a secret of the vault. They give access to anything that the platform's token may read, so only
+ * administrators may set them, with a key that has no scope. Anyone who may write the object may remove them.
  *
  * @throws API_FORBIDDEN (the permit), naming the annotations.
  */
@@ -16,7 +16,7 @@ export function createVaultPermit(rights: Pick<Rights, "callerOf">): Permit {
     if (!changesVaultSource(object, old)) return;
     if (rights.callerOf(user).administers && user.extra?.[SCOPE_EXTRA] === undefined) return;
     const names = Object.values(VAULT_ANNOTATIONS).join(", ");
-    const why = `only an administrator, with a key without a scope, can set the annotations ${names}`;
+    const why = `only an administrator whose key has no scope can set the annotations ${names}`;
     throw forbiddenRequest(SHARED_SECRETS, object.metadata.name ?? "", why);
   };
 }

@@ -29,7 +29,7 @@ const OWN_MOUNTS: readonly string[] = ["sys", "auth", "identity", "cubbyhole"];
 const REFUSED = /[?#%\\\p{C}]/u;
 
 /**
- * The secret that the annotations name; undefined without any of them, and a message when they are wrong.
+ * Returns the secret that the annotations name, undefined if there are none, or a message if they are invalid.
  *
  * @example
  * vaultSource({ "management.platform/vault-version": "kv2", "management.platform/vault-mount": "secret", "management.platform/vault-path": "team/db" });
@@ -39,7 +39,7 @@ export function vaultSource(annotations: StringMap | undefined): VaultSource | s
   const [version, mount, path] = Object.values(VAULT_ANNOTATIONS).map((name) => annotations?.[name]);
   if (version === undefined && mount === undefined && path === undefined) return undefined;
   const missing = Object.values(VAULT_ANNOTATIONS).filter((name) => annotations?.[name] === undefined);
-  if (version === undefined || mount === undefined || path === undefined) return `the annotation ${missing.join(" and ")} is missing`;
+  if (version === undefined || mount === undefined || path === undefined) return `missing annotations: ${missing.join(", ")}`;
   if (version !== "kv1" && version !== "kv2") return `${VAULT_ANNOTATIONS.version} must be kv1 or kv2`;
   if (mount.length + path.length > LENGTH_MAX) return `mount and path can have at most ${LENGTH_MAX} characters in total`;
   for (const [name, text] of [[VAULT_ANNOTATIONS.mount, mount] as const, [VAULT_ANNOTATIONS.path, path] as const]) {
@@ -53,7 +53,7 @@ export function vaultSource(annotations: StringMap | undefined): VaultSource | s
   return { version, mount, path, requestPath: `/v1/${encoded(mount)}${inside}${encoded(path)}` };
 }
 
-/** Whether a write changes what is copied. Stopping the copying is not a change: the copied data stays. */
+/** Reports whether a write changes which secret is copied. Removing the annotations is not a change: the copied data stays. */
 export function changesVaultSource(object: KubeObject, old: KubeObject | undefined): boolean {
   if (object.metadata.annotations === undefined) return false;
   return Object.values(VAULT_ANNOTATIONS).some((name) => {

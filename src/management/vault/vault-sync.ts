@@ -71,7 +71,7 @@ class Rounds implements VaultSync {
   readonly #renewal: TokenRenewal;
   #timer: Timer | undefined;
   #dueMs = Infinity;
-  /** The vault has asked for no requests until then. */
+  /** The vault accepts no requests until then. */
   #quietUntilMs = 0;
   #round: Promise<void> | undefined;
 
@@ -194,20 +194,20 @@ class Rounds implements VaultSync {
       const spec = specOf<SharedSecretSpec>(object);
       if (result?.ok === true && !jsonEqual(spec.data ?? {}, { ...result.data })) {
         current = (await registry.update(SHARED_SECRETS, keyOf(object), { ...object, spec: { ...spec, data: { ...result.data } } })).object;
-        logger.info("A SharedSecret follows the vault", { secret });
+        logger.info("A secret of the vault was copied into a SharedSecret", { secret });
       }
       const next = result === undefined ? undefined : vaultCondition(result, { place, warning: this.#renewal.warning });
       const conditions = nextVaultConditions(current, next, timestamp(clock.now()));
       if (jsonEqual(conditions, conditionsOf(current))) return;
       if (result?.ok === false)
-        logger.warn("A SharedSecret cannot follow the vault", { secret, reason: result.reason, message: result.message });
+        logger.warn("Cannot copy a secret of the vault into a SharedSecret", { secret, reason: result.reason, message: result.message });
       const status = { ...(current["status"] as object), conditions };
       await registry.update(SHARED_SECRETS, keyOf(current), { ...current, status }, { subresource: "status" });
     } catch (error) {
       // Another writer was first, or the object is gone: the next round sees the current state.
       if (isEngineError(error, "API_CONFLICT", "API_NOT_FOUND")) return;
       if (isEngineError(error, "LEADERSHIP_LOST") || this.#ending.signal.aborted) throw error;
-      logger.warn("A SharedSecret cannot be written", { secret, error: messageOf(error) });
+      logger.warn("Cannot write a SharedSecret", { secret, error: messageOf(error) });
     }
   }
 }
@@ -215,7 +215,7 @@ class Rounds implements VaultSync {
 /** What the annotations of a SharedSecret name; see {@link vaultSource}. */
 type Source = VaultSource | string | undefined;
 
-/** The SharedSecrets by what they are copies of; both versions may use the same path, and read the answer differently. */
+/** The SharedSecrets by what they are copies of; both versions may use the same path, and read the response differently. */
 function bySource(objects: Iterable<KubeObject>): Iterable<readonly [Source, readonly KubeObject["metadata"][]]> {
   const groups = new Map<string, [Source, KubeObject["metadata"][]]>();
   for (const { metadata } of objects) {

@@ -19,7 +19,7 @@ export interface TokenLife {
 export const TOKEN_LOOKUP = "/v1/auth/token/lookup-self";
 export const TOKEN_RENEWAL = "/v1/auth/token/renew-self";
 
-/** Longest life that is believed, in seconds: a hundred years. */
+/** Longest accepted lifetime, in seconds: a hundred years. */
 const SECONDS_MAX = 3_153_600_000;
 const DEPTH_MAX = 16;
 /** A renewal comes at two thirds of the rest of a life, and up to a tenth of that earlier, so that replicas of many platforms spread. */
@@ -30,7 +30,7 @@ const LOOK_MIN_MS = 1_000;
 const LOOK_MAX_MS = 86_400_000;
 
 /**
- * Reads the answer to a look-up or a renewal. Errors never quote it.
+ * Reads the response to a lookup or renewal of the token. Errors never quote it.
  *
  * @example
  * readTokenAnswer({ status: 200, retryAfter: undefined, text: '{"data":{"ttl":60,"renewable":true}}' }); // { seconds: 60, renewable: true }
@@ -62,7 +62,7 @@ export function isFinal({ reason }: VaultFailure): boolean {
 }
 
 /**
- * Milliseconds until a token with that many seconds left is looked up again, in time to renew it. `random` is in [0, 1).
+ * Milliseconds until a token that expires in `seconds` is looked up again, in time to renew it. `random` is in [0, 1).
  *
  * @example
  * renewalDelayMs(3_600, 0); // 2_400_000

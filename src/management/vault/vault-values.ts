@@ -1,5 +1,5 @@
 /**
- * Converts a vault's answer into the data of a SharedSecret. Pure.
+ * Converts a vault's response into the data of a SharedSecret. Pure.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export interface VaultFailure {
   readonly message: string;
   /** Every other request would fail in the same way. */
   readonly forAll: boolean;
-  /** How long the vault asks for no requests, in milliseconds. */
+  /** How long the vault accepts no requests, in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
@@ -43,7 +43,7 @@ export type VaultResult =
     }
   | VaultFailure;
 
-/** A vault's answer. */
+/** A vault's response. */
 export interface VaultAnswer {
   readonly status: number;
   /** The header `Retry-After`; undefined without. */
@@ -55,11 +55,11 @@ export interface VaultAnswer {
 const DATA_BYTES_MAX = 1_048_576;
 const DEPTH_MAX = 64;
 const KEY = /^[-._a-zA-Z0-9]{1,253}$/;
-/** Longest pause that a vault may ask for, in seconds. */
+/** Longest pause that a vault may request, in seconds. */
 const RETRY_AFTER_MAX = 3_600;
 
 /**
- * Reads an answer. Errors quote only its names, because anything else may be secret.
+ * Reads a response. Errors quote only the names in it, because anything else may be secret.
  *
  * @example
  * readVaultAnswer(source, { status: 503, retryAfter: undefined, text: "" }); // { ok: false, reason: "Sealed", … }
@@ -117,15 +117,16 @@ export function vaultRefusal(status: number, retryAfter: string | undefined): Va
   if (status >= 300 && status < 400)
     return failed("Redirected", "the vault redirects to another address, but the token is not sent there; set that address instead", true);
   if (status === 401) return failed("Unauthorized", "the token is unknown to the vault", true);
-  if (status === 403) return failed("Forbidden", "the token is not allowed to read it, or has expired");
+  if (status === 403) return failed("Forbidden", "the token lacks the permission, or has expired");
   if (status === 404) return failed("NotFound", "there is no such secret, or its version is deleted");
   if (status === 429 && retryAfter !== undefined)
     return { ...failed("RateLimited", "the vault has received too many requests", true), retryAfterMs: waitOf(retryAfter) };
-  if (status === 429 || status === 472 || status === 473) return failed("Unavailable", "the vault is a standby that does not answer", true);
+  if (status === 429 || status === 472 || status === 473)
+    return failed("Unavailable", "the vault is a standby that does not serve requests", true);
   if (status === 501) return failed("Unavailable", "the vault is not initialised", true);
   if (status === 503) return failed("Sealed", "the vault is sealed or in maintenance", true);
-  if (status >= 500) return failed("Unavailable", `the vault answered ${status}`, true);
-  return failed("Invalid", `the vault answered ${status}`);
+  if (status >= 500) return failed("Unavailable", `the vault responded with the status ${status}`, true);
+  return failed("Invalid", `the vault responded with the status ${status}`);
 }
 
 /** A failure. */

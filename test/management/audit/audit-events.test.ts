@@ -106,7 +106,7 @@ test("a row that holds no event is left out and logged, and does not hide the ot
   });
   const page = await createAuditEvents({ store: () => ({ look }), logger })(new URLSearchParams());
   expect(page).toMatchObject({ items: [{ auditID: "a" }, { auditID: "b" }], metadata: {} });
-  expect(told).toEqual(['Rows of the audit database that contain no event are left out {"rows":4}']);
+  expect(told).toEqual(['Rows of the audit database that contain no event are skipped {"rows":4}']);
 });
 
 test("no other caller reads them, by any method, and no key whose scope excludes them", async () => {

@@ -250,7 +250,7 @@ describe("a disk in trouble", () => {
     expect(log.map((text) => text.replace(/ path=.*/, ""))).toEqual([
       "error The audit file cannot be rotated",
       "error Audit lines cannot be written",
-      "warn  Audit lines are written again",
+      "warn  Audit lines can be written again",
     ]);
     const lost = Number(/lost=(\d+)/.exec(log[2]!)![1]);
     const lines = readdirSync(below)
@@ -280,7 +280,7 @@ describe("a disk in trouble", () => {
     expect(textOf("audit.log")).toBe("after\n");
     expect(told).toEqual([
       expect.stringMatching(/^error Audit lines cannot be written .*EFBIG/),
-      expect.stringMatching(/^warn {2}Audit lines are written again .*lost=60$/),
+      expect.stringMatching(/^warn {2}Audit lines can be written again .*lost=60$/),
     ]);
   });
 });

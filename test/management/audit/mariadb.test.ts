@@ -102,7 +102,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     await settle();
     await clock.advance(AUDIT_CLOSING_MS);
     await closed;
-    expect(told[0]).toContain("does not answer and is closed");
+    expect(told[0]).toContain("does not respond and is closed");
     const [id] = (await mariadb.run("SELECT ID FROM information_schema.PROCESSLIST WHERE INFO = 'SELECT SLEEP(3600)'")).split("\n");
     await mariadb.run(`KILL ${id}`);
     await lock;
@@ -196,7 +196,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     await pass(() => store.pending === 0);
     expect([await counted(), lost()]).toEqual([96, 4]);
     expect(told).toEqual([
-      expect.stringMatching(/^The audit database refuses lines; the file contains them .*Data too long for column 'line'/),
+      expect.stringMatching(/^The audit database rejects lines; the file contains them .*Data too long for column 'line'/),
     ]);
     await store.close();
   });
@@ -236,7 +236,9 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     const { store, told, pass, lost } = storeOf();
     for (let seq = 0; seq < 1_000; seq++) store.write(rowOf({ seq, line: JSON.stringify("x".repeat(200)) }));
     await pass(() => told.length > 0);
-    expect(told).toEqual([expect.stringMatching(/^The audit database cannot be used; lines wait .*The table 'audit_events' is full/)]);
+    expect(told).toEqual([
+      expect.stringMatching(/^The audit database cannot be used; its lines are queued .*The table 'audit_events' is full/),
+    ]);
     expect(store.pending).toBeGreaterThan(500);
     await mariadb.run("ALTER TABLE audit.audit_events ENGINE=InnoDB MAX_ROWS=0");
     await pass(() => store.pending === 0);
@@ -261,8 +263,8 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     await store.close();
     expect(await counted()).toBe(1 + AUDIT_PENDING_LINES_MAX);
     expect(told.map((text) => text.replace(/ \{.*/, ""))).toEqual([
-      "The audit database cannot be used; lines wait",
-      "Audit lines are missing from the database, which is too slow or gone; the file contains them",
+      "The audit database cannot be used; its lines are queued",
+      "Audit lines are missing from the database, which is too slow or unavailable; the file contains them",
       "The audit database accepts lines again",
     ]);
     expect(told[2]).toContain(`"lost":${30_000 - AUDIT_PENDING_LINES_MAX}`);
@@ -322,7 +324,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
       await store.close();
       expect([await counted(), lost()]).toEqual([2, 0]);
       expect(told).toEqual([
-        expect.stringMatching(/^The audit database cannot be used; lines wait .*the thread of the database has failed: /),
+        expect.stringMatching(/^The audit database cannot be used; its lines are queued .*the thread of the database has failed: /),
         'The audit database accepts lines again {"lost":0}',
       ]);
     } finally {

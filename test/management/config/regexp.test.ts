@@ -101,7 +101,7 @@ describe("an expression without backtracking", () => {
     ["(", 0, "Missing ) for this group"],
     ["a)", 1, "Unexpected )"],
     ["ab[c", 2, "Missing ] for this ["],
-    ["a**", 2, "A repeated repetition needs a group"],
+    ["a**", 2, "Found a repetition of a repetition; put the inner one in a group"],
     ["*a", 0, "Found nothing to repeat"],
     ["a{3,2}", 0, "Expected the smaller number of repetitions first"],
     ["a{1001}", 0, "Expected at most 1000 repetitions"],
@@ -114,7 +114,7 @@ describe("an expression without backtracking", () => {
     ["\\q", 0, "Found the unknown \\q"],
     ["\\p{Nothing}", 0, "Unknown Unicode class"],
     ["[[:nothing:]]", 1, "Found the unknown class [:nothing:]"],
-    ["\\x{110000}", 0, "There is no character with that number"],
+    ["\\x{110000}", 0, "Found a character number above 10FFFF"],
     ["((a{100}){100}){100}", 0, "The expression has more than 1000 steps"],
     ["(".repeat(101) + ")".repeat(101), 100, "Found groups nested more than 100 levels deep"],
   ])("%s is refused at offset %i: %s", (source, offset, message) => {

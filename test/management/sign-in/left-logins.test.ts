@@ -301,7 +301,7 @@ describe("a provider that cannot be asked again", () => {
       expect(await after(own)).toBe(200);
       expect(await reads(own)).toBe(403);
       expect(await groupsOfJane()).toEqual(["given"]);
-      expect(ended()).toEqual([["patch", "jane", "the login has ended, and the provider cannot be asked again"]]);
+      expect(ended()).toEqual([["patch", "jane", "the login has ended, and it cannot be refreshed"]]);
     }),
   );
 });

@@ -80,7 +80,7 @@ describe("administrators", () => {
     const made = await login.send("POST", "/ownedaccesskeys", { metadata: { name: "ci" }, spec: key.spec });
     for (const client of [login, platform.as(String(at(made, "spec", "key")))]) {
       const answer = await client.send("POST", "/ownedaccesskeys", key, as);
-      expect([answer.code, at(answer, "message")]).toEqual([403, expect.stringContaining("cannot act as others")]);
+      expect([answer.code, at(answer, "message")]).toEqual([403, expect.stringContaining("cannot impersonate other users")]);
     }
     expect((await platform.admin.send("POST", "/ownedaccesskeys", key, as)).code).toBe(201);
   });
@@ -91,7 +91,7 @@ describe("administrators", () => {
     const connectorData = JSON.stringify({ place: "sourceHostA ", administrators: ["acme:Team 1", "for good"] });
     const patch = { spec: { identity: { connectorData } } };
     const answer = await login.send("PATCH", `/ownedaccesskeys/${login.name}`, patch, MERGE_PATCH);
-    expect([answer.code, at(answer, "message")]).toEqual([403, expect.stringContaining("spec.identity is written by the platform")]);
+    expect([answer.code, at(answer, "message")]).toEqual([403, expect.stringContaining("spec.identity can be set only by the platform")]);
     const made = {
       metadata: { name: "forged" },
       spec: { type: "Login", user: "jane", identity: { connector: "sourceHostA", connectorData } },

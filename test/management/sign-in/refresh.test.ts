@@ -177,7 +177,7 @@ describe("groups", () => {
     const login = await signIn("sourceHostB");
     const path = `/ownedaccesskeys/${login.name}`;
     const patched = await login.send("PATCH", path, { spec: { identity: null } }, MERGE_PATCH);
-    expect([patched.code, at(patched, "message")]).toEqual([403, expect.stringContaining("spec.identity is written by the platform")]);
+    expect([patched.code, at(patched, "message")]).toEqual([403, expect.stringContaining("spec.identity can be set only by the platform")]);
     const read = await login.send("GET", path);
     const { identity: _identity, ...spec } = at(read, "spec") as Record<string, unknown>;
     expect((await login.send("PUT", path, { ...read.body, spec })).code).toBe(403);

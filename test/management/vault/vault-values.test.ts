@@ -55,8 +55,8 @@ describe("the secret that annotations name", () => {
 
   test("is none without annotations, and a mistake when one is missing", () => {
     expect([vaultSource(undefined), vaultSource({ other: "x" })]).toEqual([undefined, undefined]);
-    expect(vaultSource({ "management.platform/vault-path": "a" })).toContain(
-      "vault-version and management.platform/vault-mount is missing",
+    expect(vaultSource({ "management.platform/vault-path": "a" })).toBe(
+      "missing annotations: management.platform/vault-version, management.platform/vault-mount",
     );
   });
 

@@ -73,7 +73,7 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
   };
 }
 
-/** Only the answer to the write that sets a value carries it. The time of the last use is stored elsewhere. */
+/** Only the response to the write that sets a value contains it. The time of the last use is stored elsewhere. */
 function shown(object: KubeObject, activity: KeyActivity): KubeObject {
   const { key = "", ...rest } = specOf<KeySpec>(object);
   const bare = withoutOrigin(withoutSecrets(isDigest(key) ? { ...object, spec: rest } : object));

@@ -13,11 +13,11 @@ import type { ManagedObjects } from "../managed-objects.ts";
 
 /** An index of keys by value that knows no value. */
 export interface AccessKeys {
-  /** The stored key with this value; undefined when there is none. The time it takes does not tell which values come close. */
+  /** The stored key with this value; undefined when there is none. The time that it takes does not reveal which values are similar. */
   find(value: string, connection?: object): KubeObject | undefined;
   /** Reports whether a written key keeps the value of the stored key, by repeating it or leaving it out. */
   keepsValue(object: KubeObject, old: KubeObject): boolean;
-  /** Prepares a written key for the store: its digest replaces its value, which only the answer to the author carries. */
+  /** Prepares a written key for the store: its digest replaces its value, which only the response to the author contains. */
   claim(object: KubeObject, old: KubeObject | undefined): Claim;
 }
 
@@ -122,10 +122,10 @@ class KeyIndex implements AccessKeys {
   }
 }
 
-/** The message does not say whose the other key is, so guessing a value reveals no owner. */
+/** The message does not name the owner of the other key, so guessing a value reveals no owner. */
 const TAKEN = duplicate("spec.key", "the value of another key");
 
-/** Reports whether a key was refused because another one has its value, or is being written with it. */
+/** Reports whether a key was refused because another key has the same value, or is being written with it. */
 export function isTaken(error: EngineError): boolean {
   return error.message.endsWith(TAKEN.message);
 }
@@ -146,7 +146,7 @@ function unclaimed(object: KubeObject): Claim {
   return { object, commit() {}, rollback() {} };
 }
 
-/** The value itself appears in no answer, not even in a refusal. */
+/** The value itself appears in no response, not even in a refusal. */
 function valueErrors(value: string): readonly FieldError[] {
   const field = "spec.key";
   if (value.length > KEY_LENGTH_MAX) return [invalid(field, HIDDEN, `must be no more than ${KEY_LENGTH_MAX} characters`)];

@@ -6,7 +6,7 @@ import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import type { ProviderTokens } from "../../sign-in/ports.ts";
 
-/** What the key of a sign-in remembers of it, in `spec.identity.connectorData`: no answer carries it, and users cannot write it. */
+/** What the key of a sign-in remembers of it, in `spec.identity.connectorData`: no response contains it, and users cannot write it. */
 export interface KeptLogin {
   /** Kind and address of the provider, see `placeOf`. */
   readonly place: string;
@@ -46,7 +46,10 @@ function parsed(text: string): KeptLogin | undefined {
   }
 }
 
-/** The data of a login that a key keeps in addition to the identity: its provider and the tokens. Those of OpenID Connect have separate fields. */
+/**
+ * The data of a login that a key keeps in addition to the identity: its provider and the tokens. The tokens of OpenID Connect have separate
+ * fields.
+ */
 export function keptOf(
   { place, issuer, administrators, endsAtMs }: Identity,
   tokens: ProviderTokens,

@@ -16,7 +16,7 @@ export interface KeyDigest {
 }
 
 /**
- * Digests with a pepper, which belongs to one installation and never leaves it.
+ * Computes digests with a pepper. Each installation has its own pepper, which never leaves the installation.
  *
  * @example
  * createKeyDigest(Buffer.alloc(32)).of("secret"); // "hmac-sha256:GBDo00G55h6IiV-6CxqivQPLbI__KzaOZm747971tPs"
@@ -44,7 +44,9 @@ export interface Pepper {
 const [KIND, NAME] = ["Pepper", "access-keys"];
 const PEPPER_BYTES = 32;
 
-/** Follows the pepper of an installation, which is generated once. It changes when a store is restored from another installation's data. */
+/**
+ * Loads the pepper of an installation, or generates one. If data of another installation is restored, digests use its pepper from then on.
+ */
 export async function followPepper(records: InternalRecords, chance: Pick<Chance, "bytes">): Promise<Pepper> {
   const of = (text: string) => ({ text, digest: createKeyDigest(Buffer.from(text, "base64")) });
   let current = of(await records.add(KIND, NAME, Buffer.from(chance.bytes(PEPPER_BYTES)).toString("base64")));

@@ -22,8 +22,8 @@ export interface LifetimeLimits {
 const LATEST_MS = 8.64e15;
 
 /**
- * When a key expires, in milliseconds since 1970; Infinity when it does not. A key of a sign-in expires no later than its
- * provider specified. The platform's limit counts from the creation of the root of its chain, regardless of the key's own settings
+ * Returns when a key expires, in milliseconds since 1970; Infinity if it never expires. The key of a sign-in expires no later than its
+ * provider specified. The platform's limit counts from the creation of the root of the key's chain, regardless of the key's own settings
  * and use.
  *
  * @param lastActivityMs When the key was last used, in milliseconds since 1970; undefined when it never was.
@@ -41,7 +41,7 @@ export function keyEnd(key: KubeObject, lastActivityMs: number | undefined, limi
   return endMs > LATEST_MS ? Infinity : endMs;
 }
 
-/** When the root of a key's chain was created, in milliseconds since 1970. */
+/** Returns when the root of a key's chain was created, in milliseconds since 1970. */
 export function rootTime(key: KubeObject): number {
   return originOf(key).since ?? createdAt(key);
 }

@@ -14,7 +14,7 @@ import type { ManagedObjects } from "../managed-objects.ts";
 import type { Membership } from "../membership.ts";
 import { keptLogin } from "./kept-login.ts";
 
-/** Answers to callers who are refused. Clients tell an ended session from a mistyped key by them. */
+/** Messages for callers who are refused. Clients use them to distinguish an ended session from a mistyped key. */
 export const REFUSALS = {
   missing: "Unauthorized",
   unknown: "access key not found. Please log in again",
@@ -23,9 +23,9 @@ export const REFUSALS = {
   deleted: "access key was deleted. Please log in again",
   user: "the user of the access key was deleted",
   password: "the password has changed since the login. Please log in again",
-  connector: "the connector of the login is no longer set up, or now points elsewhere. Please log in again",
-  member: "the person who created the access key has left its team",
-  holder: "the person who gave the access key its value has left. Give it another value",
+  connector: "the connector of the login is no longer set up, or now has another provider. Please log in again",
+  member: "the user who created the access key is no longer a member of its team",
+  holder: "the user who set the value of the access key was deleted or disabled, or left its team. Set a new value",
   maker: "the access key used to create this one is no longer accepted",
 } as const;
 
@@ -62,7 +62,7 @@ export interface KeyLivesOptions {
   readonly administrators?: () => readonly { readonly connector: string; readonly group: string }[];
 }
 
-/** A key's record of its user's password, which changes with the password. */
+/** A digest of a user's password, which a key of the user stores. It changes with the password. */
 export function passwordMark(user: KubeObject): string {
   return sha256Hex(specOf<UserSpec>(user).password ?? "");
 }

@@ -101,7 +101,7 @@ export function originAfter(written: WrittenKey, options: KeyOriginOptions): Key
   }
 }
 
-/** The user that a key stands for and the people behind it, with the uids that are known. */
+/** The user that a key represents and the people behind it, with the uids that are known. */
 function peopleOf(
   spec: KeySpec,
   { user: known, person, holder }: KeyOrigin,

@@ -38,8 +38,8 @@ export interface KeyPermitOptions extends PermitOptions {
 /**
  * The permit for access keys.
  *
- * @throws API_FORBIDDEN, naming the author's missing permissions; API_INVALID for an owner reference that may not block; API_UNAUTHORIZED when the
- *   key that the author presented has ended since the request began.
+ * @throws API_FORBIDDEN, naming the author's missing permissions; API_INVALID for a `blockOwnerDeletion` that the author may not set;
+ *   API_UNAUTHORIZED when the key that the author presented has ended since the request began.
  */
 export function createKeyPermit(options: KeyPermitOptions): Permit {
   const blocking = createBlockingPermit(options);
@@ -67,18 +67,18 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   const refusal = author === undefined ? "unknown" : lives.refusalOf(author);
   if (author === undefined || refusal !== undefined) throw unauthorized(REFUSALS[refusal ?? "unknown"]);
   if ([...lives.chainOf(object)].length > KEY_CHAIN_MAX) {
-    return `a chain of keys, each created with the previous one, can have at most ${KEY_CHAIN_MAX} keys; set a new value for a key instead of creating the next one with it`;
+    return `a chain of keys, each created with the previous one, can have at most ${KEY_CHAIN_MAX} keys; set a new value for an existing key instead of creating another one with it`;
   }
   if (old === undefined) return undefined;
   const { type, disabled, user: owner, team, subject } = specOf<KeySpec>(object);
   const was = specOf<KeySpec>(old);
-  if (type === LOGIN_KEY && was.type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} is written by the platform`;
+  if (type === LOGIN_KEY && was.type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} can be set only by the platform`;
   if (isOfSignIn(old) && !jsonEqual([type, owner, team, subject], [was.type, was.user, was.team, was.subject])) {
-    return "the key of a sign-in must keep its type, and acts as the user who signed in";
+    return "the key of a sign-in must keep its spec.type, spec.user, spec.team and spec.subject";
   }
   if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in can be changed only with keys of sign-ins";
   if (disabled !== true && was.disabled === true && wasMadeWith(author, old, objects)) {
-    return "the key used to create yours stays disabled";
+    return "you cannot enable the key that was used to create yours";
   }
   return undefined;
 }
@@ -98,7 +98,7 @@ function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedOb
 function wideScope(rights: Rights, user: UserInfo, { scope }: KeySpec): string | undefined {
   if (rights.coversScope(user, scope)) return undefined;
   return scope === undefined
-    ? "your own key has a scope, so spec.scope is required, and must be within it"
+    ? "your own key has a scope, so spec.scope is required and must be within that scope"
     : "spec.scope goes beyond the scope of your own key";
 }
 
@@ -115,5 +115,5 @@ function strangeOwner(caller: Caller, before: KeySpec | undefined, after: KeySpe
 function strangeFields(before: KeySpec | undefined, after: KeySpec): string | undefined {
   // These fields cannot be removed either: without them the provider could not be asked again.
   const written = SIGN_IN_FIELDS.find((field) => !jsonEqual(after[field], before?.[field]));
-  return written === undefined ? undefined : `spec.${written} is written by the platform`;
+  return written === undefined ? undefined : `spec.${written} can be set only by the platform`;
 }

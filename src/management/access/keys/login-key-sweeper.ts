@@ -34,9 +34,9 @@ const EVERY_MIN_MS = 200;
 const EVERY_MAX_MS = 60_000;
 
 /**
- * Deletes expired keys of sign-ins. Source: specification 2, `loginAccessKeyTTLSeconds`: "Seconds an access key is kept
- * before deletion". Each user keeps the latest {@link LOGINS_PER_USER_MAX} logins, counting those that finalizers hold: nothing
- * else limits their number.
+ * Deletes expired keys of sign-ins. Source: specification 2, `loginAccessKeyTTLSeconds`: "Seconds an access key is kept before deletion".
+ * Each user keeps only the latest {@link LOGINS_PER_USER_MAX} logins, including those that finalizers hold, because nothing else limits
+ * their number.
  */
 export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeySweeper {
   const { registry, objects, lives, clock, logger } = options;
@@ -64,7 +64,7 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
           await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid, finalizers: null } });
       } catch (error) {
         if (!stopped && !isEngineError(error, "API_NOT_FOUND", "API_CONFLICT"))
-          logger.error("Cannot delete a key that has ended", { error });
+          logger.error("Cannot delete an expired or excess login key", { error });
       }
     }
     if (!stopped) lookAt(nextEnd());

@@ -16,9 +16,9 @@ export interface SettleKeysOptions {
 }
 
 /**
- * Ties the keys of a user, and the keys that the user made or set the value of, to this User's uid: they end with this User, and not with
- * a later User of the same name. Keys have the uid from the beginning unless they are older than the User or were stored before uids were
- * kept; any write adds a missing uid.
+ * Ties keys to the uid of a User: the user's own keys, the keys that the user created, and the keys whose value the user set. They end with
+ * this User, not with a later User of the same name. A key lacks the uid only if it is older than the User, or if an earlier version
+ * without uids stored it; any write adds the missing uid.
  */
 export async function settleKeys(user: string, { registry, objects, upToDate }: SettleKeysOptions): Promise<void> {
   await upToDate();

@@ -26,8 +26,8 @@ export interface PayerOptions {
 }
 
 /**
- * The user name whose quota an object counts toward; undefined if it counts toward none, as for an object that an administrator
- * created without an owner.
+ * Returns the user name whose quota an object counts toward. Returns undefined if it counts toward none, such as an object that an
+ * administrator created without an owner.
  *
  * @example
  * payerOf(secret); // "jane", or "platform:team:ops" for a team
@@ -50,8 +50,8 @@ export function chargedBy({ extra }: UserInfo): string | undefined {
 }
 
 /**
- * The kind with a payer for each object. If the payer is not the owner that the object names, the server stores the payer in the object,
- * in a field that it never shows.
+ * Returns the kind with a payer for each object. If the payer differs from the owner that the object names, the server stores the payer in
+ * a field of the object, and never returns this field.
  */
 export function withPayer(definition: ResourceDefinition, options: PayerOptions): ResourceDefinition {
   const { strategy, shown } = definition;

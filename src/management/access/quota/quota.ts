@@ -40,7 +40,8 @@ const NAME_BYTES = 64;
 
 /**
  * Refuses writes beyond the limits, except those of administrators and those of the server on its own behalf. A write that adds no object
- * and makes none larger always passes. No object can grow beyond the size of a request, because its author could not write it again.
+ * and makes none larger always passes. An object cannot grow beyond the maximum size of a request; otherwise its author could not write it
+ * again.
  *
  * @example
  * const registry = createRegistry({ reserve: createQuota({ objects, limits: { objects: 100 } }), ... });

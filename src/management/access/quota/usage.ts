@@ -22,10 +22,10 @@ export interface Used {
 }
 
 /**
- * What each payer uses: the stored objects and the writes in progress. While an object is written, the larger of its current size and its
- * possible new size counts, so that concurrent writes cannot exceed a limit together, and no write counts twice.
+ * Tracks the usage of each payer: the stored objects and the writes in progress. While an object is being written, the larger of its
+ * current size and its possible new size counts. Concurrent writes therefore cannot exceed a limit together, and no write counts twice.
  *
- * Every change takes time in proportion to the writes in progress of that one object.
+ * Every change takes time in proportion to the number of writes in progress of that object.
  *
  * @example
  * usage.store({ kind: "Team", id: "Team//ops" }, { payer: "jane", objects: 1, bytes: 420 });

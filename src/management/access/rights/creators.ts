@@ -8,14 +8,14 @@ import type { Caller } from "../caller.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import { EVERYBODY, EVERYBODYS_GROUP, verbsOf } from "./object-rights.ts";
 
-/** Who may make further objects of a kind by the access rules of the existing ones. Every create asks this, so it is an index. */
+/** Who may make further objects of a kind by the access rules of the existing ones. Every create needs this, so it is an index. */
 export interface Creators {
   /** `namespace` is "" for kinds without namespaces. */
   has(type: ResourceType, namespace: string, caller: Caller): boolean;
 }
 
 /**
- * Follows the stored objects of these kinds.
+ * Indexes the access rules of the stored objects of these kinds, and follows their changes.
  *
  * @example
  * createCreators(objects, [SHARED_SECRETS, TEAMS]).has(SHARED_SECRETS, "shop", jane);

@@ -24,8 +24,8 @@ export interface DerivedRoleOptions {
 const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 
 /**
- * Keeps Roles and RoleBindings in line with the access rules of objects, including changes made while it was not running. They are
- * read-only; requests are decided by the access rules themselves.
+ * Keeps Roles and RoleBindings in line with the access rules of objects, including changes made while it was not running. The Roles and
+ * RoleBindings are read-only: requests are authorized by the access rules themselves.
  */
 export async function startDerivedRoles({ registry, objects, logger }: DerivedRoleOptions): Promise<KeyWorker> {
   const names: DerivedNames = new Map();

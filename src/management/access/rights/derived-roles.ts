@@ -30,7 +30,7 @@ const RBAC_VERSION = "rbac.authorization.k8s.io/v1";
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 
-/** The permissions from an object's owner and rules, ownership first. */
+/** The permissions that an object's owner and rules grant, those of the owner first. */
 export function rulesOf(object: KubeObject): readonly DerivedRule[] {
   const { owner: { user = "", team = "" } = {}, access = [] } = specOf<OwnedSpec>(object);
   const owners: AccessRule = { verbs: OBJECT_VERBS, users: isUserName(user) ? [user] : [], teams: team === "" ? [] : [team] };
@@ -80,7 +80,7 @@ function marks({ apiVersion, kind, metadata: { name = "", uid = "" } }: KubeObje
   return { ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] };
 }
 
-/** Rules are for users and teams. Names that stand for no user, or for another kind of subject, would give more than the rule does. */
+/** Rules are for users and teams. Names that represent no user, or another kind of subject, would give more than the rule does. */
 function subjectsOf({ users = [], teams = [] }: AccessRule) {
   const user = (name: string) =>
     name === EVERYBODY ? { kind: "Group", apiGroup: RBAC_GROUP, name: EVERYBODYS_GROUP } : { kind: "User", apiGroup: RBAC_GROUP, name };

@@ -15,7 +15,7 @@ import type { ManagedObjects } from "../managed-objects.ts";
  */
 export type NameUse = "user" | "team" | "key" | "username" | "subject";
 
-/** Which stored objects use a name. Every newcomer's sign-in asks this, so it is an index. */
+/** Which stored objects use a name. Every first sign-in needs this, so it is an index. */
 export interface NameIndex {
   /** Reports whether any object uses the name. */
   has(use: NameUse, name: string): boolean;
@@ -24,7 +24,7 @@ export interface NameIndex {
 }
 
 /**
- * Follows the stored objects.
+ * Indexes the names in stored objects, and follows their changes.
  *
  * @example
  * createNameIndex(objects).has("user", "jane"); // true when a rule, an owner or a team names jane

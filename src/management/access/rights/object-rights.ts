@@ -27,7 +27,7 @@ export interface AccessQuestion {
   readonly subresource?: string;
 }
 
-/** The verbs that "every verb" includes. Creating further objects is not included. */
+/** The verbs that `VerbAll` includes. The verb `create`, for further objects, is not one of them. */
 export function everyVerbOf({ kind }: Pick<KubeObject, "kind">): readonly string[] {
   return kind === TEAMS.kind ? [...OBJECT_VERBS, ...TEAM_VERBS] : OBJECT_VERBS;
 }
@@ -74,7 +74,7 @@ function ruleHasPart({ subresources = [] }: AccessRule, subresource: string): bo
   return subresource === "" || subresources.includes(subresource);
 }
 
-/** The verbs that a rule grants, with "every verb" expanded. */
+/** The verbs that a rule grants, with `VerbAll` expanded. */
 export function verbsOf({ verbs = [] }: AccessRule, object: Pick<KubeObject, "kind">): readonly string[] {
   const all = verbs.some((verb) => EVERY_VERB.includes(verb)) ? everyVerbOf(object) : [];
   const listed = verbs.filter((verb) => !EVERY_VERB.includes(verb));

@@ -31,7 +31,7 @@ export interface PermittedWrite {
   readonly old: KubeObject | undefined;
 }
 
-/** Lets a write pass, or throws the error that answers it. */
+/** Lets a write pass, or throws the error for its response. */
 export type Permit = (write: PermittedWrite) => void;
 
 /** Options of permits. */
@@ -47,7 +47,7 @@ export interface PermitOptions {
 /**
  * The permit for objects with an owner and access rules.
  *
- * @throws API_FORBIDDEN, naming what is missing; API_INVALID for an owner reference that may not block.
+ * @throws API_FORBIDDEN with the reason; API_INVALID for a `blockOwnerDeletion` that the author may not set.
  */
 export function createOwnedPermit(options: PermitOptions): Permit {
   const blocking = createBlockingPermit(options);
@@ -141,7 +141,7 @@ class Review {
     const parts = partsOf(rule);
     const held = (verb: string, part: string) => this.#remember(JSON.stringify([verb, part]), () => holds(verb, part));
     const missing = verbsOf(rule, object).filter((verb) => ![...parts].every((part) => held(verb, part)));
-    if (missing.length > 0) throw this.#refuse(`an access rule cannot grant what you do not have: ${missing.join(", ")}`);
+    if (missing.length > 0) throw this.#refuse(`an access rule cannot grant verbs that you do not have: ${missing.join(", ")}`);
   }
 
   /** A team that rules already name gets what they give as soon as it exists, so its maker would give that to its members. */
@@ -191,7 +191,7 @@ function withoutRules(object: KubeObject): KubeObject {
 }
 
 /**
- * For every kind: an owner reference may block the deletion of an owner only if its author may delete that owner.
+ * The permit for every kind: an owner reference may block the deletion of an owner only if its author may delete that owner.
  *
  * @throws API_INVALID, naming the reference. Source: specification 1, ownerReferences.
  */

@@ -8,7 +8,7 @@ const SILENT: readonly string[] = ["data", "description", "displayName"];
 
 /**
  * Reports whether a write of a key, a User, a Team or a SharedSecret may take permissions away from a user. A new object takes none away,
- * except a User, whose keys may be older.
+ * except a User: the user's keys may be older than the User.
  */
 export function mayRevoke(object: KubeObject | undefined, old: KubeObject | undefined): boolean {
   if (old === undefined) return object?.kind === USERS.kind;

@@ -66,11 +66,11 @@ const COLLECTION_READS: readonly string[] = ["list", "watch"];
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 const REFUSED: AccessDecision = { allowed: false, reason: "" };
-const BY_GROUP: AccessDecision = { allowed: false, reason: "administrators through a provider's group cannot act as others" };
+const BY_GROUP: AccessDecision = { allowed: false, reason: "administrators through a provider's group cannot impersonate other users" };
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
 /**
- * Rights by owners, access rules and membership. A decision applies only at that moment.
+ * Decides requests by owners, access rules and membership. A decision is valid only at that moment.
  *
  * @example
  * const rights = createRights({ objects, membership: createMembership(objects) });

@@ -18,9 +18,9 @@ export interface SecretViewOptions {
 const STAND_IN_BYTES = 16;
 
 /**
- * SharedSecrets as each caller may see them. Callers who may read them get all data. Callers who may only write them, because of a rule
- * without `get` and `list` or because of a scope, get only the metadata. Patches of such callers apply to an object with a random string
- * in place of each value, so that they can neither copy nor test a value; values that a patch does not change are kept.
+ * SharedSecrets as each caller may see them. Callers who may read them get all data. Callers who may only write them, because their rule
+ * lacks `get` and `list` or because of a scope, get only the metadata. Their patches apply to an object with a random string in place of
+ * each value, so that they can neither copy nor test a value. Values that a patch does not change are kept.
  *
  * @example
  * const definition = withSecretView(sharedSecrets, { rights, chance });
@@ -62,7 +62,7 @@ function withStandIns(stored: KubeObject, standIn: string): KubeObject {
   return withData(noted, hidden);
 }
 
-/** A placeholder becomes the value that it stands for, or nothing where there was none. */
+/** Replaces a placeholder by its value, or removes it if there was none. */
 function withKept(object: KubeObject, old: KubeObject | undefined, standIn: string): KubeObject {
   const before = old === undefined ? {} : (specOf<SharedSecretSpec>(old).data ?? {});
   const { data } = specOf<SharedSecretSpec>(object);

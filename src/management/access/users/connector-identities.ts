@@ -14,7 +14,7 @@ export interface PlainNameSettings extends SignInSettings {
   readonly plainNamesConnector?: string | undefined;
 }
 
-/** The parts of an identity that say whose id it is. */
+/** The parts of an identity that determine whose id it is. */
 type ConnectorIdentity = Pick<Identity, "connector" | "issuer" | "place" | "idClaim">;
 
 /**
@@ -39,7 +39,7 @@ const CLAIM_KIND = "ConnectorClaim";
 const DIGEST_LENGTH = 8;
 
 /**
- * Remembers providers in the store.
+ * Records the provider and the claim of each connector in the store.
  *
  * @example
  * const identities = createConnectorIdentities({ records, logger });
@@ -90,7 +90,7 @@ export function createConnectorIdentities(options: {
       }
       for (const [id, name] of next) {
         if (name !== id && names.get(id) !== name)
-          logger.warn("A connector's provider or usernameClaim has changed; users who signed in with it before cannot use it any more", {
+          logger.warn("A connector's provider or usernameClaim has changed; users who signed in with it before are no longer recognized", {
             connector: id,
             name,
           });

@@ -19,7 +19,7 @@ export interface KeylessLogin extends KubeObject {
   readonly said: Said;
 }
 
-/** Reports whether a login has lost its key. */
+/** Reports whether the key of a login is gone. */
 export function isKeyless(login: KubeObject): login is KeylessLogin {
   return login["said"] !== undefined;
 }
@@ -41,14 +41,14 @@ export function leftLogin({ identity = {}, oidcLogin }: LoginParts, endMs: numbe
   };
 }
 
-/** The groups of a connector that a User has now. */
+/** The groups in a connector's report that the User still has. */
 export function groupsGiven(user: KubeObject, { groups = [] }: Said): readonly string[] {
   const present = new Set(specOf<UserSpec>(user).groups);
   return groups.filter((group) => present.has(group));
 }
 
 /**
- * The last report of a connector, without the groups that the User has from this connector. Groups that an administrator removed are kept, so that
+ * The last report of a connector, without the groups that the User still has. The remaining groups are those that an administrator removed:
  * they stay removed when the user signs in again.
  */
 export function withdrawn(user: KubeObject, said: Said): Said {

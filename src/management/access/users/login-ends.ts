@@ -29,7 +29,7 @@ export interface LoginEndsOptions {
 
 /** What happens to logins in the store. */
 export interface LoginEnds extends Omit<RefreshedLogins, "refreshLogin"> {
-  /** Call it before a key is deleted: if it is the key of a login, its User keeps what it takes to ask the provider again. */
+  /** Call it before a key is deleted: if it is the key of a login, its User keeps the data for refreshing the login. */
   leave(key: KubeObject): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ const TRIES_MAX = 5;
 
 /** Changes and ends logins in the store. */
 export function createLoginEnds({ registry, objects, connectors, lives, upToDate }: LoginEndsOptions): LoginEnds {
-  /** The User of a login with a key, and what the login's connector said last about this identity. */
+  /** The User of a login with a key, and the last report of the login's connector about this identity. */
   const saidFor = (key: KubeObject): { readonly user: KubeObject; readonly said: Said } | undefined => {
     const { user: name = "", identity: { connector = "", userId = "" } = {} } = specOf<KeySpec>(key);
     const user = objects.get(USERS, { namespace: "", name });

@@ -25,7 +25,7 @@ import type { ManagedObjects } from "../managed-objects.ts";
 import { isKeyless } from "./left-logins.ts";
 import type { KeylessLogin } from "./left-logins.ts";
 
-/** How often providers are asked again. */
+/** How often logins are refreshed at their providers. */
 export interface RefreshSettings extends SignInSettings {
   /** Seconds after which a login that is in use is refreshed; 0 means never. */
   readonly identityRefreshSeconds: number;
@@ -33,16 +33,16 @@ export interface RefreshSettings extends SignInSettings {
   readonly identityStaleSeconds: number;
 }
 
-/** What a provider returned besides an identity. */
+/** What a provider returned in addition to an identity. */
 export interface RefreshedTokens {
   readonly tokens: ProviderTokens;
   /** The provider cannot return groups again: those of the sign-in stay, and with them administrator rights. Default false. */
   readonly groupsUnknown?: boolean;
 }
 
-/** Applies a provider's answer to a login. */
+/** Applies a provider's response to a login. */
 export interface RefreshedLogins {
-  /** Stores the provider's current answer, with its tokens. */
+  /** Stores the provider's current response, with its tokens. */
   refreshLogin(key: KubeObject, identity: Identity, more: RefreshedTokens): Promise<void>;
   /** Stores tokens that a provider replaced, before anything else may fail. */
   keepTokens(key: KubeObject, tokens: ProviderTokens): Promise<void>;
@@ -84,17 +84,18 @@ const FAILURES_MAX = 3;
 
 /** Keys that are refused like this may work again, and keys that were made with them work on. */
 const ASKED_ABOUT: readonly (KeyRefusal | undefined)[] = [undefined, "disabled", "connector"];
-const GONE = "the connector of the login is no longer set up, or now points elsewhere";
+const GONE = "the connector of the login is no longer set up, or now has another provider";
 const UNREACHED = "the provider could not be reached for too long";
-const UNASKED = "the login has ended, and the provider cannot be asked again";
+const UNASKED = "the login has ended, and it cannot be refreshed";
 const UNFOLLOWED = "the login has ended, and no key depends on it";
 
 /**
- * Asks providers again about users who use a key: groups are updated, and users who lost their membership lose the key of their login.
- * A login whose key is gone is checked like others, since keys that were created with it remain valid; if its provider cannot be asked,
- * its groups last as long as the key
- * would have. Each connector has one request at a time. A login that fails is skipped for a while and does not delay others; so is a
- * provider after several failures.
+ * Refreshes logins whose keys are in use: updates the groups of users, and deletes the login keys of users who lost their membership. A
+ * login whose key is gone is refreshed like others, because keys that were created with it remain valid. If its provider does not support
+ * this, its groups last as long as the key would have.
+ *
+ * Each connector handles one login at a time. A login that fails is skipped for a while and does not delay others. A provider is skipped
+ * after several failures.
  */
 export function startLoginRefresher(options: LoginRefresherOptions): LoginRefresher {
   const refresher = new Refresher(options);
@@ -105,7 +106,7 @@ export function startLoginRefresher(options: LoginRefresherOptions): LoginRefres
 /** Outcome of one refresh, as logged and counted. */
 type Outcome = "current" | "ended" | "failed" | "unasked";
 
-/** Nothing is asked before this time. */
+/** No request is sent before this time. */
 interface Pause {
   readonly untilMs: number;
   readonly lengthMs: number;
@@ -264,7 +265,7 @@ class Refresher implements LoginRefresher {
       if (isEngineError(error, "API_FORBIDDEN", "API_UNAUTHORIZED")) return this.#end(key, messageOf(error));
       if (isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) return undefined;
       this.#failed(connector, key);
-      logger.warn("A provider cannot be asked again about a user who is signed in", { connector, error: messageOf(error) });
+      logger.warn("Cannot refresh a login at its provider", { connector, error: messageOf(error) });
       return this.#keepOrEnd(key, UNREACHED);
     }
   }
@@ -303,18 +304,17 @@ class Refresher implements LoginRefresher {
     const { user, identity } = specOf<KeySpec>(key);
     try {
       await logins.endLogin(key);
-      logger.info("A login has ended, and so have its groups", { user, connector: identity?.connector, why });
+      logger.info("A login has ended, and its groups were removed", { user, connector: identity?.connector, why });
       onEnded(key, why);
       return "ended";
     } catch (error) {
-      if (!isEngineError(error, "API_NOT_FOUND", "API_CONFLICT"))
-        logger.error("A login cannot be ended", { user, error: messageOf(error) });
+      if (!isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) logger.error("Cannot end a login", { user, error: messageOf(error) });
       return undefined;
     }
   }
 }
 
-/** When the provider was last asked, in milliseconds since 1970. */
+/** When the login was last refreshed at its provider, in milliseconds since 1970. */
 function refreshedAt(key: KubeObject): number {
   return Date.parse(specOf<KeySpec>(key).identity?.identityRefresh ?? key.metadata.creationTimestamp ?? "") || 0;
 }

@@ -23,10 +23,10 @@ export interface PasswordChangeOptions {
 }
 
 /**
- * Lets users change their own passwords: the request to the path `password` of a User.
+ * Lets users change their own passwords: handles requests to the path `password` of a User.
  *
- * It throws API_FORBIDDEN for a wrong current password, API_TOO_MANY_REQUESTS after too many attempts, API_INVALID for a password
- * that the rules refuse, API_CONFLICT when the user changes at the same time.
+ * It throws API_FORBIDDEN for a wrong current password, API_TOO_MANY_REQUESTS after too many attempts, API_INVALID for a password that
+ * violates the rules, and API_CONFLICT when another request changes the user at the same time.
  */
 export function createPasswordChange({ attempts, disabled, setPassword }: PasswordChangeOptions): Question {
   return {

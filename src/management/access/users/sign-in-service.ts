@@ -60,11 +60,11 @@ const TEAMS_HELP = "Create teams for the groups that need one, exclude others wi
 const TRIES_MAX = 5;
 
 /**
- * Turns an identity that a provider vouches for into a user of the platform with a key: a User at the first sign-in, Teams for groups
- * that have none, and a key of type Login. Source: specification 2, `status.auth`.
+ * Signs in a user whose identity a provider has confirmed. It creates a User at the first sign-in, Teams for groups that have none, and a
+ * key of type Login. Source: specification 2, `status.auth`.
  *
- * A person is identified by the connector and the user's id there, regardless of names. A new user gets a User that an administrator bound to
- * the connector, or the user name from the provider, or that name with a digest if it is taken: see decision 80.
+ * A person is identified by the connector and the user's id there, regardless of names. A new person gets the User that an administrator
+ * bound to the connector. Without one, the person gets the user name from the provider, with a digest if it is taken: see decision 80.
  */
 export function createSignInService(options: SignInServiceOptions): SignInPorts & Pick<RefreshedLogins, "refreshLogin"> {
   return new SignInService(options);
@@ -220,14 +220,14 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const subject = this.#subjectOf(identity);
     const length = owns ? HASH_LENGTH.own : HASH_LENGTH.others;
     // If nothing records whose a name is, every newcomer gets a unique name.
-    const why = settings().disableUserCreation ? "no User would record the owner of the name" : await this.#whoseIs(username, owns);
+    const why = settings().disableUserCreation ? "without a User, the name has no owner" : await this.#whoseIs(username, owns);
     const own = await this.#nameWithDigest(username, subject, length);
     if (why === undefined && isName(username) && !this.#isNamed(own)) return username;
-    logger.info("A new user does not get a plain user name", {
+    logger.info("A new user gets a name with a digest instead of a plain user name", {
       username,
       subject,
       name: own,
-      why: why ?? "it is not a valid name, or the user is known by another name",
+      why: why ?? "it is not a valid name, or the user already has a name with a digest",
     });
     return own;
   }
@@ -251,7 +251,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const { names, formerUsers, connectors } = this.#options;
     if (names.users("username", name).length > 0) return "a User has it";
     if (names.has("key", name)) return "access keys use it";
-    if (WITH_DIGEST.test(name)) return "it looks like the name of another user";
+    if (WITH_DIGEST.test(name)) return "it has the form of a name with a digest";
     if (await formerUsers.has(name)) return "a deleted User had it";
     if (owns) return undefined;
     if (names.has("user", name)) return "rules, owners or teams refer to it";
@@ -293,7 +293,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
         await registry.create(TEAMS, "", { metadata: { name }, spec: { displayName: group, groups: [group] } }, { user: chargedTo(user) });
       } catch (error) {
         if (isEngineError(error, "API_FORBIDDEN"))
-          return logger.warn("A sign-in cannot create more teams for groups", { user, group, why: error.message, help: TEAMS_HELP });
+          return logger.warn("Cannot create more teams for the groups of a sign-in", { user, group, why: error.message, help: TEAMS_HELP });
         if (!isEngineError(error, "API_ALREADY_EXISTS")) throw error;
       }
     }
@@ -311,7 +311,11 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const { user: name = "", scope } = specOf<KeySpec>(key);
     const user = objects.get(USERS, { namespace: "", name });
     if (!isOfSignIn(key) || scope !== undefined || user === undefined)
-      throw forbiddenRequest(OWNED_ACCESS_KEYS, key.metadata.name!, "only the key of a sign-in whose user has a User can link an identity");
+      throw forbiddenRequest(
+        OWNED_ACCESS_KEYS,
+        key.metadata.name!,
+        "to link an identity, send the key of a sign-in that has no scope and whose user has a User object",
+      );
     // Its groups would be copies of another User's, which no one could take back there.
     if (reported.connector === PASSWORD_CONNECTOR)
       throw forbiddenRequest(USERS, name, "a login by password cannot be linked to another user");

@@ -27,8 +27,8 @@ export function signingIn(said: Said): UserInfo {
 }
 
 /**
- * The server as the author of changes that follow from a provider's answer about a login with a key. If the key has been deleted in the
- * meantime, the record of its login is kept.
+ * The server as the author of changes when a login with a key is refreshed. If the key has been deleted in the meantime, the record of its
+ * login is kept.
  */
 export function askingAgain(said: Said): UserInfo {
   return { ...SYSTEM_USER, extra: { [SAID_EXTRA]: [JSON.stringify(said), KEEPS_LEFT] } };
@@ -46,8 +46,8 @@ function leftBefore(before: readonly Said[], subject: string, { extra }: UserInf
 }
 
 /**
- * A written User, with the connector's data if its author is a sign-in. Groups that connectors gave, and only those,
- * are removed when the connector no longer names them or the identity is no longer the user's.
+ * Returns the User to store, with the connector's data if its author is a sign-in. A group that a connector added is removed when the
+ * connector no longer reports it, or when the identity no longer belongs to the user. Other groups stay.
  */
 export function withSaid(object: KubeObject, old: KubeObject | undefined, by: UserInfo): KubeObject {
   const before = old === undefined ? [] : saidBefore(old);

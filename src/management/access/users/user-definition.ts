@@ -160,7 +160,8 @@ function claimNames(object: KubeObject, old: KubeObject | undefined, { names, cl
     for (const name of written) {
       const free = await hold?.(`${name.use}/${name.value}`);
       // Another server may be making the same User: a retry shows who got the name.
-      if (hold !== undefined && free === undefined) throw conflict(USERS, user, `another server is writing ${JSON.stringify(name.value)}`);
+      if (hold !== undefined && free === undefined)
+        throw conflict(USERS, user, `another server is writing a User with the name or identity ${JSON.stringify(name.value)}`);
       if (free !== undefined) letGo.push(free);
       if (isOthers(name)) missed.push(name);
     }

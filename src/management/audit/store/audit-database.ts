@@ -83,7 +83,7 @@ export interface AuditDatabase {
   close(): Promise<void>;
 }
 
-/** The error of a database whose table was not created by the platform and would alter the rows that it stores. */
+/** The error of a database that would alter the rows that it stores, because the platform did not create its table. */
 export class RefusedRows extends Error {}
 
 /** Most rows of one statement. Smaller numbers are sums of powers of two, so that few statements have to be prepared. */
@@ -103,7 +103,7 @@ const FILTERS: Readonly<Record<keyof AuditFilter, (typeof COLUMNS)[number]>> = {
 const TABLE = "audit_events";
 const ORDER = "ORDER BY at DESC, writer DESC, seq DESC";
 
-/** Creates the table if necessary. A database that is read-only can be read. */
+/** Creates the table if it does not exist. If it exists, the database may be read-only. */
 export async function openAuditDatabase(sql: Sql): Promise<AuditDatabase> {
   try {
     await makeTable(sql);

@@ -125,7 +125,7 @@ class QueuedStore implements AuditStore {
     if (!(await this.#isWithinClosing(done))) {
       const fields = { seconds: AUDIT_CLOSING_MS / 1_000, lines: this.#pending.length };
       this.#options.logger.warn(
-        "The audit database does not answer and is closed without waiting longer; the file contains its lines",
+        "The audit database does not respond and is closed without further waiting; the file contains its lines",
         fields,
       );
       this.#givenUp.abort();
@@ -151,7 +151,8 @@ class QueuedStore implements AuditStore {
           this.#narrow(batch, error);
           continue;
         }
-        if (!this.#failing) this.#options.logger.warn("The audit database cannot be used; lines wait", { error: messageOf(error) });
+        if (!this.#failing)
+          this.#options.logger.warn("The audit database cannot be used; its lines are queued", { error: messageOf(error) });
         this.#failing = true;
         this.#batchMax = Math.max(1, Math.floor(this.#batchMax / 2));
         if (this.#ending.signal.aborted) break;
@@ -186,7 +187,7 @@ class QueuedStore implements AuditStore {
     this.#batchMax = Math.max(1, Math.floor(batch.length / 2));
     if (batch.length > 1) return;
     this.#take(batch);
-    if (!this.#refusing) this.#options.logger.error("The audit database refuses lines; the file contains them", { error: message });
+    if (!this.#refusing) this.#options.logger.error("The audit database rejects lines; the file contains them", { error: message });
     this.#refusing = true;
     this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN);
   }
@@ -207,7 +208,7 @@ class QueuedStore implements AuditStore {
   #lose(count: number): void {
     if (count === 0) return;
     if (this.#lost === 0)
-      this.#options.logger.error("Audit lines are missing from the database, which is too slow or gone; the file contains them");
+      this.#options.logger.error("Audit lines are missing from the database, which is too slow or unavailable; the file contains them");
     this.#lost += count;
     this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, count);
   }

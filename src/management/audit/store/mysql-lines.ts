@@ -22,17 +22,17 @@ const EXISTS = 1062;
 /** Refusals of values: null, out of range, wrong number, wrong characters, too long, a check (also of MySQL). */
 const REFUSALS: readonly unknown[] = [1048, 1264, 1265, 1292, 1366, 1406, 4025, 3819];
 
-/** Bytes of the longest answer to one statement: twice the largest page of lines. */
+/** Bytes of the longest response to one statement: twice the largest page of lines. */
 const ANSWER_BYTES_MAX = 16 * 1_048_576;
-/** How often the bytes are counted while an answer comes, in milliseconds. */
+/** How often the bytes of an incoming response are counted, in milliseconds. */
 const LOOK_MS = 10;
 
 /**
- * A database of MySQL or MariaDB. The client is loaded on first use. A connection that fails is closed. No operation has a time limit.
+ * Opens a MySQL or MariaDB database. The client is loaded on first use. A connection that fails is closed. No operation has a time limit.
  *
  * @param gone - called when the connection is lost, or closed.
- * @param clock - times how often the bytes of an answer are counted.
- * @throws the error of the network or the server; the connection is cut when one answer is longer than {@link ANSWER_BYTES_MAX}.
+ * @param clock - schedules the checks of a response's length.
+ * @throws the error of the network or the server; the connection is closed when one response is longer than {@link ANSWER_BYTES_MAX}.
  */
 export async function openMysqlLines(
   endpoint: Extract<DataStoreEndpoint, { kind: "mysql" }>,
@@ -53,12 +53,12 @@ export async function openMysqlLines(
     // The name is checked too: anyone can have a certificate of a known authority for another one.
     ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified", verifyIdentity: tls === "verified" } }),
   });
-  /** Node can end the whole process when a thread has no memory left, so an answer without an end is cut long before. */
+  /** Node can end the whole process when a thread has no memory left, so an endless response is cut long before. */
   const bounded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     const before = socket.bytesRead;
     const look = () => {
       if (socket.bytesRead - before <= ANSWER_BYTES_MAX) timer = clock.schedule(LOOK_MS, look);
-      else socket.destroy(new Error(`the database sent over ${ANSWER_BYTES_MAX} bytes at once`));
+      else socket.destroy(new Error(`the database sent more than ${ANSWER_BYTES_MAX} bytes in one response`));
     };
     let timer = clock.schedule(LOOK_MS, look);
     try {
@@ -103,7 +103,7 @@ export async function openMysqlLines(
   };
 }
 
-/** The number of an error that the server has answered; undefined for others. */
+/** The number of an error that the server returned; undefined for other errors. */
 function errorNumber(error: unknown): number | undefined {
   const { errno, sqlState, fatal } = error as { readonly errno?: unknown; readonly sqlState?: unknown; readonly fatal?: unknown };
   return typeof errno === "number" && typeof sqlState === "string" && fatal !== true ? errno : undefined;

@@ -23,11 +23,11 @@ const PROGRAM = new URL(`./database-thread${extname(import.meta.url)}`, import.m
 /** More than the longest answer takes, though it consist of empty rows: Node can end the whole process when a thread reaches this. */
 const LIMITS = { maxOldGenerationSizeMb: 512 };
 
-/** Threads that were left and have not ended: they wait for a system that does not answer, and further ones would wait as well. */
+/** Threads that were abandoned and have not ended: they wait for a system that does not respond, as further threads would. */
 const left = new Set<DatabaseThread>();
 
 /**
- * Opens the database at an address in a separate thread. A database that answers too late, or whose thread ends, is abandoned and must be
+ * Opens the database at an address in a separate thread. A database that responds too late, or whose thread ends, is abandoned and must be
  * opened again.
  *
  * @throws the error of the database, the network or the system.
@@ -63,7 +63,7 @@ export async function openLines(endpoint: DataStoreEndpoint, { signal, clock = s
   }
 }
 
-/** What the database answers instead of a result. */
+/** What the database returns instead of a result. */
 class StatementError extends Error {
   readonly meaning: FailureMeaning;
 

@@ -22,9 +22,9 @@ const REFUSALS: readonly unknown[] = [19, 20, 18];
 const BUSY_MS = 100;
 
 /**
- * A SQLite file, created with its folder if necessary. Only its owner may read it. For use by one process; each statement blocks the
- * thread that runs it. The file must be opened again after a failure, and when there is a different file at `path`, because SQLite would
- * keep writing to a file without a name.
+ * Opens a SQLite file, and creates it with its folder if necessary. Only its owner may read it, and only one process may use it. Each
+ * statement blocks the thread that runs it. The file must be opened again after a failure, and when `path` refers to a different file,
+ * because SQLite would keep writing to the removed one.
  *
  * @throws the error of the system or SQLite.
  */

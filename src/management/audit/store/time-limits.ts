@@ -11,11 +11,11 @@ export interface Limited {
   readonly cut: (error: Error) => void;
 }
 
-/** Waits for work, which is aborted if it takes longer. */
+/** Waits for work, and aborts it if it takes longer than `ms`. */
 export async function within<Result>(ms: number, work: Promise<Result>, { clock, what, cut }: Limited): Promise<Result> {
   let late: Error | undefined;
   const timer = clock.schedule(ms, () => {
-    late = new Error(`${what} did not answer within ${ms / 1_000} s`);
+    late = new Error(`${what} did not respond within ${ms / 1_000} s`);
     cut(late);
   });
   try {

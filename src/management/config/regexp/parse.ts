@@ -87,7 +87,7 @@ class Parser {
     if (first === undefined) return part;
     this.#take("?");
     const second = this.#at;
-    if (this.#repetition() !== undefined) this.#refuse("A repeated repetition needs a group", second);
+    if (this.#repetition() !== undefined) this.#refuse("Found a repetition of a repetition; put the inner one in a group", second);
     const { least, most } = first;
     if (least > COUNT_MAX || (most !== Infinity && most > COUNT_MAX)) this.#refuse(`Expected at most ${COUNT_MAX} repetitions`, start);
     if (most < least) this.#refuse("Expected the smaller number of repetitions first", start);
@@ -161,7 +161,7 @@ class Parser {
     const [hex, long, short] = this.#match(/x(?:\{([0-9A-Fa-f]{1,6})\}|([0-9A-Fa-f]{2}))/y) ?? [];
     if (hex !== undefined) {
       const point = parseInt((long ?? short)!, 16);
-      return point <= 0x10ffff ? point : this.#refuse("There is no character with that number", start);
+      return point <= 0x10ffff ? point : this.#refuse("Found a character number above 10FFFF", start);
     }
     const letter = this.#source[this.#at] ?? this.#refuse("Found nothing after \\", start);
     if (/[1-9]/.test(letter)) this.#refuse("Backreferences are not supported", start);

@@ -81,7 +81,7 @@ function checkSaml(saml: Spot): void {
   checkSigners(skip, hasSigners);
   const [address, issuer] = ["ssoURL", "ssoIssuer"].map((name) => writtenText(spotBelow(saml, name)));
   if (hasSigners && address !== undefined && issuer === undefined)
-    warn(saml, { message: "Without ssoIssuer, any issuer whose responses these certificates sign can name any user" });
+    warn(saml, { message: "Without ssoIssuer, any issuer whose responses are signed with these certificates can name any user" });
   checkSamlAddress(saml);
   const groups = spotBelow(saml, "allowedGroups");
   if (writtenText(spotBelow(saml, "groupsAttr")) === undefined && itemsOf(groups).length > 0)
@@ -130,7 +130,7 @@ function checkConnectors(auth: Spot): void {
     checkProviders(connector);
     const written = PROVIDER_NAMES.filter((provider) => isWritten(spotBelow(connector, provider)));
     if (written.length === 0) warn(connector, { message: "No user can sign in with a connector without a provider" });
-    if (written.length > 1) warn(connector, { message: `A connector is for one provider, found ${written.join(", ")}` });
+    if (written.length > 1) warn(connector, { message: `Expected one provider in a connector, found ${written.join(", ")}` });
   }
 }
 
@@ -149,7 +149,7 @@ function checkAdministrators(auth: Spot): void {
     demandConnector(connector, ids);
     const name = writtenText(group) ?? "";
     if (name === "" || !withIds.has(writtenText(connector) ?? "") || GROUP_ID.test(name)) continue;
-    const message = "Expected the id of a group: names of directoryProviderB are not unique, and users can create groups";
+    const message = "Expected the id of a group: group names of directoryProviderB are not unique, and users can create groups";
     refuseAt(group, { message, hint: "Write the object id, such as 00000000-0000-4000-8000-0000006f7073" });
   }
 }
@@ -185,7 +185,7 @@ function checkHeaders(headers: Spot): void {
     const before = seen.get(key);
     if (!isWritten(header)) continue;
     const problem = headerProblem(name, writtenText(header) ?? "");
-    if (before !== undefined) refuseAt(header, { message: `Found the header ${name} in addition to ${before}, which is the same` });
+    if (before !== undefined) refuseAt(header, { message: `Found the headers ${before} and ${name}, which are the same header` });
     // The schema refuses names and values that no header can have.
     else if (problem !== undefined && isHeader(name, header)) warn(header, { message: `The header ${name} is not set: ${problem}` });
     seen.set(key, name);

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 
-/** Where audit lines are stored besides the file. */
+/** Where audit lines are stored in addition to the file. */
 export type DataStoreEndpoint =
   | { readonly kind: "sqlite"; readonly path: string }
   | {
@@ -22,9 +22,13 @@ const IN_BRACKETS = new RegExp(`^tcp\\(${HOST}\\)${REST}`);
 const AS_URL = new RegExp(`^${HOST}${REST}`);
 
 /**
- * The meaning of `audit.dataStoreEndpoint`: `sqlite:PATH`, `mysql://USER:PASSWORD@HOST:PORT/DATABASE` with user and password
- * percent-encoded, or `mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE` with both as they are; `?tls=true` or `?tls=skip-verify` at its
- * end, the first with the name of a host. Undefined when it is none of these.
+ * Parses `audit.dataStoreEndpoint`. Returns undefined for a text in none of these formats:
+ *
+ * - `sqlite:PATH`
+ * - `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, with user and password percent-encoded
+ * - `mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE`, with user and password as they are
+ *
+ * A MySQL address may end with `?tls=true`, which requires a host name, or `?tls=skip-verify`.
  *
  * @example
  * dataStoreEndpoint("sqlite:///var/lib/audit.db"); // { kind: "sqlite", path: "/var/lib/audit.db" }

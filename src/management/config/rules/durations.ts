@@ -1,7 +1,7 @@
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /**
- * A duration such as `90s` or `1h30m` in milliseconds, in the format of Go; undefined for an empty or invalid string.
+ * Converts a duration in the format of Go, such as `90s` or `1h30m`, to milliseconds. Returns undefined for an empty or invalid string.
  *
  * @example
  * durationMs("1m30s"); // 90000

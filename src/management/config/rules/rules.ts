@@ -43,7 +43,7 @@ function checkAudit(audit: Spot): void {
   if (isWritten(level) && isWritten(spotBelow(audit, "policy")))
     refuseAt(level, { message: "Found level together with policy", hint: "Remove one of the two" });
   if (level.node?.kind === "scalar" && Number(level.node.value) > AUDIT_LEVEL_MAX)
-    warn(level, { message: `The highest level is ${AUDIT_LEVEL_MAX}, and this one is treated the same` });
+    warn(level, { message: `The highest level is ${AUDIT_LEVEL_MAX}, and this level has the same effect` });
 }
 
 /** The value is a secret and is not quoted. */

@@ -15,7 +15,7 @@ export function spotBelow(spot: Spot, ...names: readonly string[]): Spot {
   return names.reduce((at, name) => ({ report: spot.report, node: valueAt(at.node, name), field: fieldPath(at.field, name) }), spot);
 }
 
-/** The spot of a field as {@link fieldPath} and {@link indexPath} write it, where every key is a plain name. */
+/** The spot of a field path in the format of {@link fieldPath} and {@link indexPath}. Every key in the path must be a plain name. */
 export function spotAt(root: Spot, field: string): Spot {
   const steps = field.split(/[.[\]]+/).filter((step) => step !== "");
   return steps.reduce((at, step) => (at.node?.kind === "list" ? itemsOf(at)[Number(step)]! : spotBelow(at, step)), root);
@@ -33,7 +33,7 @@ export function membersOf(spot: Spot): [string, Spot][] {
   return entries.map((key) => [key, spotBelow(spot, key)]);
 }
 
-/** Whether the value is present and not null. */
+/** Reports whether the value is present and not null. */
 export function isWritten({ node }: Spot): boolean {
   return !isAbsent(node);
 }
@@ -43,12 +43,12 @@ export function writtenText({ node }: Spot): string | undefined {
   return textOf(node) || undefined;
 }
 
-/** Whether the value is true. */
+/** Reports whether the value is true. */
 export function isTrue({ node }: Spot): boolean {
   return node?.kind === "scalar" && node.value === true;
 }
 
-/** A problem of a spot. CONFIG_VALUE unless `code` says otherwise. */
+/** A problem of a spot. The code is CONFIG_VALUE unless `code` is given. */
 export interface SpotProblem extends Pick<ProblemInput, "message" | "hint"> {
   readonly code?: ProblemInput["code"];
 }

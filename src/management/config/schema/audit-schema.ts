@@ -16,7 +16,7 @@ const OMITTED = {
   items: {
     type: "literals",
     values: ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"],
-    description: "A stage.",
+    description: "The stages are those of Kubernetes' audit logs.",
   },
 } as const;
 
@@ -43,8 +43,8 @@ export const AUDIT_RULE = {
         },
       },
     },
-    namespaces: texts("Namespaces; an empty string means objects without one."),
-    nonResourceURLs: formList("pathPattern", "Paths that name no resource, with `*` at the end for any ending."),
+    namespaces: texts("Namespaces; an empty string means objects without a namespace."),
+    nonResourceURLs: formList("pathPattern", "Non-resource paths, such as `/auth/*`; a `*` at the end matches any ending."),
     omitStages: OMITTED,
     requestTargets: {
       type: "list",
@@ -52,7 +52,7 @@ export const AUDIT_RULE = {
       items: {
         type: "literals",
         values: ["*", "Management", "Cluster", "VCluster", "ProjectSpace", "ProjectVCluster"],
-        description: "A target.",
+        description: "Requests to this API have the type Management.",
       },
     },
     clusters: texts("Names of clusters."),
@@ -66,12 +66,12 @@ export const AUDIT = {
   description: "Which requests are logged in the audit file.",
   default: {},
   fields: {
-    enabled: flag("Write audit lines. Needs path."),
-    disableAgentSyncBack: flag("Agents do not send their audit lines."),
-    level: countField("What is logged, from 0 (nothing) to 4 (everything). Cannot be combined with policy."),
+    enabled: flag("Write audit lines. Requires path."),
+    disableAgentSyncBack: flag("Do not let agents send their audit lines."),
+    level: countField("Detail of the log, from 0 (nothing) to 4 (everything). Cannot be combined with policy."),
     policy: {
       type: "object",
-      description: "Which lines are written for which requests. Cannot be combined with level.",
+      description: "Policy that determines which requests are logged, and in how much detail. Cannot be combined with level.",
       fields: {
         rules: {
           type: "list",

@@ -19,7 +19,7 @@ export const FILTER_LENGTH_MAX = 1_024;
 /** Fewest characters of a password by default. Source: NIST SP 800-63B, section 5.1.1. */
 const PASSWORD_LENGTH_MIN = 8;
 
-/** A further provider with an id of its own. */
+/** A further provider with its own id. */
 export const CONNECTOR = {
   type: "object",
   name: "ConfigConnector",
@@ -51,7 +51,7 @@ export const AUTH = {
       description: "Sign-in by a cluster management product.",
       fields: {
         host: formField("hostOrWeb", "Host name."),
-        bearerToken: formField("secret", "API key: name of the token and password."),
+        bearerToken: formField("secret", "API key: the name and the secret of a token."),
         insecure: flag("Do not check the TLS certificate."),
       },
     },
@@ -60,7 +60,7 @@ export const AUTH = {
       description: "Sign-in by password.",
       default: {},
       fields: {
-        disabled: flag("No user can sign in with a password."),
+        disabled: flag("Disable sign-in by password."),
         minLength: {
           type: "integer",
           default: PASSWORD_LENGTH_MIN,
@@ -72,7 +72,7 @@ export const AUTH = {
     },
     connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
     plainNamesConnector: textField(
-      "Id of the connector whose user names and groups are used unchanged in rules, owners and teams. Default: the only connector. Groups of other connectors begin with the connector's id and a colon, unless it has a groupsPrefix.",
+      "Id of the connector whose user names and groups are used unchanged in rules, owners and teams. Default: the only connector. Groups of any other connector begin with its id and a colon, unless it has a groupsPrefix.",
     ),
     administrators: {
       type: "list",
@@ -94,11 +94,11 @@ export const AUTH = {
     },
     identityRefreshSeconds: timeField(
       REFRESH_SECONDS,
-      "Interval at which the provider is asked again about a login in use, if the provider allows it, in seconds; 0 means never.",
+      "Interval at which a login in use is refreshed at its provider, if the provider allows it, in seconds; 0 means never.",
     ),
     identityStaleSeconds: timeField(
       STALE_SECONDS,
-      "How long a login lasts while its provider cannot be reached, in seconds; 0 means without limit.",
+      "How long a login lasts while its provider cannot be reached, in seconds; 0 means no limit.",
     ),
     disableTeamCreation: flag("Do not create teams for new groups of a user who signs in."),
     disableUserCreation: flag("Do not create a user at a first sign-in."),
@@ -108,7 +108,7 @@ export const AUTH = {
     ),
     loginAccessKeyTTLSeconds: timeField(
       LOGIN_TTL_SECONDS,
-      "Time after which the access key of a sign-in is deleted, in seconds since its creation; 0 keeps it.",
+      "Time after which the access key of a sign-in is deleted, in seconds since its creation; 0 means never.",
     ),
     customHttpHeaders: {
       type: "map",
@@ -133,7 +133,10 @@ export const AUTH = {
       type: "list",
       default: [],
       maxItems: 100,
-      items: { ...textField("A regular expression in RE2's syntax, which may match anywhere in the name."), maxLength: FILTER_LENGTH_MAX },
+      items: {
+        ...textField("Each entry is a regular expression in RE2's syntax, which may match anywhere in the name."),
+        maxLength: FILTER_LENGTH_MAX,
+      },
       description: "When not empty, only groups of a provider that match one of these expressions are used.",
     },
   },

@@ -10,7 +10,7 @@ import { COST_CONTROL, IMAGE_BUILDER, PLATFORM_DB } from "./cost-schema.ts";
 import { flag, textField, texts } from "./fields.ts";
 import { formField, formList } from "./forms.ts";
 
-/** How long a vault may take to answer by default, in seconds, and how long the answer may be, in KiB. */
+/** How long a vault may take to respond by default, in seconds, and how long the response may be, in KiB. */
 const VAULT_REQUEST_SECONDS = 10;
 const VAULT_ANSWER_KIB = 2_048;
 
@@ -19,7 +19,7 @@ const PROJECT_PREFIX = "p-";
 
 const OIDC_SERVER = {
   type: "object",
-  description: "Deprecated: clients are configured elsewhere. The platform as a provider of OpenID Connect.",
+  description: "The platform as a provider of OpenID Connect. Deprecated: clients are configured elsewhere.",
   fields: {
     enabled: flag("Act as a provider of OpenID Connect."),
     wildcardRedirect: flag("Allow `*` in redirect addresses of clients."),
@@ -75,7 +75,7 @@ const APPS = {
           initialVersion: formField("word", "Proposed version."),
           initialValues: textField("Proposed values."),
           clusters: texts("Clusters in which the app is shown."),
-          title: formField("line", "Displayed name; by default, the name of the chart, without its repository."),
+          title: formField("line", "Displayed name. Default: the name of the chart, without its repository."),
           iconUrl: formField("image", "Address of an icon."),
           readmeUrl: formField("web", "Address of a description."),
         },
@@ -89,15 +89,15 @@ const UI_SETTINGS = {
   description: "Appearance of the user interface.",
   default: {},
   fields: {
-    platformVersion: formField("line", "Version that is shown."),
+    platformVersion: formField("line", "Version that the user interface shows."),
     logoURL: formField("image", "Address of the logo. It must be reachable from browsers."),
     faviconURL: formField("image", "Address of the icon. It must be reachable from browsers."),
     smallLogoURL: formField("image", "Address of the small logo. It must be reachable from browsers."),
-    logoBackgroundColor: formField("colour", "A colour."),
-    primaryColor: formField("colour", "A colour."),
-    sidebarColor: formField("colour", "A colour."),
-    accentColor: formField("colour", "A colour."),
-    legalTemplate: formField("html", "HTML that is shown at sign-in."),
+    logoBackgroundColor: formField("colour", "Background of the logo."),
+    primaryColor: formField("colour", "Primary colour."),
+    sidebarColor: formField("colour", "Colour of the sidebar."),
+    accentColor: formField("colour", "Accent colour."),
+    legalTemplate: formField("html", "Legal notice on the sign-in page."),
     customCss: formList("shown", "Addresses of style sheets."),
     customJavaScript: formList("shown", "Addresses of scripts."),
     navBarButtons: {
@@ -124,8 +124,11 @@ const UI_SETTINGS = {
       description: "Addresses of other sites that the user interface may call.",
       default: {},
       fields: {
-        block: flag("Call none."),
-        allow: formList("moduleOrWeb", "Addresses or names of modules that may be called despite block. Without block it has no effect."),
+        block: flag("Block all calls to other sites."),
+        allow: formList(
+          "moduleOrWeb",
+          "Addresses or names of modules that may be called even if block is set. It has no effect without block.",
+        ),
       },
     },
   },
@@ -137,7 +140,7 @@ const VAULT = {
   default: {},
   fields: {
     enabled: flag("Copy secrets from the vault."),
-    address: formField("secureWeb", "Address of the vault; by default the environment variable `VAULT_ADDR` of the service."),
+    address: formField("secureWeb", "Address of the vault. Default: the environment variable `VAULT_ADDR` of the service."),
     skipTLSVerify: flag("Do not check the TLS certificate."),
     namespace: formField("vaultNamespace", "Namespace in the vault."),
     auth: {
@@ -147,7 +150,7 @@ const VAULT = {
         token: formField("secret", "A token."),
         tokenFile: formField(
           "path",
-          "Path of a file with the token, used instead of token. The file is read again when it changes, as mounted Secrets do.",
+          "Path of a file with the token, used instead of token. The file is read again when it changes, as the file of a mounted Secret does.",
         ),
         tokenSecretRef: {
           type: "object",
@@ -160,7 +163,7 @@ const VAULT = {
         },
       },
     },
-    syncInterval: formField("duration", "Time between two rounds. Default: `1m`."),
+    syncInterval: formField("duration", "Time between two rounds of copying. Default: `1m`."),
     requestTimeoutSeconds: {
       type: "integer",
       default: VAULT_REQUEST_SECONDS,
@@ -193,7 +196,7 @@ export const MANAGEMENT_SCHEMA = {
     apps: APPS,
     audit: AUDIT,
     platformHost: {
-      ...textField("Domain of the platform, without a scheme."),
+      ...textField("Public domain of the platform."),
       maxLength: 260,
       pattern: HOST,
       patternHint: "a domain without scheme or path",

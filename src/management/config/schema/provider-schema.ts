@@ -26,7 +26,10 @@ export const OIDC = {
   description: "An OpenID Connect provider.",
   fields: {
     issuerUrl: formField("web", "Address of the provider, the `iss` of its tokens. It must offer discovery."),
-    clientId: formField("line", "The client that tokens must be issued for. Only one client is trusted; `azp` is respected."),
+    clientId: formField(
+      "line",
+      "Id of the client that tokens must be issued for. If a token has the claim `azp`, it must name this client as well.",
+    ),
     clientSecret: formField("secret", "Secret of that client."),
     redirectURI: formField("web", "Callback address of the platform."),
     postLogoutRedirectURI: formField("web", "Address of the platform to which the provider sends users after logout."),
@@ -36,7 +39,7 @@ export const OIDC = {
     platformUsernameClaim: formField("attributeName", "Claim that contains the user name."),
     usernameClaim: formField("attributeName", "Claim that contains the user's id."),
     emailClaim: formField("attributeName", "Claim that contains the email address."),
-    allowedExtraClaims: formList("attributeName", "Additional claims that are kept."),
+    allowedExtraClaims: formList("attributeName", "Additional claims that are stored in the key of the sign-in."),
     usernamePrefix: formField("line", "Prefix of each username."),
     groupsClaim: formField("attributeName", "Claim that contains the groups; its value is a string or a list of strings."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
@@ -51,7 +54,7 @@ export const OIDC = {
     prompt: {
       type: "literals",
       values: ["consent", "login", "select_account"],
-      description: "Value of the parameter `prompt` of sign-ins. Some providers give a refresh token only with `consent`.",
+      description: "Value of the parameter `prompt` of sign-ins. Some providers return a refresh token only with `consent`.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -71,7 +74,9 @@ export const SOURCE_HOST_A = {
         description: "An organisation.",
         fields: {
           name: { ...formField("attributeName", "Full name of the organisation."), required: true, minLength: 1 },
-          teams: texts("When set, only members of at least one of these teams; otherwise every member of the organisation."),
+          teams: texts(
+            "When set, only members of at least one of these teams may sign in; otherwise, every member of the organisation may.",
+          ),
         },
       },
     },
@@ -87,7 +92,7 @@ export const SOURCE_HOST_B = {
   description: "A host of source code with groups.",
   fields: {
     ...CLIENT,
-    baseURL: { ...formField("web", "Address of the host; its public service by default."), default: SOURCE_HOST_B_URL },
+    baseURL: { ...formField("web", "Address of the host. Default: its public service."), default: SOURCE_HOST_B_URL },
     groups: texts(
       "When set, only members of at least one of these groups may sign in, and other groups are dropped. Default: all groups of a user.",
     ),
@@ -104,7 +109,10 @@ export const DIRECTORY_PROVIDER_A = {
     scopes: { ...formList("scope", "Requested scopes. An empty list means the default."), default: ["profile", "email"] },
     hostedDomains: formList("domain", "When not empty, only users of these domains may sign in."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
-    serviceAccountFilePath: formField("path", "Path of the service account that reads groups from the directory. Needs adminEmail."),
+    serviceAccountFilePath: formField(
+      "path",
+      "Path of the key file of the service account that reads groups from the directory. Requires adminEmail.",
+    ),
     adminEmail: formField("email", "Administrator on whose behalf groups are listed. Required with serviceAccountFilePath."),
   },
 } as const satisfies ObjectSchema;
@@ -135,14 +143,14 @@ export const SAML = {
   name: "ConfigSAML",
   description: "A SAML provider. One of caData, ca and insecureSkipSignatureValidation must be set.",
   fields: {
-    redirectURI: formField("web", "Callback address of the platform. Must equal the Destination of a response exactly."),
+    redirectURI: formField("web", "Callback address of the platform. The Destination of a response must be exactly this address."),
     ssoURL: formField("web", "Address to which the request is posted, over https."),
-    caData: textField("Certificates that responses are signed with, in base64: one after another in PEM, or one in DER."),
+    caData: textField("Certificates that responses are signed with, as base64 of a PEM text with one or more, or of one in DER."),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
     insecureSkipSignatureValidation: flag(
       "Do not check the signature of responses: anyone can sign in as anyone. Has no effect when ca or caData is set.",
     ),
-    usernameAttr: formField("attributeName", "Attribute that is used as username."),
+    usernameAttr: formField("attributeName", "Attribute that contains the username."),
     emailAttr: formField("attributeName", "Attribute that contains the email address."),
     groupsAttr: formField("attributeName", "Attribute that contains the groups."),
     entityIssuer: formField("line", "Issuer of requests, and the audience that responses must have instead of redirectURI."),
@@ -153,7 +161,7 @@ export const SAML = {
     nameIDPolicyFormat: {
       ...formField(
         "word",
-        "Format of the name identifier. A last component on its own is appended to `urn:oasis:names:tc:SAML:1.1:nameid-format:`.",
+        "Format of the name identifier. A short value such as `emailAddress` is appended to `urn:oasis:names:tc:SAML:1.1:nameid-format:`.",
       ),
       default: NAME_ID_DEFAULT,
     },

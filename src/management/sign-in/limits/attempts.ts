@@ -69,7 +69,7 @@ export function createAttempts({ clock, max, windowMs, subjectsMax = SUBJECTS_MA
 }
 
 /**
- * The unit that counts as one address: an IPv4 address, or the /64 of an IPv6 address, because one machine can have all of its addresses.
+ * The unit that counts as one address: an IPv4 address, or the /64 of an IPv6 address, because one machine can use all addresses of a /64.
  *
  * @example
  * addressSubject("2001:db8::1"); // "2001:db8:0:0"

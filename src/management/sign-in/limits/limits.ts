@@ -26,11 +26,11 @@ export interface SignInLimits {
   readonly codeLifetimeMs: number;
   /** How long a provider's discovery document is used, in milliseconds. Default 10 minutes. */
   readonly discoveryLifetimeMs: number;
-  /** How long a provider may take for one answer, in seconds. Default 10. */
+  /** How long a provider may take for one response, in seconds. Default 10. */
   readonly providerTimeoutSeconds: number;
-  /** How long all answers of a provider's API may take for one login together, in seconds. Default 30. */
+  /** How long all responses of a provider's API may take together for one login, in seconds. Default 30. */
   readonly loginTimeoutSeconds: number;
-  /** Longest form with which a browser brings a provider's answer, in bytes. Default 262,144. */
+  /** Longest form with which a browser delivers a provider's response, in bytes. Default 262,144. */
   readonly formBytesMax: number;
   /** Pages that are read of one list of a provider; with more, the sign-in is refused. Default 100. */
   readonly pagesMax: number;

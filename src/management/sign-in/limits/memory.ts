@@ -11,7 +11,7 @@ export interface SignInMemory {
 }
 
 /**
- * A memory in this process, for a server that is the only one.
+ * Keeps the state of sign-ins in this process, for a server without replicas.
  *
  * @example
  * createLocalMemory(systemClock).attempts("names", { max: 10, windowMs: 900_000 });

@@ -22,8 +22,9 @@ export interface BeginsOptions {
 }
 
 /**
- * Counts logins that begin. Addresses without an earlier sign-in share two thirds of the limit, and no address gets more than a sixth, so
- * that known addresses always have room. Each server counts separately: a shared count would cost a write for each refusal.
+ * Limits how many logins can begin. Addresses without an earlier sign-in share two thirds of the limit, and no address gets more than a
+ * sixth of it. Known addresses therefore always have room. Each server counts separately: a shared count would cost a write for each
+ * refusal.
  */
 export function createBegins({ clock, memory, limits }: BeginsOptions): Begins {
   const { beginsPerMinute, knownMs } = limits;

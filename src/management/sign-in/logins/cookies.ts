@@ -18,7 +18,10 @@ function nameOf({ purpose, secret }: Pick<LoginCookie, "purpose" | "secret">): s
   return `${purpose}-${sha256Hex(secret).slice(0, 16)}`;
 }
 
-/** Sets a cookie that scripts and other sites cannot read. The redirect back from a provider is a GET from another site. */
+/**
+ * Sets a cookie that scripts and other sites cannot read. The browser sends the cookie of a sign-in with the redirect back from a provider,
+ * which is a GET from another site.
+ */
 export function setLoginCookie({ response }: Visit, baseUrl: string, { value, maxAge, ...cookie }: LoginCookie): void {
   const { protocol, pathname } = new URL(baseUrl);
   const path = `Path=${pathname.replace(/\/$/, "")}/auth/`;

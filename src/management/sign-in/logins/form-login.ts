@@ -35,7 +35,7 @@ export interface FormLoginOptions {
   readonly baseUrl: () => string;
 }
 
-/** The steps of a login by forms. Each throws the error to answer. */
+/** The steps of a login by forms. Each throws the error for the response. */
 export interface FormLogin {
   /** Shows the form that leads to the provider. */
   begin(visit: Visit, provider: Provider): Promise<void>;
@@ -56,13 +56,14 @@ interface Kept {
   readonly waiting: Waiting | undefined;
 }
 
-/** How long the id of an answer is remembered, in milliseconds: no answer is valid as long. */
+/** How long the id of a response is remembered, in milliseconds: no response is valid this long. */
 const ANSWERS_MS = 25 * 60 * 60_000;
 const UNKNOWN = "this login is unknown, has ended or took too long: start again";
 
 /**
- * Login by forms. The browser posts the answer from the provider's site, so the request lacks the login's cookie. The answer is checked
- * and stored under a separate secret, and the browser then requests it again, with the cookie. A login cannot begin at the provider.
+ * Login by forms. The browser posts the response from the provider's site, so the request lacks the login's cookie. The response is checked
+ * and stored under a separate secret, and the browser then requests it again, with the cookie. A login that begins at the provider is not
+ * supported.
  */
 export function createFormLogin(options: FormLoginOptions): FormLogin {
   const { memory, chance, clients, begins, programs, login, limits, pages, addressOf, baseUrl } = options;
@@ -94,7 +95,7 @@ export function createFormLogin(options: FormLoginOptions): FormLogin {
     }
   };
 
-  /** The browser that has posted an answer, with its cookie. */
+  /** The browser that has posted a response, with its cookie. */
   const claim = async (visit: Visit, provider: Provider): Promise<SignedIn | undefined> => {
     const kept = await answers.take(visit.query.get("saml") ?? "");
     if (kept === undefined || !isOf(kept, provider)) throw badRequest(UNKNOWN);

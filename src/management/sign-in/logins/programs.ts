@@ -134,7 +134,7 @@ export function waitingOf(query: Pick<URLSearchParams, "get">): Waiting | undefi
   return { redirect: redirect.href, challenge };
 }
 
-/** The program that the fields of a form name; empty fields count as absent. */
+/** The program in the fields of a form; empty fields count as absent. */
 export function waitingInForm(fields: Readonly<Record<string, string>>): Waiting | undefined {
   return waitingOf(new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== "")));
 }

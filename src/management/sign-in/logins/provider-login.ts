@@ -42,7 +42,7 @@ export interface ProviderLoginOptions {
   readonly baseUrl: () => string;
 }
 
-/** The steps of a login at a provider. Each throws the error to answer. */
+/** The steps of a login at a provider. Each throws the error for the response. */
 export interface ProviderLogin {
   /** Sends the browser to the provider. */
   begin(visit: Visit, provider: Provider): Promise<void>;
@@ -76,7 +76,7 @@ interface Pending extends LoginSecrets {
 }
 
 /**
- * Login by a provider: authorization code flow with PKCE, state and nonce, all kept here and valid for one use.
+ * Login by a provider: authorization code flow with PKCE, state and nonce. Each of them is stored here and valid for one use.
  *
  * @example
  * const login = createProviderLogin({ config, ports, clock, chance, clients, begins, programs, limits, addressOf, outcomes, baseUrl });

@@ -9,8 +9,8 @@ import { placeOf } from "../rules/place.ts";
 import type { SignInSettings } from "../settings.ts";
 
 /**
- * The identity in a provider's claims, as the platform uses it: its origin, the groups that match the filters, and those
- * that make an administrator.
+ * The identity in a provider's claims, in the form that the platform uses: with its origin, the groups that match the filters, and the
+ * groups that make the user an administrator.
  *
  * @throws API_FORBIDDEN when the user may not sign in, or the provider returns too much.
  */

@@ -17,12 +17,12 @@ export interface GrantsOptions {
 
 /** A provider whose discovery document has been read. */
 export interface Grants {
-  /** For what asks nothing of the provider. */
+  /** For operations that send no request to the provider. */
   readonly configuration: openid.Configuration;
   /**
    * Runs one request to the token endpoint, and what follows it.
    *
-   * @param onRefreshToken Called with a refresh token as soon as there is one, also if the rest of the answer is refused.
+   * @param onRefreshToken Called with a refresh token as soon as there is one, even if the rest of the response is refused.
    */
   run<T>(request: (configuration: openid.Configuration) => Promise<T>, onRefreshToken?: (token: string) => void): Promise<T>;
 }
@@ -31,7 +31,7 @@ export interface Grants {
 const NO_KEYS = { jwks: { keys: [] }, uat: 0 };
 
 /**
- * Reads the discovery document once. Each request gets its own configuration, since the package keeps keys by configuration.
+ * Reads the discovery document once. Each request gets a separate configuration, because the package caches keys per configuration.
  *
  * @throws Error when the document cannot be read, or names another issuer.
  * @example

@@ -19,7 +19,7 @@ export function loopbackRedirect(text: string): URL | undefined {
   return username === "" && password === "" && hash === "" ? url : undefined;
 }
 
-/** Whether an address stays on this machine, so that plain HTTP cannot be read in transit. */
+/** Reports whether an address stays on this machine, so that plain HTTP cannot be read in transit. */
 export function isLoopback({ hostname }: URL): boolean {
   return LOOPBACK.includes(hostname) || hostname === "localhost";
 }

@@ -27,8 +27,8 @@ export function reachability(error: unknown): EngineError | undefined {
 }
 
 /**
- * The answer to a failure of the protocol. An error code that came through the browser is shown; what passed between the servers is the
- * cause, for the log.
+ * The error for a failure of the protocol. Its message contains the error code only if the code came through the browser. The details of
+ * the exchange between the servers are its cause, for the log.
  */
 export function notAccepted(error: unknown): EngineError {
   const reached = reachability(error);
@@ -66,7 +66,7 @@ function saidInBrowser(error: openid.AuthorizationResponseError): EngineError {
   return unauthorized(`the provider's response was not accepted: ${code}`);
 }
 
-/** Why the protocol failed. The causes of these errors contain tokens and claims: only their messages are used. */
+/** Returns why the protocol failed. The causes of these errors contain tokens and claims, so only their messages are used. */
 export function protocolReason(error: unknown): string {
   if (error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError) {
     return error.error.slice(0, REASON_LENGTH_MAX);

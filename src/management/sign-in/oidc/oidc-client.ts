@@ -32,10 +32,10 @@ export interface OidcClient {
     readonly challenge: string;
   }): URL;
   /**
-   * The claims about the user who came back to `address`, the redirect URI with the provider's answer. They are those of
+   * The claims about the user who came back to `address`, the redirect URI with the provider's response. They are those of
    * the verified ID token and, if configured, of the UserInfo endpoint.
    *
-   * @throws API_UNAUTHORIZED when the answer proves nothing, API_UNAVAILABLE when the provider cannot be reached.
+   * @throws API_UNAUTHORIZED when the response proves nothing, API_UNAVAILABLE when the provider cannot be reached.
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /**
@@ -57,7 +57,7 @@ export interface ProviderDiscoveryOptions {
   /** Further parameters of the authorization request. Default: none. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly fetch: ProviderFetch;
-  /** How long one answer may take, in seconds. */
+  /** How long one response may take, in seconds. */
   readonly timeoutSeconds: number;
 }
 
@@ -158,7 +158,7 @@ function clientFor(
   };
 }
 
-/** The credentials as the provider accepts them: in a header, unless its document allows only the body. */
+/** The credentials in the form that the provider accepts: in a header, unless its discovery document allows only the body. */
 export function authenticationOf({
   clientSecret = "",
   redirectURI = "",
@@ -180,7 +180,7 @@ async function withUserInfo(configuration: openid.Configuration, accessToken: st
   return { ...claims, ...Object.fromEntries([...allowed, ...token]) };
 }
 
-/** The tokens of an answer. */
+/** The tokens of a response. */
 export function tokensOf(answer: {
   readonly id_token?: string;
   readonly access_token: string;

@@ -13,13 +13,13 @@ export function challengeOf(verifier: string): string {
   return hash("sha256", verifier, "base64url");
 }
 
-/** Whether `challenge` belongs to `verifier`, compared in constant time. */
+/** Reports whether `challenge` belongs to `verifier`. Compares them in constant time. */
 export function isChallengeOf(challenge: string, verifier: string): boolean {
   const [given, made] = [Buffer.from(challenge), Buffer.from(challengeOf(verifier))];
   return given.length === made.length && timingSafeEqual(given, made);
 }
 
-/** Whether a string can be an S256 challenge. */
+/** Reports whether a string can be an S256 challenge. */
 export function isChallenge(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text);
 }

@@ -14,7 +14,7 @@ export interface ProviderFetchOptions {
   readonly ca?: string;
   /** Skips the check of its certificate. Default false. */
   readonly insecure?: boolean;
-  /** Longest answer in bytes. Default 1 MiB. */
+  /** Longest response in bytes. Default 1 MiB. */
   readonly answerBytesMax?: number;
   /** The proxies on the way. Default: none. */
   readonly proxyFor?: ProxyFor;

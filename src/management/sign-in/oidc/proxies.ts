@@ -10,20 +10,20 @@ import { isLoopback } from "./loopback.ts";
 /** A proxy. */
 export interface ProxyServer {
   readonly url: URL;
-  /** The value of `Proxy-Authorization`; undefined for a proxy that asks for none. It is secret. */
+  /** The value of `Proxy-Authorization`; undefined for a proxy that requires none. It is secret. */
   readonly authorization: string | undefined;
 }
 
 /** The proxy on the way to an address; undefined where the connection is direct. */
 export type ProxyFor = (url: URL) => ProxyServer | undefined;
 
-/** No entry: every connection is direct. */
+/** No proxies: every connection is direct. */
 export const noProxies: ProxyFor = () => undefined;
 
 /**
- * Reads the variables. `HTTPS_PROXY` is for HTTPS requests, and `HTTP_PROXY` for all requests if the other is not set. `NO_PROXY` contains names
- * (including all names below them), IP addresses and networks, each with or without a port, or `*`. This machine is always reached directly,
- * because a loopback address means a different machine to the proxy.
+ * Reads the environment variables for proxies. `HTTPS_PROXY` is for HTTPS requests, and `HTTP_PROXY` is for all requests if the other is
+ * not set. `NO_PROXY` contains names (including all names below them), IP addresses and networks, each with or without a port, or `*`. This
+ * machine is always reached directly, because a loopback address means a different machine to the proxy.
  *
  * @throws CONFIG_VALUE for a value that is not a proxy. The value is not quoted: it may hold a password.
  * @example

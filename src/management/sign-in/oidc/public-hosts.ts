@@ -7,7 +7,7 @@
 /** The public service of sourceHostA, and its API. */
 export const SOURCE_HOST_A_HOSTS = { site: "https://github.com", api: "https://api.github.com" } as const;
 
-/** Enterprise accounts with a host of their own below this name have their API beside it. */
+/** Enterprise accounts with their own host below this name have their API next to it. */
 export const SOURCE_HOST_A_CLOUD = ".ghe.com";
 
 /** The issuer of directoryProviderA, its directory, and the one place that takes the assertions of service accounts. */

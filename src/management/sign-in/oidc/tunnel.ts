@@ -11,7 +11,7 @@ import type { ProxyServer } from "./proxies.ts";
 /** What makes a tunnel. */
 export interface TunnelOptions {
   readonly proxy: ProxyServer;
-  /** The certificate check of the server at the other end. The machine's authorities vouch for a proxy that is reached by HTTPS. */
+  /** The certificate check of the server at the other end. A proxy that is reached by HTTPS is checked with the machine's authorities. */
   readonly tls: { readonly ca?: string; readonly rejectUnauthorized: boolean };
   readonly signal?: AbortSignal | undefined;
 }
@@ -19,7 +19,7 @@ export interface TunnelOptions {
 /**
  * A TLS connection to a server through a proxy (CONNECT), which sees only the server's name and port. The proxy resolves the name.
  *
- * @throws Error when the proxy cannot be reached or refuses, or the server's certificate does not match. It names the proxy without its password.
+ * @throws Error when the proxy cannot be reached or refuses, or the server's certificate does not match. The error names the proxy without its password.
  * @example
  * const socket = await openTunnel(new URL("https://id.example"), { proxy, tls: { rejectUnauthorized: true } });
  */

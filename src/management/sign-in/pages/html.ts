@@ -1,4 +1,4 @@
-/** Text for content and for quoted attributes, with every special character escaped. */
+/** Escapes every special character of a text, for content and for quoted attributes. */
 export function escapeHtml(text: string): string {
   const named: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
   return text.replace(/[&<>"']/g, (character) => named[character]!);

@@ -36,8 +36,8 @@ function luminance(parts: readonly number[]): number {
 }
 
 /**
- * An image from the settings, with the source that the page's policy must allow; undefined if no page shows it, because it is served over
- * plain HTTP, or from another site while the settings block those.
+ * An image from the settings, with the source that the page's policy must allow. Undefined if no page shows it: it is served over plain
+ * HTTP, or it comes from another site while the settings block other sites.
  */
 export function imageOf(address = "", { block = false, allow = [] }: UiSettings["externalURLs"] & object = {}): Image | undefined {
   if (address.length > 2_000 || address === "") return undefined;

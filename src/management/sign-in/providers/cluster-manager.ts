@@ -14,9 +14,9 @@ import { troubled } from "../told.ts";
 const TOKEN = /^[\w.:-]{1,512}$/;
 
 /**
- * A product that manages clusters. Its users enter one of their tokens: the product is asked who owns the token, and then, with the
- * administrator's `bearerToken`, whether that user exists and is enabled. The token is not stored. Refreshes by the user's id with
- * `bearerToken`, which cannot read the groups: they stay until the next sign-in.
+ * A product that manages clusters. Its users enter one of their tokens. One request identifies the owner of the token. Another one, with
+ * the administrator's `bearerToken`, checks that this user exists and is enabled. The token is not stored. A refresh requests the user by
+ * id with `bearerToken`, which cannot read the groups: they stay until the next sign-in.
  */
 export async function openClusterManager(provider: Provider<"clusterManager">, context: ProviderContext): Promise<TokenClient> {
   const { host = "", bearerToken = "" } = provider.settings;

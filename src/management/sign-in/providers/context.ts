@@ -21,7 +21,7 @@ export function restFor({ fetch, limits }: ProviderContext, headers: Readonly<Re
   return createRest({ fetch, headers, timeoutSeconds, totalSeconds, pagesMax });
 }
 
-/** The access token of an answer, which every further request needs. */
+/** The access token of a response, which every further request needs. */
 export function accessTokenOf({ accessToken }: { readonly accessToken?: string }): string {
   if (accessToken === undefined) throw unavailable("the provider returned no access token");
   return accessToken;

@@ -14,14 +14,14 @@ import { textClaim } from "../rules/claims.ts";
 import type { Claims } from "../rules/claims.ts";
 import { troubled } from "../told.ts";
 
-/** The only domain whose addresses the provider itself assigns, besides those of its customers. */
+/** The only domain whose addresses the provider itself assigns, apart from those of its customers. */
 const OWN_DOMAIN = "@gmail.com";
 const DEFAULT_SCOPES = ["profile", "email"] as const;
 
 /**
- * A directory of accounts with hosted domains: OpenID Connect, and for groups the directory's API with a service account. The domain is the
- * claim `hd` of the ID token: the domain of an email address proves nothing. Refreshes by the refresh token, if the provider gave one at the
- * user's first consent.
+ * A directory of accounts with hosted domains: OpenID Connect, and the directory's API with a service account for groups. The domain is the
+ * claim `hd` of the ID token; the domain of an email address proves nothing. A login is refreshed with the refresh token, if the provider
+ * gave one at the user's first consent.
  *
  * @throws API_UNAVAILABLE when its discovery document cannot be read.
  */

@@ -24,9 +24,9 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const IDS_MAX = 1_000;
 
 /**
- * A directory of accounts with tenants: OpenID Connect, and its API for groups. The issuer's keys are those of all tenants, so the tenant is
- * the one that the verified ID token names. The id consists of tenant and object; email addresses prove nothing, because a foreign tenant's
- * administrator sets them. Refreshes by the refresh token.
+ * A directory of accounts with tenants: OpenID Connect, and its API for groups. All tenants share the issuer's keys, so the verified ID
+ * token determines the tenant. The id consists of tenant and object. Email addresses prove nothing, because the administrator of a foreign
+ * tenant can set them. A login is refreshed with the refresh token.
  *
  * @throws API_UNAVAILABLE when its discovery document cannot be read.
  */

@@ -5,7 +5,7 @@ import { admit } from "../rules/admit.ts";
 import type { Provider } from "../rules/admit.ts";
 
 /**
- * A generic OpenID Connect provider. Refreshes by the refresh token, if the provider gave one.
+ * A generic OpenID Connect provider. A login is refreshed with the refresh token, if the provider gave one.
  *
  * @throws API_UNAVAILABLE when its discovery document cannot be read.
  */

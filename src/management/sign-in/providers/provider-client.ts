@@ -43,9 +43,9 @@ export interface RedirectClient extends AnyClient {
     readonly challenge: string;
   }): URL;
   /**
-   * The provider's data about the user who came back to `address`, the redirect URI with the provider's answer.
+   * The provider's data about the user who came back to `address`, the redirect URI with the provider's response.
    *
-   * @throws API_UNAUTHORIZED when the answer proves nothing, API_UNAVAILABLE when the provider cannot be reached.
+   * @throws API_UNAUTHORIZED when the response proves nothing, API_UNAVAILABLE when the provider cannot be reached.
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<ProviderSaid>;
 }
@@ -63,9 +63,9 @@ export interface TokenClient extends AnyClient {
 
 /** One login at a provider of forms. */
 export interface FormLoginSecrets {
-  /** Address to which the browser posts the answer. */
+  /** Address to which the browser posts the response. */
   readonly redirectUri: string;
-  /** The id of the request that the answer must name. */
+  /** The id of the request that the response must name. */
   readonly requestId: string;
 }
 
@@ -75,15 +75,15 @@ export interface OutgoingForm {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** A provider to which users take a form, and whose answer they bring in another. */
+/** A provider to which the browser posts a form, and whose response it returns in another form. */
 export interface FormClient extends AnyClient {
   readonly flow: "form";
-  /** The form with which the user goes to sign in. `secret` comes back beside the answer. */
+  /** The form with which the user goes to sign in. `secret` comes back with the response. */
   request(login: FormLoginSecrets & { readonly secret: string }): OutgoingForm;
   /**
-   * The provider's data in the answer that a browser brought. `answerId` is valid for one sign-in.
+   * The provider's data in the response that a browser delivered. `answerId` is valid for one sign-in.
    *
-   * @throws API_UNAUTHORIZED when the answer proves nothing, API_FORBIDDEN when the provider refused.
+   * @throws API_UNAUTHORIZED when the response proves nothing, API_FORBIDDEN when the provider refused.
    */
   receive(answer: string, secrets: FormLoginSecrets): Promise<ProviderSaid & { readonly answerId: string }>;
   /** The document about the platform that an administrator of the provider needs. */

@@ -58,7 +58,7 @@ const NEEDS: { readonly [Kind in ProviderKind]?: readonly string[] } = {
 };
 
 /**
- * Whether a provider is configured, so that users can sign in with it.
+ * Reports whether a provider is configured, so that users can sign in with it.
  *
  * @example
  * isLive({ kind: "saml", connector: "saml", settings: {} }); // false
@@ -69,8 +69,8 @@ export function isLive({ kind, settings }: Provider): boolean {
 }
 
 /**
- * Opens a provider when it is first needed, and again when its settings or its authorities change or its discovery document is too old.
- * Failures are not remembered.
+ * Opens a provider when it is first needed. Opens it again when its settings or certificate authorities change, or when its discovery
+ * document is too old. Failures are not cached.
  *
  * @throws API_UNAVAILABLE (from the returned function) when the provider cannot be reached or a file of its settings cannot be read.
  */

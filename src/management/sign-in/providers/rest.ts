@@ -14,7 +14,7 @@ export interface RestOptions {
   readonly fetch: ProviderFetch;
   /** Sent with each request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** How long one answer may take, in seconds. */
+  /** How long one response may take, in seconds. */
   readonly timeoutSeconds: number;
   /** How long all requests of one login may take together, in seconds. */
   readonly totalSeconds: number;
@@ -29,11 +29,11 @@ export interface RestRequest {
   readonly body?: object;
   /** Sent as a form. */
   readonly form?: Readonly<Record<string, string>>;
-  /** Further statuses besides 2xx that are not failures. */
+  /** Further statuses, in addition to 2xx, that are not failures. */
   readonly expected?: readonly number[];
 }
 
-/** An answer, decoded. */
+/** A decoded response. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -43,12 +43,12 @@ export interface RestAnswer {
 /** A provider's API during one login. */
 export interface Rest {
   /**
-   * @throws API_UNAUTHORIZED for 401; API_UNAVAILABLE when the provider refuses otherwise, does not answer in time, or answers something else than
-   * JSON.
+   * @throws API_UNAUTHORIZED for 401; API_UNAVAILABLE when the provider refuses otherwise, does not respond in time, or returns something
+   *   other than JSON.
    */
   ask(url: string, request?: RestRequest): Promise<RestAnswer>;
   /**
-   * The answers to a request and to those for further pages, which `next` finds. A page is requested only once.
+   * The responses to a request and to those for further pages, which `next` finds. A page is requested only once.
    *
    * @throws API_FORBIDDEN when there are too many pages; API_UNAVAILABLE when a page is at another origin than the first:
    * the token would go there.
@@ -63,7 +63,7 @@ export function isTokenRefused(error: unknown): boolean {
   return typeof error === "object" && error !== null && refusedTokens.has(error);
 }
 
-/** Deepest nesting of an answer. */
+/** Deepest nesting of a response. */
 const DEPTH_MAX = 32;
 
 /**
@@ -149,7 +149,7 @@ export function linkedNext({ headers }: RestAnswer): string | undefined {
   return next === undefined ? undefined : /<([^>]*)>/.exec(next)?.[1];
 }
 
-/** An object of an answer. */
+/** An object in a response. */
 export function recordIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (!isRecord(value)) throw unavailable(`the provider's ${what} is not an object`);
   return value;

@@ -21,8 +21,9 @@ export interface ServiceAccountOptions extends ProviderContext {
 }
 
 /**
- * Tokens of a service account that works on an administrator's behalf. The file is read for each new token, so that it can be replaced; a
- * token is used until a minute before its end. The assertion goes only to the known address, because the file could name a different one.
+ * Gets tokens for a service account that acts on behalf of an administrator. The file is read for each new token, so that it can be
+ * replaced. A token is used until a minute before it expires. The assertion is sent only to the known address, because the file could name
+ * a different one.
  *
  * @throws API_UNAVAILABLE (from the returned function) when the file cannot be used, or the provider refuses it.
  */

@@ -32,8 +32,8 @@ function hostsOf({ hostName = "" }: SourceHostASettings): { readonly site: strin
 }
 
 /**
- * A host of source code with organisations and teams: OAuth 2.0 with PKCE, and its REST API. There is no ID token; the id is the number that
- * the host never gives to another account. Refreshes by the access token, or by the refresh token if the host gave one.
+ * A host of source code with organisations and teams: OAuth 2.0 with PKCE, and its REST API. There is no ID token. The id is the account's
+ * number, which the host never reuses. A login is refreshed with the access token, or with the refresh token if the host gave one.
  *
  * @throws API_UNAVAILABLE when `hostName` is not a host.
  */

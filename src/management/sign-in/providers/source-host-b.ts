@@ -14,8 +14,8 @@ import { refused } from "../identity.ts";
 const SCOPES = ["read_user"] as const;
 
 /**
- * A host of source code with groups: OpenID Connect, and its API for everything else. Groups are those of the UserInfo endpoint: direct
- * memberships and those through a parent group. Refreshes by the refresh token, which is valid for one use.
+ * A host of source code with groups: OpenID Connect, and its API for everything else. The groups come from the UserInfo endpoint: direct
+ * memberships and those through a parent group. A login is refreshed with the refresh token, which is valid for one use.
  *
  * @throws API_UNAVAILABLE when its discovery document cannot be read or names an issuer other than `baseURL`.
  */

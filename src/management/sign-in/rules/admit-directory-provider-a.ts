@@ -10,7 +10,7 @@ export interface DirectoryProviderAProfile {
   readonly emailVerified?: boolean;
   /** The domain of the account, by its own claim: the end of an email address proves nothing. Personal accounts have none. */
   readonly hostedDomain?: string;
-  /** From the directory's own interface; undefined when that is not asked. */
+  /** From the directory's own API; undefined when it is not used. */
   readonly groups?: readonly string[];
 }
 

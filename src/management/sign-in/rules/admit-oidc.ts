@@ -5,10 +5,9 @@ import type { SignInDecision, Configured } from "../identity.ts";
 import type { OidcSettings } from "../settings.ts";
 
 /**
- * Admits users by an ID token of a generic OpenID Connect provider, its claims joined with those of the UserInfo endpoint if
- * that is used. Signature, times and nonce have been checked. The issuer, the audience and the authorized party are checked here again:
- * a token for one audience may name another authorized party, which the protocol leaves to the client.
- * Source: specification 2, OIDC fields.
+ * Admits users by an ID token of a generic OpenID Connect provider. If the UserInfo endpoint is used, its claims are added. Signature,
+ * times and nonce have already been checked. The issuer, the audience and the authorized party are checked here again: a token for one
+ * audience may name another authorized party, and the protocol leaves this check to the client. Source: specification 2, OIDC fields.
  *
  * @example
  * admitOidc({ connector: "oidc", settings: { issuerUrl: "https://id.example", clientId: "platform" } }, claims);

@@ -25,8 +25,9 @@ interface WantedOrg {
 
 /**
  * Admits users of a source host with organisations and teams. Groups are `(org):(team)`. If organisations are set, the user must be a
- * member of at least one of them and, if it names teams, of at least one of these; other groups are dropped. Organisations are compared
- * without regard to case, teams by their name or the one in addresses. Source: specification 2, sourceHostA.
+ * member of at least one of them. If this organisation lists teams, the user must be a member of at least one of these teams. Other groups
+ * are dropped. Organisations are compared without regard to case. A team matches by its name, or by the name in its address. Source:
+ * specification 2, sourceHostA.
  *
  * @example
  * const settings = { orgs: [{ name: "acme", teams: ["ops"] }] };

@@ -28,18 +28,21 @@ const asWritten = (name: string) => name;
 /** Compares names without regard to case. */
 export const withoutCase = (name: string) => name.toLowerCase();
 
-/** Determines for each name whether it is in `wanted`; if the list is absent, all are. Each name costs the same, regardless of the list's length. */
+/**
+ * Returns a function that reports whether a name is in `wanted`; if the list is absent, every name is. Each call takes the same time,
+ * regardless of the list's length.
+ */
 export function chosenBy(wanted: readonly string[] | undefined, form: (name: string) => string = asWritten): (name: string) => boolean {
   const set = wanted && new Set(wanted.map(form));
   return (name) => set === undefined || set.has(form(name));
 }
 
-/** Whether one of `wanted` is among `names`. An absent list requires nothing; an empty one admits no one. */
+/** Reports whether one of `wanted` is among `names`. An absent list requires nothing; an empty one admits no one. */
 export function meetsGiven(wanted: readonly string[] | undefined, names: readonly string[], form = asWritten): boolean {
   return wanted === undefined || names.some(chosenBy(wanted, form));
 }
 
-/** Whether one of `wanted` is among `names`. An absent or empty list requires nothing. */
+/** Reports whether one of `wanted` is among `names`. An absent or empty list requires nothing. */
 export function meets(wanted: readonly string[] | undefined, names: readonly string[], form = asWritten): boolean {
   return wanted?.length === 0 || meetsGiven(wanted, names, form);
 }

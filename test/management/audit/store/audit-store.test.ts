@@ -57,7 +57,7 @@ describe("lines for the database", () => {
     database.failure = undefined;
     await clock.advance(30_000);
     await until("all are there", () => database.rows.size === 6_000);
-    expect(told).toEqual(["The audit database cannot be used; lines wait", "The audit database accepts lines again"]);
+    expect(told).toEqual(["The audit database cannot be used; its lines are queued", "The audit database accepts lines again"]);
     await store.close();
     expect(lost()).toBe(0);
   });
@@ -70,7 +70,7 @@ describe("lines for the database", () => {
     write(100, 800);
     expect([lost(), told.filter((message) => message.includes("missing"))]).toEqual([
       400,
-      ["Audit lines are missing from the database, which is too slow or gone; the file contains them"],
+      ["Audit lines are missing from the database, which is too slow or unavailable; the file contains them"],
     ]);
     database.failure = undefined;
     await clock.advance(30_000);
@@ -131,7 +131,7 @@ describe("lines for the database", () => {
     await settle();
     await stuck.clock.advance(2_000);
     await closed;
-    expect(stuck.told[0]).toBe("The audit database does not answer and is closed without waiting longer; the file contains its lines");
+    expect(stuck.told[0]).toBe("The audit database does not respond and is closed without further waiting; the file contains its lines");
     expect([stuck.database.rows.size, stuck.lost()]).toEqual([0, 300]);
     stuck.write(1);
     expect(stuck.lost()).toBe(301);

@@ -69,7 +69,7 @@ test.each(["removed", "replaced"])(
     expect((await store.look(lookAt())).lines).toHaveLength(1);
     await store.close();
     expect(told).toEqual([
-      'The audit database cannot be used; lines wait {"error":"its file has been removed or replaced"}',
+      'The audit database cannot be used; its lines are queued {"error":"its file has been removed or replaced"}',
       'The audit database accepts lines again {"lost":0}',
     ]);
     expect([lost(), statSync(path).isFile()]).toEqual([0, true]);
@@ -91,7 +91,7 @@ test("rows that another table does not take are counted and logged once, and no 
   await store.close();
   expect([lost(), told]).toEqual([
     3,
-    [expect.stringMatching(/^The audit database refuses lines; the file contains them .*CHECK constraint failed/)],
+    [expect.stringMatching(/^The audit database rejects lines; the file contains them .*CHECK constraint failed/)],
   ]);
 });
 
@@ -121,7 +121,7 @@ test.runIf(canLimit)("a full disk keeps lines waiting, and with room again each 
     found: 3_000,
     lost: 0,
     told: [
-      expect.stringMatching(/^The audit database cannot be used; lines wait .*(disk is full|disk I\/O error)/),
+      expect.stringMatching(/^The audit database cannot be used; its lines are queued .*(disk is full|disk I\/O error)/),
       'The audit database accepts lines again {"lost":0}',
     ],
   });
@@ -146,7 +146,10 @@ test("while another process holds the file its callers do not wait, and no line 
   const { store, told, pass, lost } = storeAt();
   for (let seq = 0; seq < 1_000; seq++) store.write(rowOf({ seq }));
   await pass(() => told.length > 0);
-  expect([told, store.pending]).toEqual([['The audit database cannot be used; lines wait {"error":"database is locked"}'], 1_000]);
+  expect([told, store.pending]).toEqual([
+    ['The audit database cannot be used; its lines are queued {"error":"database is locked"}'],
+    1_000,
+  ]);
   expect((await store.look(lookAt())).lines).toEqual([]);
   other.exec("COMMIT");
   other.close();
@@ -204,14 +207,14 @@ test("a statement that does not end is left, and the file is opened again once i
   await settle();
   await clock.advance(STATEMENT_MS);
   expect(await Promise.all(asked)).toEqual([
-    "Error: the database file did not answer within 30 s",
-    "Error: the database file did not answer within 30 s",
+    "Error: the database file did not respond within 30 s",
+    "Error: the database file did not respond within 30 s",
   ]);
   expect([sql.usable(), clock.pending]).toEqual([false, 0]);
   const again = openFile(path, { clock }).catch((error: unknown) => String(error));
   await settle();
   await clock.advance(OPEN_MS);
-  expect(await again).toBe("Error: the database file did not answer within 10 s");
+  expect(await again).toBe("Error: the database file did not respond within 10 s");
   await sql.close();
   await vi.waitFor(async () => (await openFile(path)).close(), WAIT);
 });

@@ -219,14 +219,14 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
     "names no issuer",
     respondedAs((text) => text.replace("<saml:Issuer>https://id.example</saml:Issuer>", "")),
   ),
-  row("81", "begun at the provider", "answers another request, or none", (request) =>
+  row("81", "begun at the provider", "the assertion is for another request, or for none", (request) =>
     responseWith(request, signed(assertionFor(request).replace(/ InResponseTo="[^"]*"/, ""))).replace(/ InResponseTo="[^"]*"/, ""),
   ),
-  row("82", "to another request", "the response answers another request", (request) => answerTo({ ...request, id: "_other" })),
+  row("82", "to another request", "the response is for another request", (request) => answerTo({ ...request, id: "_other" })),
   row(
     "83",
     "the response's right, the subject's wrong",
-    "the assertion answers another request",
+    "the assertion is for another request",
     signedAs((text) => text.replace(/ InResponseTo="[^"]*"/, ' InResponseTo="_other"')),
   ),
   row(

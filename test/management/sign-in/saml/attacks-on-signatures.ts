@@ -271,12 +271,12 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
     ],
     [
       "a third party who acts for the subject",
-      "requires more than its presentation",
+      "requirements that are not supported",
       (text: string) => text.replace("<saml:SubjectConfirmationData", "<saml:NameID>admin</saml:NameID>$&"),
     ],
     [
       "a key that must be shown",
-      "requires more than its presentation",
+      "requirements that are not supported",
       (text: string) => text.replace("</saml:SubjectConfirmationData>", "<saml:KeyInfo></saml:KeyInfo>$&"),
     ],
     [

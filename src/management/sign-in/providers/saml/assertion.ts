@@ -6,7 +6,7 @@ import { demandNow, instant } from "./times.ts";
 import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
 import type { XmlElement } from "./xml.ts";
 
-/** What an answer must match. */
+/** What a response must match. */
 export interface ExpectedAnswer {
   readonly redirectUri: string;
   /** Id of the request. */
@@ -23,7 +23,7 @@ export interface ReadAssertion {
   /** Id of the assertion, which is valid for one use. */
   readonly id: string;
   readonly assertion: SamlAssertion;
-  /** When the provider's own session ends, in milliseconds since 1970. Undefined: it does not say. */
+  /** When the provider's own session ends, in milliseconds since 1970. Undefined if it does not specify one. */
   readonly sessionEndMs?: number;
 }
 
@@ -81,10 +81,10 @@ function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }:
   if (data === undefined) throw unproven("the confirmation has no data");
   // A name there is that of a third party who acts for the subject, and a key would have to be presented.
   if (elementsIn(bearers[0]!).length > 1 || elementsIn(data).length > 0)
-    throw unproven("the confirmation requires more than its presentation");
+    throw unproven("the confirmation has requirements that are not supported");
   const recipient = attributeOf(data, "Recipient");
   if (recipient !== redirectUri) throw unproven(`the assertion is for ${quoted(recipient)}`);
-  if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion answers another request, or none");
+  if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion is for another request, or for none");
   if (attributeOf(data, "NotBefore") !== undefined) throw unproven("the confirmation has a NotBefore");
   demandNow("the confirmation", nowMs, { notOnOrAfter: attributeOf(data, "NotOnOrAfter") });
 }

@@ -17,10 +17,10 @@ const KEY_BITS_MIN = 2_048;
 const PEM = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;
 
 /**
- * The certificates in `data`, one after another in PEM, or one in DER. Signatures must be made with these certificates themselves; no
- * chain is followed.
+ * Reads the certificates in `data`: one after another in PEM, or one in DER. Signatures must be made with the keys of these certificates;
+ * no chain is followed.
  *
- * @throws API_UNAVAILABLE when there is no certificate, or other data, or a key is not RSA of 2,048 bits or more.
+ * @throws API_UNAVAILABLE when `data` does not consist of certificates, or when a key is not RSA of 2,048 bits or more.
  */
 export function pinnedCertificates(setting: string, data: Buffer): readonly PinnedCertificate[] {
   const text = data.toString("latin1");
@@ -40,7 +40,7 @@ function pinned(setting: string, bytes: Buffer): PinnedCertificate {
     throw unavailable(`${setting} has no certificate that can be read: ${messageOf(error)}`);
   }
   const { publicKey: key, raw, validFrom, validTo } = certificate;
-  if (raw.length !== bytes.length) throw unavailable(`${setting} has something after its certificate`);
+  if (raw.length !== bytes.length) throw unavailable(`${setting} contains something after its certificate`);
   const bits = key.asymmetricKeyType === "rsa" ? (key.asymmetricKeyDetails?.modulusLength ?? 0) : 0;
   if (bits < KEY_BITS_MIN) throw unavailable(`${setting} has a certificate whose key is not RSA of ${KEY_BITS_MIN} bits or more`);
   return { key, fromMs: Date.parse(validFrom), untilMs: Date.parse(validTo) };

@@ -5,7 +5,7 @@ import { unauthorized } from "../../../../apiserver/types/status.ts";
 const QUOTED_MAX = 200;
 
 /**
- * The error for an answer of the provider that does not prove a sign-in. The broken rule is only for the log.
+ * The error for a provider's response that does not prove a sign-in. The rule that it breaks appears only in the log.
  *
  * @example
  * unproven("the assertion has ended").code; // "API_UNAUTHORIZED"

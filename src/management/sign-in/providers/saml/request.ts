@@ -7,10 +7,10 @@ function escaped(text: string): string {
 
 /** A request to sign a user in. */
 export interface AuthnRequest {
-  /** Begins with a letter or `_`. The answer names it. */
+  /** Begins with a letter or `_`. The response names it. */
   readonly id: string;
   readonly ssoURL: string;
-  /** Where the answer is posted. */
+  /** Where the response is posted. */
   readonly redirectUri: string;
   /** Issuer of the request; "" leaves it out. */
   readonly issuer: string;

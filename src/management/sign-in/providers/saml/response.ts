@@ -12,18 +12,18 @@ import type { XmlElement } from "./xml.ts";
 /** Elements and attributes around an assertion. */
 const AROUND_MAX = 500;
 
-/** How an answer is checked. */
+/** How a response is checked. */
 export interface Checks extends ExpectedAnswer {
   /** The certificates that the provider signs with; undefined: signatures are not looked at. */
   readonly certificates: readonly PinnedCertificate[] | undefined;
 }
 
 /**
- * The content of a SAML provider's answer. Only the signed bytes count, which are parsed separately; the rest
- * of the document can only cause a refusal. Source: research on single sign-on; saml-profiles-2.0-os, section 4.1.4.
+ * Reads the response of a SAML provider. Only the signed bytes count, which are parsed separately. The rest of the document can only cause
+ * a refusal. Source: research on single sign-on; saml-profiles-2.0-os, section 4.1.4.
  *
  * @param field The field `SAMLResponse` of the form.
- * @throws API_UNAUTHORIZED when the answer does not prove a sign-in, API_FORBIDDEN when it reports that the provider has refused.
+ * @throws API_UNAUTHORIZED when the response does not prove a sign-in, API_FORBIDDEN when it reports a refusal by the provider.
  */
 export function readResponse(field: string, checks: Checks): ReadAssertion {
   const text = decoded(field);
@@ -150,7 +150,7 @@ function demandAnswerTo(response: XmlElement, { redirectUri, requestId }: Expect
   const destination = attributeOf(response, "Destination");
   if (destination === undefined ? isSigned : destination !== redirectUri) throw unproven(`the response is for ${quoted(destination)}`);
   const request = attributeOf(response, "InResponseTo");
-  if (request !== undefined && request !== requestId) throw unproven("the response answers another request");
+  if (request !== undefined && request !== requestId) throw unproven("the response is for another request");
 }
 
 function issuerOf(element: XmlElement): string | undefined {

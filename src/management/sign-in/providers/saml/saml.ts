@@ -11,12 +11,12 @@ import { PERSISTENT, TRANSIENT } from "./names.ts";
 import { metadataXml, requestXml } from "./request.ts";
 import { readResponse } from "./response.ts";
 
-/** Longest login, in milliseconds: the provider cannot be asked again about the user. */
+/** Longest login, in milliseconds: a login cannot be refreshed at the provider. */
 const LOGIN_MS = 30 * 24 * 60 * 60_000;
 
 /**
- * A SAML 2.0 provider. The browser carries both the request and the signed answer, each in a form. The provider cannot be
- * asked again without the user, so logins end with the session that the provider specifies, or after 30 days.
+ * A SAML 2.0 provider. The browser carries both the request and the signed response, each in a form. A login cannot be refreshed without
+ * the user, so it ends with the session that the provider specifies, or after 30 days.
  *
  * @throws API_UNAVAILABLE when `ssoURL` or the certificates cannot be used, or the format of names does not identify a returning user.
  */

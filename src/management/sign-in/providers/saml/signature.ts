@@ -48,7 +48,7 @@ export interface SignedDocument {
 }
 
 /**
- * The text that was signed, in its canonical form. Nothing else in the document is proven.
+ * Returns the text that was signed, in its canonical form. The signature proves nothing else in the document.
  *
  * @throws API_UNAUTHORIZED when the signature is not exactly in the accepted form, or was made with none of the keys.
  */
@@ -73,7 +73,7 @@ export function signedText({ text, path, element, signature }: SignedDocument, k
 
 /** What checks signatures, with the algorithms that are taken and no others. */
 function strictChecker(keys: readonly KeyObject[]): SignedXml {
-  const checked = new SignedXml({ getCertFromKeyInfo: () => null, publicCert: "the keys are those of the algorithms" });
+  const checked = new SignedXml({ getCertFromKeyInfo: () => null, publicCert: "unused: the algorithms have the keys" });
   const { CanonicalizationAlgorithms: canonical, HashAlgorithms: hashes } = checked;
   return Object.assign(checked, {
     idAttributes: ["ID"],
@@ -113,7 +113,7 @@ function demandDigest(signature: XmlElement, { element, signature: node }: Signe
   element.insertBefore(node, place);
   const { name } = DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]!;
   if (hash(name, text, "base64") !== plainTextOf(value).replace(/[ \n\t]/g, ""))
-    throw unproven("what was signed is not valid: its digest differs");
+    throw unproven("the signed element is not valid: its digest differs");
 }
 
 interface CanonicalForm {

@@ -56,9 +56,9 @@ const OTHER_LINE = /[\u0085\u2028\u2029]/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/;
 
 /**
- * Reads a document strictly: one element with elements, attributes and text in it, and every prefix declared. A document with a document
- * type, custom entities, comments, instructions or CDATA sections is refused: each of these has made two parsers read different documents from the same text. Time and memory grow
- * with the length.
+ * Reads a document strictly: one element that contains elements, attributes and text, with every prefix declared. It refuses a document
+ * type, custom entities, comments, instructions and CDATA sections, because each of these has made two parsers read different documents
+ * from the same text. Time and memory grow with the length.
  *
  * @throws API_UNAUTHORIZED for anything else, or beyond {@link XML_LIMITS}.
  *
@@ -236,7 +236,7 @@ export function plainTextOf(element: XmlElement): string {
   return element.children.join("");
 }
 
-/** An element, and all elements below it, in their order. Each costs the same, regardless of its depth. */
+/** An element, and all elements below it, in their order. Each step takes the same time, regardless of the depth. */
 export function* elementsBelow(element: XmlElement): Generator<XmlElement> {
   const waiting = [element];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
