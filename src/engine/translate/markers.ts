@@ -123,10 +123,11 @@ export function formatKind(kind: Pick<ResourceType, "apiVersion" | "kind">): str
 export function writeMarkers(prefix: string, source: CopySource): { labels: Record<string, string>; annotations: Record<string, string> } {
   const keys = keysBelow(prefix);
   const annotations: Record<string, string> = {};
-  for (const [field, key] of [...keys.required, ...keys.optional]) {
-    const value = source[field as keyof CopySource];
-    if (value !== undefined) annotations[key] = value;
-  }
+  for (const fields of [keys.required, keys.optional])
+    for (const [field, key] of fields) {
+      const value = source[field as keyof CopySource];
+      if (value !== undefined) annotations[key] = value;
+    }
   return { labels: { [keys.managedBy]: managedByValue(source.vcluster), [keys.namespaceLabel]: source.namespace }, annotations };
 }
 

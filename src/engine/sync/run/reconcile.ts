@@ -11,6 +11,7 @@ import type { Outcome } from "../../patch/types.ts";
 import { READERS_MAX } from "../../reconcile/machine.ts";
 import type { Ending, Machine, ReconcileState, Request, Response, Start, Step, PlannedSteps } from "../../reconcile/machine.ts";
 import type { Note, Operation, Plan, PlanState } from "../../reconcile/plan-types.ts";
+import { remembered } from "../../reconcile/rules/remembered.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ToldEvent } from "../report/events.ts";
 import type { Expectations } from "../state/expectations.ts";
@@ -146,12 +147,25 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
       const { side, action, reason } = operation;
       if (response.type !== "failed") {
         const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
-        metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
+        metrics.count("endpoint_sync_writes_total", writeLabels(side, action, result));
         logger.debug("Applied", { id, action, side, reason, result });
       }
       observer.answered(operation, response, this.#state);
     };
   }
+}
+
+/** Labels that name a kind only. */
+export const resourceLabels = remembered((resource: ResourceType): MetricLabels => ({ resource: qualifiedPlural(resource) }));
+
+/** Labels of writes, by what they say. Kept, as those of plans are. */
+const labelsOfWrites = new Map<string, MetricLabels>();
+
+function writeLabels(cluster: string, action: string, result: string): MetricLabels {
+  const id = `${cluster} ${action} ${result}`;
+  let labels = labelsOfWrites.get(id);
+  if (labels === undefined) labelsOfWrites.set(id, (labels = { cluster, action, result }));
+  return labels;
 }
 
 function withDelay(ending: Ending, requeueAfterMs: number | undefined): Ending {

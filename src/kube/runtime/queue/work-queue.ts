@@ -301,9 +301,10 @@ class KeyedQueue implements WorkQueue {
 
   #reportDepth(): void {
     for (const priority of PRIORITIES) {
-      const [depth, { labels, told }] = [this.#queues[priority].size, this.#depths[priority]];
+      const depth = this.#queues[priority].size;
+      const told = this.#depths[priority];
       // Asked several times for every key, and mostly the same.
-      if (depth !== told) this.#metrics.gauge("workqueue_depth", (this.#depths[priority].told = depth), labels);
+      if (depth !== told.told) this.#metrics.gauge("workqueue_depth", (told.told = depth), told.labels);
     }
   }
 
