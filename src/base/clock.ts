@@ -24,13 +24,13 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   schedule(delayMs, callback, { keepAlive = false } = {}) {
-    let handle: NodeJS.Timeout;
-    const arm = (leftMs: number) => {
-      const next = leftMs > TIMER_MAX_MS ? () => arm(leftMs - TIMER_MAX_MS) : callback;
-      handle = setTimeout(next, Math.min(leftMs, TIMER_MAX_MS));
-      if (!keepAlive) handle.unref?.();
-    };
-    arm(delayMs);
+    if (delayMs > TIMER_MAX_MS) {
+      const rest = () => void (timer = systemClock.schedule(delayMs - TIMER_MAX_MS, callback, { keepAlive }));
+      let timer = systemClock.schedule(TIMER_MAX_MS, rest, { keepAlive });
+      return { cancel: () => timer.cancel() };
+    }
+    const handle = setTimeout(callback, delayMs);
+    if (!keepAlive) handle.unref?.();
     return { cancel: () => clearTimeout(handle) };
   },
 };

@@ -22,7 +22,7 @@ export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() 
 
 /**
  * Returns the same logger with these fields on every line, for example the id of a piece of work. Fields of the line itself take
- * precedence.
+ * precedence. If `fields` is a function, it is called when the first line is written.
  *
  * @example
  * const lines: string[] = [];
@@ -30,13 +30,40 @@ export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() 
  * withFields(logger, { reconcileID: "3f2a9c41" }).info("Applied", { side: "host" });
  * lines[0]; // "1970-01-01T00:00:00.000Z info  Applied reconcileID=3f2a9c41 side=host"
  */
-export function withFields(logger: Logger, fields: LogFields): Logger {
-  return {
-    debug: (message, own) => logger.debug(message, { ...fields, ...own }),
-    info: (message, own) => logger.info(message, { ...fields, ...own }),
-    warn: (message, own) => logger.warn(message, { ...fields, ...own }),
-    error: (message, own) => logger.error(message, { ...fields, ...own }),
-  };
+export function withFields(logger: Logger, fields: LogFields | (() => LogFields)): Logger {
+  return new LabelledLogger(logger, fields);
+}
+
+/** One object and no function of its own: there is a logger for each reconcile, and most reconciles write no line. */
+class LabelledLogger implements Logger {
+  readonly #logger: Logger;
+  #fields: LogFields | (() => LogFields);
+
+  constructor(logger: Logger, fields: LogFields | (() => LogFields)) {
+    this.#logger = logger;
+    this.#fields = fields;
+  }
+
+  debug(message: string, own?: LogFields): void {
+    this.#logger.debug(message, this.#with(own));
+  }
+
+  info(message: string, own?: LogFields): void {
+    this.#logger.info(message, this.#with(own));
+  }
+
+  warn(message: string, own?: LogFields): void {
+    this.#logger.warn(message, this.#with(own));
+  }
+
+  error(message: string, own?: LogFields): void {
+    this.#logger.error(message, this.#with(own));
+  }
+
+  #with(own: LogFields | undefined): LogFields {
+    if (typeof this.#fields === "function") this.#fields = this.#fields();
+    return { ...this.#fields, ...own };
+  }
 }
 
 /** Codes whose messages are a server's own text about an object, and may quote it. */

@@ -356,7 +356,7 @@ class RunningSyncer implements Syncer {
     return createController({
       name: "endpoint-sync",
       queue: this.#queue,
-      reconcile: (id, { logger: labelled, charge }) => this.#loop!.reconcile(id, { logger: labelled, charge }),
+      reconcile: (id, context) => this.#loop!.reconcile(id, context),
       clock: this.#clock,
       chance,
       workers: this.#engine.settings.workers,

@@ -206,8 +206,8 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
   function* decide({ start, asked, refused }: Pick<State, "start" | "asked" | "refused">, input: Input): Generator<undefined, Next> {
     const planned = yield* strategy.plan(input);
     const notes = [...(refused?.notes ?? []), ...planned.notes];
-    const made = { start, asked, ...(refused && { refused }), input, planned, notes, written: input, index: 0, checked: 0, told: 0 };
-    const state: State = { ...made, phase: "writing" };
+    const made: State = { phase: "writing", start, asked, input, planned, notes, written: input, index: 0, checked: 0, told: 0 };
+    const state = refused === undefined ? made : { ...made, refused };
     const question = strategy.question?.(state);
     if (question === undefined) return operate(state);
     const { name, ...read } = question;

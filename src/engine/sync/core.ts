@@ -118,10 +118,11 @@ function handBackOf({ rules, host, logger, clock, enqueue }: SyncCoreOptions, ma
  * copy's earlier content could land after it was decided from those before them that the host's mirror is no longer needed.
  */
 function copyOfId(id: string): string | undefined {
-  const bar = id.indexOf("|");
-  const plural = id.slice(0, bar);
-  return plural === BACKENDS || plural === ENDPOINTS.plural ? id.slice(bar + 1) : undefined;
+  const isEither = id.startsWith(BACKENDS_ID) || id.startsWith(ENDPOINTS_ID);
+  return isEither ? id.slice(id.indexOf("|") + 1) : undefined;
 }
+
+const [BACKENDS_ID, ENDPOINTS_ID] = [`${BACKENDS}|`, `${ENDPOINTS.plural}|`];
 
 /** Subscribes to the caches and hands out the ids of their objects. Starts nothing. */
 export function createSyncCore(options: SyncCoreOptions): SyncCore {
@@ -239,9 +240,13 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
       return createNoticeReconcile({ resource: side.rules.kind.resource, requeueAfterMs: writeLimiter.rests(id) });
     }
     if (hostKey !== undefined) router.claim(side.rules, key, hostKey);
-    const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
-    const limits = { ...fights, ...writeLimiter.restraint(id, version) };
-    const start = { input, ...limits, outdatedTimes: shared.outdated.get(id) ?? 0 };
+    const start = {
+      input,
+      stoppedAt: guard.stoppedAt(id),
+      recreationWaitMs: guard.recreationWaitMs(id, version),
+      ...writeLimiter.restraint(id, version),
+      outdatedTimes: shared.outdated.get(id) ?? 0,
+    };
     const machine = machines.get(side.rules)!;
     return yield* beginObjectReconcile({ id, tracked: side, start, machine, shared, hooks, metrics, logger: labelled });
   }

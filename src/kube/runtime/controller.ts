@@ -1,5 +1,5 @@
 import type { Chance } from "../../base/chance.ts";
-import { delay, type Clock } from "../../base/clock.ts";
+import { delay, type Clock, type Timer } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import { loggableMessage, silentLogger, withFields, type Logger } from "../../base/logger.ts";
 import { noMetrics, type MetricLabels, type Metrics } from "../../base/metrics.ts";
@@ -103,6 +103,8 @@ class Run implements ReconcileContext {
   cost = 1;
   /** Another worker has taken over. */
   isReplaced = false;
+  /** The timer of the next limit of its time. */
+  limit: Timer | undefined;
   #ending: AbortController | undefined;
   #isInterrupted = false;
 
@@ -206,10 +208,23 @@ class WorkerPool implements Controller {
   }
 
   async #work(): Promise<void> {
-    const { name, queue, chance } = this.#options;
+    const { name, queue, chance, clock, reconcile } = this.#options;
+    const labels = () => ({ controller: name, reconcileID: chance.uuid().slice(0, ID_LENGTH) });
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
-      const run = new Run(withFields(this.#logger, { controller: name, reconcileID: chance.uuid().slice(0, ID_LENGTH) }));
-      await this.#runOne(key, run);
+      const run = new Run(withFields(this.#logger, labels));
+      const startedMs = clock.monotonic();
+      this.#setActive(this.#active + 1);
+      this.#runs.add(run);
+      this.#watch(run);
+      try {
+        this.#succeeded(key, await reconcile(key, run), run.logger);
+      } catch (error) {
+        this.#failed(key, error, run.logger);
+      }
+      run.limit?.cancel();
+      this.#runs.delete(run);
+      this.#setActive(this.#active - 1);
+      this.#metrics.observe("controller_runtime_reconcile_time_seconds", (clock.monotonic() - startedMs) / 1000, this.#labels);
       queue.done(key, run.cost);
       if (this.#whenDone.length > 0) for (const done of this.#whenDone.splice(0)) done();
       if (!run.isReplaced) continue;
@@ -218,46 +233,31 @@ class WorkerPool implements Controller {
     }
   }
 
-  /** Never throws. */
-  async #runOne(key: string, run: Run): Promise<void> {
-    const { clock, reconcile } = this.#options;
-    const startedMs = clock.monotonic();
-    this.#setActive(this.#active + 1);
-    this.#runs.add(run);
-    const watch = this.#watch(run);
-    try {
-      this.#succeeded(key, await reconcile(key, run), run.logger);
-    } catch (error) {
-      this.#failed(key, error, run.logger);
-    }
-    watch.end();
-    this.#runs.delete(run);
-    this.#setActive(this.#active - 1);
-    this.#metrics.observe("controller_runtime_reconcile_time_seconds", (clock.monotonic() - startedMs) / 1000, this.#labels);
-  }
-
   /**
    * A reconcile that takes long gets another worker to stand in, since missing answers of one or a few namespaces must not occupy all of
    * them; and one that takes too long is interrupted. One timer for both: there are as many as reconciles.
    */
-  #watch(run: Run): { end(): void } {
-    const { name, clock, workers = 10, reconcileTimeoutMs = 120_000 } = this.#options;
-    const replace = () => {
-      if (this.#slow >= REPLACED_MAX * workers || this.#interrupted) return;
-      run.isReplaced = true;
-      this.#slow += 1;
-      this.#addWorker();
-    };
-    const timeOut = () => {
-      this.#metrics.count("controller_runtime_reconcile_timeouts_total", { controller: name });
-      run.interrupt();
-    };
-    const [first, second] = SLOW_MS <= reconcileTimeoutMs ? [replace, timeOut] : [timeOut, replace];
-    let timer = clock.schedule(Math.min(SLOW_MS, reconcileTimeoutMs), () => {
-      timer = clock.schedule(Math.abs(reconcileTimeoutMs - SLOW_MS), second);
-      first();
+  #watch(run: Run): void {
+    const { clock, reconcileTimeoutMs = 120_000 } = this.#options;
+    const isSlowFirst = SLOW_MS <= reconcileTimeoutMs;
+    run.limit = clock.schedule(Math.min(SLOW_MS, reconcileTimeoutMs), () => {
+      run.limit = clock.schedule(Math.abs(reconcileTimeoutMs - SLOW_MS), () => (isSlowFirst ? this.#timeOut(run) : this.#replace(run)));
+      if (isSlowFirst) this.#replace(run);
+      else this.#timeOut(run);
     });
-    return { end: () => timer.cancel() };
+  }
+
+  #replace(run: Run): void {
+    const { workers = 10 } = this.#options;
+    if (this.#slow >= REPLACED_MAX * workers || this.#interrupted) return;
+    run.isReplaced = true;
+    this.#slow += 1;
+    this.#addWorker();
+  }
+
+  #timeOut(run: Run): void {
+    this.#metrics.count("controller_runtime_reconcile_timeouts_total", { controller: this.#options.name });
+    run.interrupt();
   }
 
   #succeeded(key: string, result: ReconcileResult | void, logger: Logger): void {

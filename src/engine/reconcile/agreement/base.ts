@@ -149,12 +149,12 @@ function comparedKeys({ kind, translator, settings }: Rules, field: "labels" | "
   const units: Unit[] = [];
   for (const key of Object.keys({ ...desired, ...host })) {
     if (key === TRIGGER_TIME) continue;
+    // The engine's own notes are not compared, whatever the base contains.
+    if (!Object.hasOwn(desired, key) && isMarkerKey(translator.markerPrefix, key)) continue;
     const id = `${field}/${key}` as const;
     // Values that the engine alone decides have no counterpart in the tenant.
     const there = field === "annotations" ? key : kind.ownLabelKeys.includes(key) ? undefined : translator.tenantLabelKey(key);
     if (!Object.hasOwn(desired, key)) {
-      // The engine's own notes are not compared, whatever the base contains.
-      if (isMarkerKey(translator.markerPrefix, key)) continue;
       // A host key that no tenant key translates to is the host's own business, unless the value there is the one that was written.
       const isComparable = there !== undefined && !settings.excluded(key);
       if (!isComparable && !(compared.base.has(id) && isAsWritten(compared.base, id, host[key]!))) continue;

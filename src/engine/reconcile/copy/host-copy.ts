@@ -82,14 +82,12 @@ export function updatedCopy({ rules, host, desired, changed, source, base, owner
 }
 
 function withChanged(field: "labels" | "annotations", standing: StringMap = {}, changed: readonly Unit[]): StringMap {
-  const written = new Map(Object.entries(standing));
-  for (const { id, desired } of changed) {
-    if (!id.startsWith(field)) continue;
-    const key = id.slice(field.length + 1);
-    if (desired === undefined) written.delete(key);
-    else written.set(key, desired);
-  }
-  return Object.fromEntries(written);
+  const values = changed.flatMap(({ id, desired }) => (id.startsWith(field) ? [[id.slice(field.length + 1), desired] as const] : []));
+  // Most changes are of the body, or of one annotation.
+  if (values.length === 0) return standing;
+  const written = Object.fromEntries(values.filter(([, desired]) => desired !== undefined)) as StringMap;
+  const gone = new Set(values.flatMap(([key, desired]) => (desired === undefined ? [key] : [])));
+  return withoutKeys({ ...standing, ...written }, (key) => gone.has(key));
 }
 
 /** The host object without the engine's marks; everything else stays. */

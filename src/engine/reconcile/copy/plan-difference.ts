@@ -32,7 +32,7 @@ export function* planDifference(
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
   const units = comparedFields(rules, input.tenant, wanted.object, input.host, written);
   const flowed = readFlowed(rules, input, units, written);
-  const base = new Map([...written, ...flowed.units]);
+  const base = flowed.units.size === 0 ? written : new Map([...written, ...flowed.units]);
   const [edits, conflicting]: [Unit[], Unit[]] = [[], []];
   for (const unit of units) {
     if (unit.desired === unit.host) continue;

@@ -110,7 +110,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
 
   /** The objects that translate to a host key, and the one that the object there is a copy of. */
   function tenantKeys(rule: Rules, hostKey: ObjectKey, object?: KubeObject): ObjectKey[] {
-    const claimed = [...(claims.get(syncId(rule.kind.resource.plural, hostKey)) ?? [])].map(parseKey);
+    const claimed = Array.from(claims.get(syncId(rule.kind.resource.plural, hostKey)) ?? [], parseKey);
     const source = object && ourMarkers(rule, object, rule.kind.resource);
     if (source === undefined || claimed.some((key) => sameKey(key, source))) return claimed;
     return [...claimed, { namespace: source.namespace, name: source.name }];

@@ -1,4 +1,5 @@
 import type { ResourceType } from "../../../kube/object/resource.ts";
+import type { Request, Response } from "../../reconcile/machine.ts";
 import { createNoticeReconcile } from "./reconcile.ts";
 import type { ReconcileRun } from "./reconcile.ts";
 
@@ -28,30 +29,37 @@ export interface LanesOptions {
  * lanes.run("endpoints|shop/db", ENDPOINTS, core.begin("endpoints|shop/db"));
  */
 export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
-  /** Lanes that are taken: by which id, and which ids wait. */
-  const taken = new Map<string, { readonly by: string; waiting: readonly string[] }>();
+  /** Lanes that are taken, by which id. */
+  const taken = new Map<string, string>();
+  /** The ids that wait, by lane. */
+  const waiting = new Map<string, Set<string>>();
 
   /** Reports whether the id waits for another one. */
   function waits(id: string, lane: string): boolean {
     const holder = taken.get(lane);
-    if (holder === undefined || holder.by === id) return false;
-    if (!holder.waiting.includes(id)) holder.waiting = [...holder.waiting, id];
+    if (holder === undefined || holder === id) return false;
+    waiting.set(lane, (waiting.get(lane) ?? new Set()).add(id));
     return true;
   }
 
   function leave(lane: string): void {
-    const waiting = taken.get(lane)?.waiting ?? [];
     taken.delete(lane);
-    for (const id of waiting) enqueue(id);
+    const ids = waiting.get(lane);
+    if (ids === undefined) return;
+    waiting.delete(lane);
+    for (const id of ids) enqueue(id);
   }
 
   /** Leaves the lane as soon as the reconcile is over, or has failed. */
-  function* within<Result>(lane: string, work: Generator<undefined, Result>, isOver: (result: Result) => boolean) {
+  function* runIn(lane: string, id: string, resource: ResourceType, begun: Generator<undefined, ReconcileRun>) {
+    if (waits(id, lane)) return { ...createNoticeReconcile({ resource }), waits: true } as const;
+    // One that was abandoned keeps its lane until it is tried again.
+    taken.set(lane, id);
     let leaves = true;
     try {
-      const result = yield* work;
-      leaves = isOver(result);
-      return result;
+      const run = yield* begun;
+      leaves = run.request.type === "done";
+      return leaves ? run : new RunInLane(run, () => leave(lane));
     } finally {
       if (leaves) leave(lane);
     }
@@ -62,21 +70,36 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
       const lane = laneOf(id);
       if (lane === undefined || !waits(id, lane)) enqueue(id);
     },
-    *run(id, resource, begun) {
+    run(id, resource, begun) {
       const lane = laneOf(id);
-      if (lane === undefined) return yield* begun;
-      if (waits(id, lane)) return { ...createNoticeReconcile({ resource }), waits: true };
-      // One that was abandoned keeps its lane until it is tried again.
-      taken.set(lane, { by: id, waiting: taken.get(lane)?.waiting ?? [] });
-      const run = yield* within(lane, begun, ({ request }) => request.type === "done");
-      if (run.request.type === "done") return run;
-      return {
-        resource: run.resource,
-        get request() {
-          return run.request;
-        },
-        answer: (response) => within(lane, run.answer(response), () => run.request.type === "done"),
-      };
+      return lane === undefined ? begun : runIn(lane, id, resource, begun);
     },
   };
+}
+
+/** A reconcile that leaves its lane at its end. */
+class RunInLane implements ReconcileRun {
+  readonly resource: ResourceType;
+  readonly #run: ReconcileRun;
+  readonly #leave: () => void;
+
+  constructor(run: ReconcileRun, leave: () => void) {
+    this.resource = run.resource;
+    this.#run = run;
+    this.#leave = leave;
+  }
+
+  get request(): Request {
+    return this.#run.request;
+  }
+
+  *answer(response: Response): Generator<undefined, void> {
+    let leaves = true;
+    try {
+      yield* this.#run.answer(response);
+      leaves = this.request.type === "done";
+    } finally {
+      if (leaves) this.#leave();
+    }
+  }
 }

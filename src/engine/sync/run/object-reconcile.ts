@@ -2,7 +2,6 @@ import { isEngineError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { qualifiedPlural } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { CONTRADICTIONS_TOLD } from "../../reconcile/machine.ts";
 import type { Ending, Machine, ReconcileState, Response, Start } from "../../reconcile/machine.ts";
@@ -10,7 +9,7 @@ import { isComplete } from "../../reconcile/object-strategy.ts";
 import { isCopying, isRestoration, sourceVersion } from "../../reconcile/plan-types.ts";
 import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import { countNotes, beginReconcile, showPlan } from "./reconcile.ts";
+import { countNotes, beginReconcile, resourceLabels, showPlan } from "./reconcile.ts";
 import type { ReconcileObserver, ReconcileRun, SyncHooks, Tracked } from "./reconcile.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
@@ -133,7 +132,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     const times = (shared.outdated.get(id) ?? 0) + 1;
     shared.outdated.set(id, times);
     if (times < CONTRADICTIONS_MIN) return;
-    metrics.count("endpoint_sync_contradictions_total", { resource: qualifiedPlural(this.#resource) });
+    metrics.count("endpoint_sync_contradictions_total", resourceLabels(this.#resource));
     if (times === CONTRADICTIONS_TOLD) logger.warn("A cache contradicts its cluster", { id, times });
     tracked.tenant.doubt(input.key);
     if (hostKey !== undefined) tracked.host.doubt(hostKey);
@@ -156,7 +155,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     countNotes(metrics, this.#resource, notes);
     const complete = isComplete(tracked.rules, state);
     const lagMs = shared.records.record(id, { resource: this.#resource.plural, input: written, planned, notes, complete });
-    if (lagMs !== undefined) metrics.observe("endpoint_sync_lag_seconds", lagMs / 1000, { resource: qualifiedPlural(this.#resource) });
+    if (lagMs !== undefined) metrics.observe("endpoint_sync_lag_seconds", lagMs / 1000, resourceLabels(this.#resource));
   }
 }
 

@@ -11,6 +11,7 @@ import type { Outcome } from "../../patch/types.ts";
 import { READERS_MAX } from "../../reconcile/machine.ts";
 import type { Ending, Machine, ReconcileState, Request, Response, Start, Step, PlannedSteps } from "../../reconcile/machine.ts";
 import type { Note, Operation, Plan, PlanState } from "../../reconcile/plan-types.ts";
+import { remembered } from "../../reconcile/rules/remembered.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ToldEvent } from "../report/events.ts";
 import type { Expectations } from "../state/expectations.ts";
@@ -146,12 +147,25 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
       const { side, action, reason } = operation;
       if (response.type !== "failed") {
         const result = response.type === "object" ? "written" : response.type === "absent" ? "deleted" : response.type;
-        metrics.count("endpoint_sync_writes_total", { cluster: side, action, result });
+        metrics.count("endpoint_sync_writes_total", writeLabels(side, action, result));
         logger.debug("Applied", { id, action, side, reason, result });
       }
       observer.answered(operation, response, this.#state);
     };
   }
+}
+
+/** Labels that name a kind only. */
+export const resourceLabels = remembered((resource: ResourceType): MetricLabels => ({ resource: qualifiedPlural(resource) }));
+
+/** Labels of writes, by what they say. Kept, as those of plans are. */
+const labelsOfWrites = new Map<string, MetricLabels>();
+
+function writeLabels(cluster: string, action: string, result: string): MetricLabels {
+  const id = `${cluster} ${action} ${result}`;
+  let labels = labelsOfWrites.get(id);
+  if (labels === undefined) labelsOfWrites.set(id, (labels = { cluster, action, result }));
+  return labels;
 }
 
 function withDelay(ending: Ending, requeueAfterMs: number | undefined): Ending {
@@ -188,7 +202,7 @@ export function showPlan(
  * createNoticeReconcile({ resource: SECRETS, requeueAfterMs: 20 }).request.type; // "done"
  */
 export function createNoticeReconcile({ resource, users = [], notes = [], requeueAfterMs }: NoticeOptions): ReconcileRun {
-  if (users.length === 0 && requeueAfterMs === undefined) return { resource, request: NOTHING_TO_DO, *answer() {} };
+  if (users.length === 0 && requeueAfterMs === undefined) return nothingToDo(resource);
   const reports = users.slice(0, READERS_MAX).map((object): Request => ({ type: "report", object, notes }));
   const ending = withDelay({ result: "settled" }, requeueAfterMs);
   const requests: readonly Request[] = [...reports, { type: "done", ending }];
@@ -204,7 +218,12 @@ export function createNoticeReconcile({ resource, users = [], notes = [], requeu
   };
 }
 
-const NOTHING_TO_DO: Request = { type: "done", ending: { result: "settled" } };
+/** So end most reconciles. */
+const nothingToDo = remembered((resource: ResourceType): ReconcileRun => ({
+  resource,
+  request: { type: "done", ending: { result: "settled" } },
+  *answer() {},
+}));
 
 interface NoticeOptions {
   readonly resource: ResourceType;

@@ -50,7 +50,7 @@ export interface StatusRecords {
 
 /** Creates an empty set of status records. */
 export function createStatusRecords(clock: Clock): StatusRecords {
-  const records = new Map<string, SyncRecord & { readonly fingerprint: string }>();
+  const records = new Map<string, SyncRecord & { readonly fingerprint: Fingerprint }>();
   const changedAt = new Map<string, number>();
 
   return {
@@ -74,19 +74,20 @@ export function createStatusRecords(clock: Clock): StatusRecords {
         notes,
         outcomes: planned.outcomes,
         // A plan that has written must be made again if the answer did not prove that nothing is left to do.
-        fingerprint: complete ? fingerprintOf(input) : "",
+        fingerprint: complete ? fingerprintOf(input) : UNSETTLED,
       });
       return lagMs;
     },
     settled(id, input) {
-      if (records.get(id)?.fingerprint !== fingerprintOf(input)) return false;
+      const known = records.get(id)?.fingerprint ?? UNSETTLED;
+      if (known === UNSETTLED || !sameFingerprint(known, fingerprintOf(input))) return false;
       changedAt.delete(id);
       return true;
     },
     hadCopy: (id) => records.get(id)?.hostVersion !== undefined,
     unsettle(id) {
       const record = records.get(id);
-      if (record !== undefined) records.set(id, { ...record, fingerprint: "" });
+      if (record !== undefined) records.set(id, { ...record, fingerprint: UNSETTLED });
     },
     forget(id) {
       records.delete(id);
@@ -96,7 +97,18 @@ export function createStatusRecords(clock: Clock): StatusRecords {
   };
 }
 
-/** Versions of all inputs of a plan. Two inputs with equal fingerprints give equal plans. */
+/** Versions of all inputs of a plan. Two inputs with equal fingerprints give equal plans. A list, since it is made for every reconcile. */
+type Fingerprint = readonly unknown[];
+
+/** That of no input. */
+const UNSETTLED: Fingerprint = [];
+
+function sameFingerprint(one: Fingerprint, other: Fingerprint): boolean {
+  if (one.length !== other.length) return false;
+  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false;
+  return true;
+}
+
 function fingerprintOf({
   tenant,
   host,
@@ -108,16 +120,32 @@ function fingerprintOf({
   deletesHeld,
   backends,
   orphans = [],
-}: PlanInput): string {
-  const objects = `${versionOf(tenant)} ${versionOf(host)} ${versionOf(tenantService)} ${versionOf(hostService)}`;
-  const counted = slices === undefined ? "" : `${slices.copied}/${slices.total}`;
-  const held = tenant === undefined && deletesHeld === true ? "held" : "";
-  const owned = ownsHostService === true ? "owned" : "";
-  const decided =
-    backends === undefined ? "" : `${backends.isSource} ${backends.mayGo} ${backends.isKept} ${backends.awaitsMove} ${backends.skipMirror}`;
-  return `${objects} ${orphans.map(versionOf).join(" ")} ${owner?.uid ?? ""} ${counted} ${held} ${owned} ${decided}`;
+}: PlanInput): Fingerprint {
+  const versions: unknown[] = [
+    uidOf(tenant),
+    tenant?.metadata.resourceVersion,
+    uidOf(host),
+    host?.metadata.resourceVersion,
+    uidOf(tenantService),
+    tenantService?.metadata.resourceVersion,
+    uidOf(hostService),
+    hostService?.metadata.resourceVersion,
+    ownsHostService === true,
+    slices?.copied,
+    slices?.total,
+    owner?.uid,
+    tenant === undefined && deletesHeld === true,
+    backends?.isSource,
+    backends?.mayGo,
+    backends?.isKept,
+    backends?.awaitsMove,
+    backends?.skipMirror,
+  ];
+  for (const orphan of orphans) versions.push(uidOf(orphan), orphan.metadata.resourceVersion);
+  return versions;
 }
 
-function versionOf(object: KubeObject | undefined): string {
-  return object === undefined ? "-" : `${object.metadata.uid ?? ""}@${object.metadata.resourceVersion ?? ""}`;
+/** Tells an object without a uid from none. */
+function uidOf(object: KubeObject | undefined): string | undefined {
+  return object && (object.metadata.uid ?? "");
 }

@@ -246,7 +246,7 @@ class KeyedQueue implements WorkQueue {
   }
 
   #startOf(priority: Priority): string | undefined {
-    const next = this.#queues[priority].shift((flow) => this.#runs(flow) < this.#runningMax);
+    const next = this.#queues[priority].shift(this.#mayRun);
     if (next === undefined) return undefined;
     this.#freshInARow = priority === "fresh" ? this.#freshInARow + 1 : 0;
     const [key, addedMs] = next;
@@ -259,6 +259,8 @@ class KeyedQueue implements WorkQueue {
     this.#reportDepth();
     return key;
   }
+
+  readonly #mayRun = (flow: string): boolean => this.#runs(flow) < this.#runningMax;
 
   #runs(flow: string): number {
     return this.#runningOf.get(flow) ?? 0;
@@ -301,9 +303,10 @@ class KeyedQueue implements WorkQueue {
 
   #reportDepth(): void {
     for (const priority of PRIORITIES) {
-      const [depth, { labels, told }] = [this.#queues[priority].size, this.#depths[priority]];
+      const depth = this.#queues[priority].size;
+      const told = this.#depths[priority];
       // Asked several times for every key, and mostly the same.
-      if (depth !== told) this.#metrics.gauge("workqueue_depth", (this.#depths[priority].told = depth), labels);
+      if (depth !== told.told) this.#metrics.gauge("workqueue_depth", (told.told = depth), told.labels);
     }
   }
 
