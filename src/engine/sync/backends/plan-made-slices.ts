@@ -102,8 +102,7 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
     ...gone.map((slice) => deletion(slice, "Other slices show its backends, or the copy no longer has them", "none")),
     ...left.map((slice) => deletion(slice, "The slice was left behind by a mirror that no longer works", "none")),
   ];
-  const operations = [...written, ...deletions];
-  return { operations, notes: [], confirms, standIns: standIns(), madeBefore: [...madeBefore.keys()] };
+  return { operations: [...written, ...deletions], notes: [], confirms, standIns: standIns(), madeBefore: [...madeBefore.keys()] };
 }
 
 /** Reports whether a slice on the host is as desired. The values of excluded keys are ignored. */
