@@ -11,8 +11,8 @@ const SELF_REVIEWS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reports whether no scope limits this request: reading discovery and health, and reviews of one's own permissions.
- * The authorizer may still refuse it.
+ * Reports whether this request is exempt from every scope: reads of discovery and health, and reviews of the caller's own permissions are.
+ * The authorizer may still refuse the request.
  *
  * @example
  * alwaysAllowed({ verb: "get", path: "/version" }); // true

@@ -183,7 +183,7 @@ function finalizerErrors(finalizers: readonly string[]): FieldError[] {
   return [...errors, invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set")];
 }
 
-/** Parses a resourceVersion; undefined when the text is not a revision. No version, "" and "0" are 0. */
+/** Parses a resourceVersion; undefined when the text is not a revision. An absent version, "" and "0" all give 0. */
 export function parseRevision(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return 0;
   return /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : undefined;

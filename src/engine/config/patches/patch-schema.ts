@@ -34,7 +34,7 @@ const REFERENCE = {
     },
     kindPath: relative("the kind", "Not found: kind."),
     namePath: relative("the name", "If omitted, the matched value itself is the name."),
-    namespacePath: relative("the namespace", "If omitted or not found, the namespace of the object is used."),
+    namespacePath: relative("the namespace", "If omitted or not found, the namespace of the patched object is used."),
     labels: LABELS,
   },
 } as const satisfies ObjectSchema;

@@ -31,7 +31,7 @@ export function sliceError(scanner: Scanner, opened: number): EngineError {
 
 /** The error for a union, such as `["a","b"]`; `opened` is the offset of the bracket. */
 export function unionError(scanner: Scanner, opened: number): EngineError {
-  const hint = `Write one patch for each of them, or ${cite(everyElement(scanner, opened))} ${BY_PLACE}${orJsonPath(scanner)}`;
+  const hint = `Write one patch for each member of the union, or ${cite(everyElement(scanner, opened))} ${BY_PLACE}${orJsonPath(scanner)}`;
   return unsupported(scanner, { at: opened, problem: "found a union", hint });
 }
 

@@ -172,7 +172,7 @@ function withDelay(ending: Ending, requeueAfterMs: number | undefined): Ending {
   return ending.result === "settled" && requeueAfterMs !== undefined ? { ...ending, requeueAfterMs } : ending;
 }
 
-/** Shows a plan to the embedder, and counts it. Every label is from a closed list: kinds that the configuration names, states and outcomes. */
+/** Shows a plan to the embedder, and counts it. Every label comes from a closed list: states, outcomes, and the kinds that the configuration names. */
 export function showPlan(
   { hooks, metrics }: { readonly hooks: SyncHooks; readonly metrics: Metrics },
   resource: ResourceType,
