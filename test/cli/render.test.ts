@@ -61,7 +61,7 @@ testCommand("render", [
     stdin: "{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop}, subsets: [{addresses: [{ip: 10.1.0.11}]}]}",
     out: /subsets: \[\]/,
     err: [
-      'warning ADDRESS_REFUSED: Endpoints shop/web: "172.20.0.11" was left out: not in addressPolicy.allow, which checks addresses after the patches',
+      'warning ADDRESS_REFUSED: Endpoints shop/web: "172.20.0.11" was left out: not in addressPolicy.allow; addresses are checked after the patches',
       "warning ADDRESS_REFUSED: Endpoints shop/web has no address left on the host",
     ],
   },

@@ -124,7 +124,7 @@ function tellTrouble(terminal: Terminal, object: KubeObject, { outcomes, refused
   }
   for (const { ip, reason } of refusedAddresses) {
     const isPatched = !JSON.stringify(object).includes(JSON.stringify(ip));
-    const judged = isPatched ? ", which checks addresses after the patches" : "";
+    const judged = isPatched ? "; addresses are checked after the patches" : "";
     tellWarning(terminal, `ADDRESS_REFUSED: ${name}: "${ip}" was left out: ${reason}${reason.includes("addressPolicy") ? judged : ""}`);
   }
   for (const place of leftOut) tellWarning(terminal, `FIELD_LEFT_OUT: ${name}: ${place} was left out: ${WHY_LEFT_OUT}`);

@@ -172,7 +172,7 @@ class Renewal implements TokenRenewal {
     const before = this.#warning;
     const isSame = before !== undefined && (before.endMs ?? Infinity) === (endMs ?? Infinity);
     if (isSame || Math.abs((before?.endMs ?? NaN) - (endMs ?? NaN)) <= SAME_END_MS) return;
-    this.#options.logger.warn("The vault's token is not renewed; replace it in time", { message: text });
+    this.#options.logger.warn("The vault's token will not be renewed; replace it", { message: text });
     this.#setWarning({ endMs, text });
   }
 

@@ -124,7 +124,7 @@ describe("a token that can be renewed", () => {
   test("whose last end has come is told with that end, once", async () => {
     await begin({ seconds: 3_600, renewable: true, period: 3_600, lastMs: Date.UTC(2026, 5, 1, 14) });
     await pass(1.9 * HOUR_MS);
-    expect(told).toEqual([expect.stringMatching(/^The vault's token is not renewed; replace it in time: /)]);
+    expect(told).toEqual([expect.stringMatching(/^The vault's token will not be renewed; replace it: /)]);
     const [, end] = /^True TokenNotRenewed: kv2 secret\/db, version 1; the vault's token cannot be renewed, and expires at (.*)$/.exec(
       await condition(),
     )!;

@@ -110,7 +110,7 @@ export async function demandLast({ client, layout: { last, objects } }: Pick<Loa
   const { responses = [] } = (await client.call("/v3/kv/txn", { success })) as WireTransaction;
   const [noLast, noObjects] = responses.map(({ response_range }) => (response_range?.kvs ?? []).length === 0);
   if (noLast !== true || noObjects === true) return;
-  const hint = `Restore the key, with any id: etcdctl put ${last} '${lastValue("put-back")}'`;
+  const hint = `Restore the key: etcdctl put ${last} '${lastValue("put-back")}' (put-back can be any other id)`;
   throw unusable(`the key ${last} was deleted, although there are objects`, { hint });
 }
 

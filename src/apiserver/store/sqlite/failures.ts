@@ -39,7 +39,7 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
     },
   ],
   [CORRUPT, DAMAGED],
-  [FULL, { reason: "the disk is full", hint: "Free space on the disk" }],
+  [FULL, { reason: "the disk is full", hint: "Free up space on the disk" }],
   [CANTOPEN, { reason: "it cannot be opened", hint: "Check that it is a file, and the permissions of its folder" }],
   [NOTADB, FOREIGN],
 ]);
@@ -50,7 +50,7 @@ const FILE_FAULTS: ReadonlyMap<unknown, Fault> = new Map([
   ["EACCES", CLOSED_TO_US],
   ["EPERM", CLOSED_TO_US],
   ["EROFS", CLOSED_TO_US],
-  ["ENOSPC", { reason: "the disk is full", hint: "Free space on the disk" }],
+  ["ENOSPC", { reason: "the disk is full", hint: "Free up space on the disk" }],
 ]);
 
 /** The error for a file that is a database of another program. */
@@ -119,7 +119,7 @@ export function writeFailure(path: string, error: unknown): EngineError {
   const reason = full ? "the disk is full" : messageOf(error);
   const hint = isLasting(error)
     ? "Stop the program, and restore the file from a backup"
-    : `${full ? "Free space on the disk" : "Check the device"}; the store resumes as soon as it can write`;
+    : `${full ? "Free up space on the disk" : "Check the device"}; the store resumes as soon as it can write`;
   const told = `the server cannot store anything: ${reason}. ${hint}`;
   const { status } = (full ? insufficientStorage(told) : unavailable(told)).details;
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint, reason, status } });

@@ -6,7 +6,8 @@ const relative = (what: string, otherwise: string) =>
 /** `labels`: its presence says everything. */
 const LABELS = {
   type: "object",
-  description: "If present (as {}), the matched value is a label selector, whose keys are translated like the labels of host objects.",
+  description:
+    "Set to {} if the matched value is a label selector. The selector's keys are then translated like the labels of host objects.",
   refuseNull: true,
   fields: {},
 } as const satisfies ObjectSchema;

@@ -40,7 +40,7 @@ export function checkLeftEndpoints(host: ClusterCaches, rules: readonly Rules[])
 }
 
 const HINT =
-  "Start with backends: both first, until the tenant's slices have replaced these. Copies that remain have no slices in the tenant: `endpoint-sync cleanup --kind endpoints` removes them, with their backends";
+  "First run with backends: both until the tenant's slices have replaced these copies. Copies that are still listed then have no slices in the tenant: `endpoint-sync cleanup --kind endpoints` removes them, with their backends";
 
 /** The host name of our copy of Endpoints that a slice was made of, by a mirror or by us. */
 function copyBehind(rules: Rules, slice: KubeObject): string | undefined {

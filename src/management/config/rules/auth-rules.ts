@@ -72,7 +72,7 @@ function checkSaml(saml: Spot): void {
   const [caData, ca, skip] = ["caData", "ca", "insecureSkipSignatureValidation"].map((name) => spotBelow(saml, name)) as [Spot, Spot, Spot];
   const [data, path] = [writtenText(caData), writtenText(ca)];
   if (data === undefined && path === undefined && !isTrue(skip)) {
-    const message = "Missing one of caData, ca and insecureSkipSignatureValidation: true, which determine whether responses are checked";
+    const message = "Missing caData, ca or insecureSkipSignatureValidation: true; one of them determines how responses are checked";
     refuseAt(saml, { code: "CONFIG_REQUIRED", message });
   }
   if (data !== undefined && path !== undefined) warn(ca, { message: "Found ca together with caData, which takes precedence" });
