@@ -285,7 +285,7 @@ describe("a token that cannot be renewed", () => {
     const tries = vault.tokenAsked.length;
     await pass(HOUR_MS);
     expect(vault.tokenAsked.length - tries).toBeLessThan(16);
-    expect(told.filter((line) => line.includes("not renewed;"))).toHaveLength(1);
+    expect(told.filter((line) => line.includes("not be renewed;"))).toHaveLength(1);
   });
 
   test("has no end, and is not renewed either", async () => {
