@@ -118,17 +118,28 @@ export function mediaTypeOf(request: IncomingMessage): string | undefined {
   return text === "" ? undefined : text;
 }
 
+/** A body that was read. */
+export interface ParsedBody {
+  /** Undefined when the body is empty. */
+  readonly data: unknown;
+  /**
+   * The JSON that it was read from, in which a field may occur twice. Absent for YAML, which does not parse then, and for protobuf, where a
+   * field twice is a list.
+   */
+  readonly json?: string;
+}
+
 /**
- * The data of an object's body; JSON unless the type is YAML, or protobuf if the shape has numbers. Undefined when the
- * body is empty.
+ * Reads an object's body: JSON unless the type is YAML, or protobuf if the shape has numbers.
  *
  * @throws API_BAD_REQUEST when it does not parse, API_ERROR (415) when its type is unknown.
  */
-export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape, valuesMax }: BodyForm): unknown {
-  if (mediaType === PROTOBUF_TYPE && isReadable(shape) && bytes.length > 0) return parseProtobuf(bytes, shape);
+export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape, valuesMax }: BodyForm): ParsedBody {
+  if (mediaType === PROTOBUF_TYPE && isReadable(shape) && bytes.length > 0) return { data: parseProtobuf(bytes, shape) };
   if (mediaType !== undefined && !MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaType(MEDIA_TYPES);
-  if (bytes.length === 0) return undefined;
-  return mediaType === "application/yaml" ? parseYaml(bytes.toString(), valuesMax) : parseJsonBody(bytes.toString());
+  if (bytes.length === 0) return { data: undefined };
+  const text = bytes.toString();
+  return mediaType === "application/yaml" ? { data: parseYaml(text, valuesMax) } : parseJsonBody(text);
 }
 
 /** Expected form of a body. */
@@ -142,9 +153,10 @@ export interface BodyForm {
 const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
 /** @throws API_BAD_REQUEST when the text is not JSON or is nested too deeply. */
-export function parseJsonBody(text: string): unknown {
+export function parseJsonBody(text: string): Required<ParsedBody> {
+  const json = withoutLoneSurrogates(text);
   try {
-    return checkedDepth(JSON.parse(withoutLoneSurrogates(text)));
+    return { data: checkedDepth(JSON.parse(json)), json };
   } catch (error) {
     throw error instanceof SyntaxError ? notJson(error) : error;
   }
