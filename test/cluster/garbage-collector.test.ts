@@ -107,6 +107,22 @@ describe("in the background", () => {
     await remove("one");
     expect(await names()).toEqual([]);
   });
+
+  test("an object may lose its owners and get others", async () => {
+    const { make, refer, registry, key, names, remove } = await setup();
+    const [first, second] = [await make("first"), await make("second")];
+    await make("child", [refer(first)]);
+    const own = async (ownerReferences: readonly OwnerReference[]) => {
+      const { metadata, ...rest } = await registry.get(CONFIG_MAPS, key("child"));
+      await registry.update(CONFIG_MAPS, key("child"), { ...rest, metadata: { ...metadata, ownerReferences } });
+    };
+    await own([]);
+    await remove("first");
+    expect(await names()).toEqual(["child", "second"]);
+    await own([refer(second)]);
+    await remove("second");
+    expect(await names()).toEqual([]);
+  });
 });
 
 describe("in the foreground", () => {

@@ -1,7 +1,6 @@
 import { reportFaults } from "../verbs/body.ts";
 import type { BodyOptions } from "../verbs/body.ts";
 import { isEngineError } from "../../base/errors.ts";
-import { withoutLoneSurrogates } from "../../base/json.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Status } from "../../kube/object/status.ts";
 import type { Answering } from "./answering.ts";
@@ -16,11 +15,11 @@ import {
   readWriteParameters,
 } from "./query.ts";
 import type { WriteParameters } from "./query.ts";
-import { PROTOBUF_TYPE } from "./body/protobuf.ts";
 import type { ObjectSchema } from "../../schema/schema.ts";
 import type { Registry } from "../verbs/registry.ts";
 import { repeatedFields } from "./body/repeated-fields.ts";
 import { checkValues, mediaTypeOf, parseBody, parseJsonBody, parseYaml, readBytes } from "./body/request-body.ts";
+import type { ParsedBody } from "./body/request-body.ts";
 import type { ResourceTarget } from "./request-target.ts";
 import { ALL_VERBS } from "../types/resource-definition.ts";
 import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
@@ -244,21 +243,20 @@ export class ResourceRoutes {
 
   async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
     const options = this.#writer(exchange, target, readPatchParameters(exchange.query));
-    const { kind, body, text } = await this.#patchBody(exchange);
-    // What is applied is YAML, where a field twice does not parse in the first place.
-    if (kind !== "apply") this.#reportRepeated(definition, text, { ...options, strictError: patchRefused });
+    const { kind, body, json } = await this.#patchBody(exchange);
+    this.#reportRepeated(definition, json, { ...options, strictError: patchRefused });
     const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
     await exchange.body.pause();
     await this.#options.printers.object(exchange, { definition, code: created ? 201 : 200, object });
   }
 
-  async #patchBody(exchange: Exchange): Promise<{ readonly kind: PatchKind; readonly body: unknown; readonly text: string }> {
+  async #patchBody(exchange: Exchange) {
     const kind = patchKindOf(mediaTypeOf(exchange.request));
     const text = (await this.#bytes(exchange)).toString();
-    const body = kind === "apply" ? parseYaml(text, this.#options.bodyValuesMax) : parseJsonBody(text);
-    exchange.audit?.requestObject(body);
+    const { data, json }: ParsedBody = kind === "apply" ? { data: parseYaml(text, this.#options.bodyValuesMax) } : parseJsonBody(text);
+    exchange.audit?.requestObject(data);
     await exchange.body.pause();
-    return { kind, body, text };
+    return { kind, body: data, json };
   }
 
   async #delete({ exchange, definition, key }: Routed): Promise<void> {
@@ -282,9 +280,9 @@ export class ResourceRoutes {
 
   async #deleteOptions(exchange: Exchange) {
     const bytes = await this.#bytes(exchange);
-    const body = bytes.length === 0 ? undefined : this.#parse(bytes, mediaTypeOf(exchange.request), DELETE_OPTIONS);
-    if (body !== undefined) exchange.audit?.requestObject(body);
-    return { ...readDeleteParameters(exchange.query, body), user: exchange.user, judge: exchange.judge };
+    const data = bytes.length === 0 ? undefined : this.#parse(bytes, mediaTypeOf(exchange.request), DELETE_OPTIONS).data;
+    if (data !== undefined) exchange.audit?.requestObject(data);
+    return { ...readDeleteParameters(exchange.query, data), user: exchange.user, judge: exchange.judge };
   }
 
   #writer<Parameters extends WriteParameters>(exchange: Exchange, { subresource }: ResourceTarget, parameters: Parameters) {
@@ -295,24 +293,23 @@ export class ResourceRoutes {
   async #body(exchange: Exchange, definition: ResourceDefinition, options: BodyOptions): Promise<unknown> {
     const mediaType = mediaTypeOf(exchange.request);
     const bytes = await this.#bytes(exchange);
-    const body = this.#parse(bytes, mediaType, definition.shape);
-    if (body === undefined) throw badRequest("the body of the request is empty");
-    exchange.audit?.requestObject(body);
-    // YAML with a field twice does not parse in the first place, and in protobuf a field twice is a list.
-    if (mediaType !== "application/yaml" && mediaType !== PROTOBUF_TYPE) this.#reportRepeated(definition, bytes.toString(), options);
+    const { data, json } = this.#parse(bytes, mediaType, definition.shape);
+    if (data === undefined) throw badRequest("the body of the request is empty");
+    exchange.audit?.requestObject(data);
+    this.#reportRepeated(definition, json, options);
     const paused = exchange.body.pause();
     if (paused !== undefined) await paused;
-    return body;
+    return data;
   }
 
   /** Reports fields that occur twice in an object of a JSON text, as the request asks. */
-  #reportRepeated(definition: ResourceDefinition, text: string, options: BodyOptions): void {
-    if (options.fieldValidation === "Ignore") return;
-    const texts = repeatedFields(withoutLoneSurrogates(text)).map((path) => `duplicate field ${JSON.stringify(path)}`);
+  #reportRepeated(definition: ResourceDefinition, json: string | undefined, options: BodyOptions): void {
+    if (json === undefined || options.fieldValidation === "Ignore") return;
+    const texts = repeatedFields(json).map((path) => `duplicate field ${JSON.stringify(path)}`);
     reportFaults(definition, texts, options);
   }
 
-  #parse(bytes: Buffer, mediaType: string | undefined, shape: ObjectSchema): unknown {
+  #parse(bytes: Buffer, mediaType: string | undefined, shape: ObjectSchema): ParsedBody {
     return parseBody(bytes, mediaType, { shape, valuesMax: this.#options.bodyValuesMax });
   }
 

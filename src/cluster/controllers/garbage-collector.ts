@@ -23,8 +23,9 @@ export async function startGarbageCollector({ registry, store, logger }: Cluster
   const collector: Collector = { registry, ownership, types: new Map(registry.definitions.map(({ type }) => [kindOf(type), type])) };
   const worker = createKeyWorker({ name: "garbage collector", logger, reconcile: (uid) => reconcile(collector, uid) });
   const present = await store.list({ prefix: "/" });
-  for (const { object } of present.objects) ownership.put(object);
-  for (const { object } of present.objects) if (isConcerned(object)) worker.add(object.metadata.uid!);
+  const concerned = present.objects.map(({ object }) => object).filter(isConcerned);
+  for (const object of concerned) ownership.put(object);
+  for (const { metadata } of concerned) worker.add(metadata.uid!);
   const onEvent = (event: StoreEvent) => {
     for (const uid of affected(ownership, event)) worker.add(uid);
   };
@@ -65,10 +66,11 @@ const NONE: readonly string[] = [];
 /** Keys whose state may have changed by an event. */
 function affected(ownership: Ownership, { type, object, previous }: StoreEvent): readonly string[] {
   const uid = object.metadata.uid!;
+  const isAlone = object.metadata.ownerReferences === undefined && previous?.metadata.ownerReferences === undefined;
+  // Most objects have no owner. While such an object stays, nothing follows from it, even if it owns others.
+  if (isAlone && type !== "deleted" && !isTerminating(object)) return NONE;
   if (type === "deleted") ownership.remove(object);
   else ownership.put(object);
-  const isAlone = object.metadata.ownerReferences === undefined && previous?.metadata.ownerReferences === undefined;
-  if (isAlone && type !== "deleted" && !isTerminating(object)) return NONE;
   // An owner may have waited for this object, or for its reference to go or to stop blocking.
   const owners = [...ownersOf(object), ...ownersOf(previous)].filter((owner) => {
     const found = ownership.get(owner);

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/object/types.ts";
 
-/** Index of owners and dependents, kept up to date with the store. */
+/** Index of dependents and of owners that end, kept up to date with the store. */
 export interface Ownership {
   get(uid: string): KubeObject | undefined;
   /** The objects whose references name this one as a permitted owner: a cluster-scoped one, or one in their namespace. */

@@ -60,9 +60,8 @@ export function followAdministratorEnd({ objects, lives, clock, logger }: Admini
     logOnce(`${endMs} ${next}`, () => logger.warn("The first administrator's key expires", { at: timestamp(endMs), help: HELP }));
     timer = clock.schedule(leftMs - next, look);
   };
-  const unsubscribe = objects.onChange(({ object, previous }) => {
-    const { kind, metadata } = (object ?? previous)!;
-    if (looked && [OWNED_ACCESS_KEYS.kind, USERS.kind].includes(kind) && metadata.name === ADMINISTRATOR_KEY.name) look();
+  const unsubscribe = objects.onChange([OWNED_ACCESS_KEYS, USERS], ({ object, previous }) => {
+    if (looked && (object ?? previous)!.metadata.name === ADMINISTRATOR_KEY.name) look();
   });
   return {
     get at() {

@@ -9,7 +9,7 @@ import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { SCOPE_EXTRA } from "../../cluster/scope/scope.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
-import { TEAMS, USERS } from "../kinds/types.ts";
+import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../kinds/types.ts";
 import type { UserSpec } from "../kinds/user.ts";
 import type { AccessKeys } from "./keys/access-keys.ts";
 import { STORED_EVERY_MS } from "./keys/activity.ts";
@@ -46,8 +46,6 @@ export interface KeyAuthenticationOptions {
   readonly metrics?: Metrics;
 }
 
-const PEOPLE: readonly string[] = [USERS.kind, TEAMS.kind];
-
 /** Finds the caller behind a key. */
 export interface KeyAuthentication {
   readonly authenticate: Authenticate;
@@ -74,8 +72,9 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
   };
   // By key, until a person or a team changes.
   let known = new WeakMap<KubeObject, UserInfo>();
-  objects.onChange(({ object, previous }) => {
-    if (PEOPLE.includes((object ?? previous)!.kind) || losesGroups(object, previous)) known = new WeakMap();
+  objects.onChange([USERS, TEAMS], () => void (known = new WeakMap()));
+  objects.onChange([OWNED_ACCESS_KEYS], ({ object, previous }) => {
+    if (losesGroups(object, previous)) known = new WeakMap();
   });
   const personOf = ({ user = "" }: KeySpec) => (user === "" ? undefined : objects.get(USERS, { namespace: "", name: user }));
   const judge = (key: KubeObject): UserInfo => {

@@ -19,9 +19,18 @@ export interface ManagedObjects {
   of(type: ResourceType): Iterable<KubeObject>;
   /** The number of objects. */
   count(type: ResourceType): number;
-  /** Subscribes to each change in order, before its write is acknowledged. Listeners must not block or throw. Returns the unsubscribe. */
-  onChange(listener: (change: ManagedChange) => void): () => void;
+  /**
+   * Subscribes to each change of objects of these types in order, before its write is acknowledged. Listeners must not block or throw.
+   * Returns the unsubscribe.
+   */
+  onChange(types: readonly ResourceType[], listener: (change: ManagedChange) => void): () => void;
   stop(): void;
+}
+
+/** The objects of one type, by the rest of their keys, and the listeners to their changes. */
+interface Collection {
+  readonly objects: Map<string, KubeObject>;
+  readonly listeners: Set<(change: ManagedChange) => void>;
 }
 
 /**
@@ -32,23 +41,26 @@ export interface ManagedObjects {
  * objects.get(TEAMS, { namespace: "", name: "ops" });
  */
 export async function followManagedObjects(store: Store): Promise<ManagedObjects> {
-  /** By the plural of their kind, then by the rest of their keys. */
-  const collections = new Map<string, Map<string, KubeObject>>();
-  const listeners = new Set<(change: ManagedChange) => void>();
-  const prefix = `/${MANAGEMENT_GROUP}/`;
-  const put = (key: string, object: KubeObject | undefined) => {
-    const end = key.indexOf("/", prefix.length);
-    const [plural, rest] = [key.slice(prefix.length, end), key.slice(end + 1)];
-    const collection = collections.get(plural) ?? new Map<string, KubeObject>();
-    collections.set(plural, collection);
-    if (object === undefined) collection.delete(rest);
-    else collection.set(rest, object);
+  /** By the plural of their type. */
+  const collections = new Map<string, Collection>();
+  const collectionOf = (plural: string): Collection => {
+    let collection = collections.get(plural);
+    if (collection === undefined) collections.set(plural, (collection = { objects: new Map(), listeners: new Set() }));
+    return collection;
   };
-  const of = (type: ResourceType) => (groupOf(type) === MANAGEMENT_GROUP ? collections.get(type.plural) : undefined);
+  const prefix = `/${MANAGEMENT_GROUP}/`;
+  const put = (key: string, object: KubeObject | undefined): Collection => {
+    const end = key.indexOf("/", prefix.length);
+    const collection = collectionOf(key.slice(prefix.length, end));
+    const rest = key.slice(end + 1);
+    if (object === undefined) collection.objects.delete(rest);
+    else collection.objects.set(rest, object);
+    return collection;
+  };
+  const of = (type: ResourceType) => (groupOf(type) === MANAGEMENT_GROUP ? collections.get(type.plural)?.objects : undefined);
   const onEvent = ({ type, key, object, previous }: StoreEvent) => {
     const change = { object: type === "deleted" ? undefined : object, previous };
-    put(key, change.object);
-    for (const listener of listeners) listener(change);
+    for (const listener of put(key, change.object).listeners) listener(change);
   };
   const present = await store.list({ prefix });
   for (const { key, object } of present.objects) put(key, object);
@@ -57,9 +69,10 @@ export async function followManagedObjects(store: Store): Promise<ManagedObjects
     get: (type, { namespace, name }) => of(type)?.get(type.namespaced && namespace !== "" ? `${namespace}/${name}` : name),
     of: (type) => of(type)?.values() ?? [],
     count: (type) => of(type)?.size ?? 0,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+    onChange(types, listener) {
+      const followed = types.map(({ plural }) => collectionOf(plural).listeners);
+      for (const listeners of followed) listeners.add(listener);
+      return () => followed.forEach((listeners) => listeners.delete(listener));
     },
     stop: () => watch.stop(),
   };

@@ -29,10 +29,10 @@ export function createMembership(objects: ManagedObjects): Membership {
   // Cached, since one request looks it up many times, for example for each object of a list.
   let known = new WeakMap<UserInfo, Caller>();
   for (const team of objects.of(TEAMS)) index.add(team);
-  objects.onChange(({ object, previous }) => {
-    if (previous?.kind === TEAMS.kind) index.drop(previous);
-    if (object?.kind === TEAMS.kind) index.add(object);
-    if ((object ?? previous)?.kind === TEAMS.kind) known = new WeakMap();
+  objects.onChange([TEAMS], ({ object, previous }) => {
+    if (previous !== undefined) index.drop(previous);
+    if (object !== undefined) index.add(object);
+    known = new WeakMap();
   });
   const judge = (user: UserInfo): Caller => {
     const subject = subjectOfUserName(user.name);

@@ -44,7 +44,6 @@ interface Watched {
 
 /** Keys expire by themselves: open watches are checked this often, in milliseconds. */
 const CHECK_EVERY_MS = 1_000;
-const WATCHED_KINDS: readonly string[] = [OWNED_ACCESS_KEYS.kind, TEAMS.kind, USERS.kind];
 
 /**
  * Creates a guard that follows no watches at first. It ends the watches of clients whose permissions have changed, with the status Expired,
@@ -85,9 +84,7 @@ export function createWatchGuard({ objects, membership, authentication, lives, c
       if (watches.size > 0) keepLooking();
     });
   };
-  objects.onChange(({ object, previous }) => {
-    if (WATCHED_KINDS.includes((object ?? previous)?.kind ?? "")) check();
-  });
+  objects.onChange([OWNED_ACCESS_KEYS, TEAMS, USERS], check);
   return {
     onWatch(user, end, caller) {
       const key = caller.extra?.[KEY_EXTRA]?.[0];

@@ -83,8 +83,8 @@ class Rounds implements VaultSync {
     this.#renewal = createTokenRenewal({ open: () => this.#open(), clock, random, logger, onWarning: () => this.#lookIn(SOON_MS) });
     this.#ends = [
       options.onSettings(() => this.#restart()),
-      options.objects.onChange(({ object, previous }) => {
-        if (object?.kind !== SHARED_SECRETS.kind || !options.settings().enabled) return;
+      options.objects.onChange([SHARED_SECRETS], ({ object, previous }) => {
+        if (object === undefined || !options.settings().enabled) return;
         const [now, before] = [object, previous].map((one) => vaultSource(one?.metadata.annotations));
         if (now !== undefined && !jsonEqual(now, before)) this.#lookIn(SOON_MS);
       }),

@@ -119,17 +119,29 @@ export function mediaTypeOf(request: IncomingMessage): string | undefined {
   return text === "" ? undefined : text;
 }
 
+/** The parsed body of a request. */
+export interface ParsedBody {
+  /** Undefined if the body is empty. */
+  readonly data: unknown;
+  /**
+   * The JSON text, in which a field may occur twice. Absent for YAML, which does not parse in that case, and for protobuf, where a repeated
+   * field is a list.
+   */
+  readonly json?: string;
+}
+
 /**
  * Parses the body of a request as YAML or protobuf if its media type says so, and otherwise as JSON. Protobuf requires a shape whose fields
- * have numbers. Returns undefined for an empty body.
+ * have numbers.
  *
  * @throws API_BAD_REQUEST when the body does not parse, API_ERROR (415) when its media type is not supported.
  */
-export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape, valuesMax }: BodyForm): unknown {
-  if (mediaType === PROTOBUF_TYPE && isReadable(shape) && bytes.length > 0) return parseProtobuf(bytes, shape);
+export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape, valuesMax }: BodyForm): ParsedBody {
+  if (mediaType === PROTOBUF_TYPE && isReadable(shape) && bytes.length > 0) return { data: parseProtobuf(bytes, shape) };
   if (mediaType !== undefined && !MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaType(MEDIA_TYPES);
-  if (bytes.length === 0) return undefined;
-  return mediaType === "application/yaml" ? parseYaml(bytes.toString(), valuesMax) : parseJsonBody(bytes.toString());
+  if (bytes.length === 0) return { data: undefined };
+  const text = bytes.toString();
+  return mediaType === "application/yaml" ? { data: parseYaml(text, valuesMax) } : parseJsonBody(text);
 }
 
 /** Expected form of a body. */
@@ -143,9 +155,10 @@ export interface BodyForm {
 const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
 /** @throws API_BAD_REQUEST when the text is not JSON or is nested too deeply. */
-export function parseJsonBody(text: string): unknown {
+export function parseJsonBody(text: string): Required<ParsedBody> {
+  const json = withoutLoneSurrogates(text);
   try {
-    return checkedDepth(JSON.parse(withoutLoneSurrogates(text)));
+    return { data: checkedDepth(JSON.parse(json)), json };
   } catch (error) {
     throw error instanceof SyntaxError ? notJson(error) : error;
   }

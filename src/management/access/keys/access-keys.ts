@@ -67,9 +67,9 @@ class KeyIndex implements AccessKeys {
   constructor(options: AccessKeysOptions) {
     const { objects } = (this.#options = options);
     for (const key of objects.of(OWNED_ACCESS_KEYS)) this.#keys.set(digestOf(key), key);
-    objects.onChange(({ object, previous }) => {
-      if (previous?.kind === OWNED_ACCESS_KEYS.kind) this.#keys.delete(digestOf(previous));
-      if (object?.kind === OWNED_ACCESS_KEYS.kind) this.#keys.set(digestOf(object), object);
+    objects.onChange([OWNED_ACCESS_KEYS], ({ object, previous }) => {
+      if (previous !== undefined) this.#keys.delete(digestOf(previous));
+      if (object !== undefined) this.#keys.set(digestOf(object), object);
     });
   }
 

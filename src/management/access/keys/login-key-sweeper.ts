@@ -82,9 +82,9 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
     timer = clock.schedule(waitMs, () => void (sweeping = sweep()));
   };
   for (const key of objects.of(OWNED_ACCESS_KEYS)) logins.change(undefined, key);
-  const unsubscribe = objects.onChange(({ object, previous }) => {
+  const unsubscribe = objects.onChange([OWNED_ACCESS_KEYS], ({ object, previous }) => {
     logins.change(previous, object);
-    if (!stopped && object?.kind === OWNED_ACCESS_KEYS.kind) lookAt(logins.areTooMany ? clock.now() : endOf(object));
+    if (!stopped && object !== undefined) lookAt(logins.areTooMany ? clock.now() : endOf(object));
   });
   lookAt(nextEnd());
   return {
@@ -133,10 +133,9 @@ class LoginCounts {
   }
 }
 
-/** The user whose login a key is; undefined for other objects. */
+/** The user whose login a key is; undefined for other keys. */
 function userOf(key: KubeObject): string | undefined {
-  if (key.kind !== OWNED_ACCESS_KEYS.kind || !isOfSignIn(key)) return undefined;
-  return specOf<KeySpec>(key).user;
+  return isOfSignIn(key) ? specOf<KeySpec>(key).user : undefined;
 }
 
 function createdAt({ metadata }: KubeObject): number {

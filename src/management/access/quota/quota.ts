@@ -50,7 +50,7 @@ export function createQuota({ objects, limits = {}, refused = () => {} }: QuotaO
   const { objects: objectsMax = OBJECTS_PER_OWNER_MAX, bytes: bytesMax = BYTES_PER_OWNER_MAX } = limits;
   const usage = new Usage();
   for (const type of KINDS) for (const object of objects.of(type)) usage.store(placeOf(object), chargeOf(object));
-  objects.onChange(({ object, previous }) => {
+  objects.onChange(KINDS, ({ object, previous }) => {
     const changed = object ?? previous;
     const charge = object && chargeOf(object);
     // A new object without a payer counts toward no quota, and has not done so before.

@@ -23,9 +23,8 @@ export interface Creators {
 export function createCreators(objects: ManagedObjects, types: readonly ResourceType[]): Creators {
   /** The number of rules that let a subject create, by kind, namespace and name. */
   const rules = new Map<string, number>();
-  const kinds = new Set(types.map(({ kind }) => kind));
   const count = (object: KubeObject | undefined, by: 1 | -1) => {
-    if (object === undefined || !kinds.has(object.kind) || !object.apiVersion.startsWith(`${MANAGEMENT_GROUP}/`)) return;
+    if (object === undefined) return;
     for (const place of placesOf(object)) {
       const left = (rules.get(place) ?? 0) + by;
       if (left === 0) rules.delete(place);
@@ -33,7 +32,7 @@ export function createCreators(objects: ManagedObjects, types: readonly Resource
     }
   };
   for (const type of types) for (const object of objects.of(type)) count(object, 1);
-  objects.onChange(({ object, previous }) => {
+  objects.onChange(types, ({ object, previous }) => {
     count(previous, -1);
     count(object, 1);
   });

@@ -30,9 +30,8 @@ const SOURCES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 export async function startDerivedRoles({ registry, objects, logger }: DerivedRoleOptions): Promise<KeyWorker> {
   const names: DerivedNames = new Map();
   const worker = createKeyWorker({ name: "derived-roles", logger, reconcile: (id) => reconcile({ registry, objects, names }, id) });
-  const unsubscribe = objects.onChange(({ object, previous }) => {
-    const changed = object ?? previous;
-    if (changed === undefined || !SOURCES.some(({ kind }) => kind === changed.kind)) return;
+  const unsubscribe = objects.onChange(SOURCES, ({ object, previous }) => {
+    const changed = (object ?? previous)!;
     const id = idOf(changed.kind, keyOf(changed));
     // Nothing follows from an object without rules, unless it had some.
     if (names.has(id) || (object !== undefined && rulesOf(object).length > 0)) worker.add(id);

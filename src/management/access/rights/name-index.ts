@@ -1,3 +1,4 @@
+import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { specOf } from "../../kinds/common.ts";
 import type { OwnedSpec } from "../../kinds/common.ts";
@@ -23,6 +24,9 @@ export interface NameIndex {
   users(use: "username" | "subject", name: string): readonly string[];
 }
 
+/** The types whose objects use names. */
+const NAMING: readonly ResourceType[] = [USERS, TEAMS, SHARED_SECRETS, OWNED_ACCESS_KEYS];
+
 /**
  * Indexes the names in stored objects, and follows their changes.
  *
@@ -41,8 +45,8 @@ export function createNameIndex(objects: ManagedObjects): NameIndex {
       if (left?.size === 0) holders.delete(place);
     }
   };
-  for (const type of [USERS, TEAMS, SHARED_SECRETS, OWNED_ACCESS_KEYS]) for (const object of objects.of(type)) add(object);
-  objects.onChange(({ object, previous }) => {
+  for (const type of NAMING) for (const object of objects.of(type)) add(object);
+  objects.onChange(NAMING, ({ object, previous }) => {
     if (previous !== undefined) drop(previous);
     if (object !== undefined) add(object);
   });
