@@ -60,13 +60,19 @@ const OPTIONAL = {
   configHash: "config-hash",
 } as const satisfies Partial<Record<keyof CopySource, string>>;
 
+/** The field of a source, and the annotation that holds it. */
+interface MarkerKey {
+  readonly field: string;
+  readonly key: string;
+}
+
 /** The keys of all markers below one prefix. */
 interface MarkerKeys {
   readonly vcluster: string;
   readonly managedBy: string;
   readonly namespaceLabel: string;
-  readonly required: readonly (readonly [field: string, key: string])[];
-  readonly optional: readonly (readonly [field: string, key: string])[];
+  readonly required: readonly MarkerKey[];
+  readonly optional: readonly MarkerKey[];
 }
 
 const keysByPrefix = new Map<string, MarkerKeys>();
@@ -76,7 +82,7 @@ function keysBelow(prefix: string): MarkerKeys {
   const known = keysByPrefix.get(prefix);
   if (known !== undefined) return known;
   const below = (fields: Readonly<Record<string, string>>) =>
-    Object.entries(fields).map(([field, key]) => [field, lasting(prefix + key)] as const);
+    Object.entries(fields).map(([field, key]) => ({ field, key: lasting(prefix + key) }));
   const keys = {
     vcluster: lasting(prefix + REQUIRED.vcluster),
     managedBy: lasting(prefix + MANAGED_BY),
@@ -124,7 +130,7 @@ export function writeMarkers(prefix: string, source: CopySource): { labels: Reco
   const keys = keysBelow(prefix);
   const annotations: Record<string, string> = {};
   for (const fields of [keys.required, keys.optional])
-    for (const [field, key] of fields) {
+    for (const { field, key } of fields) {
       const value = source[field as keyof CopySource];
       if (value !== undefined) annotations[key] = value;
     }
@@ -177,13 +183,15 @@ export function readMarkersInAnnotations(prefix: string, { metadata }: KubeObjec
 }
 
 function parseAnnotations(keys: MarkerKeys, annotations: StringMap = {}): CopySource | undefined {
-  const source: Record<string, string> = {};
-  for (const [field, key] of keys.required) {
+  // Most objects are no copies.
+  if (own(annotations, keys.vcluster) === undefined) return undefined;
+  const source: Record<string, string> = { vcluster: "", kind: "", namespace: "", name: "", uid: "", hostName: "", hostNamespace: "" };
+  for (const { field, key } of keys.required) {
     const value = own(annotations, key);
     if (value === undefined) return undefined;
     source[field] = value;
   }
-  for (const [field, key] of keys.optional) {
+  for (const { field, key } of keys.optional) {
     const value = own(annotations, key);
     if (value !== undefined) source[field] = value;
   }

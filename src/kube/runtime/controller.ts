@@ -208,35 +208,29 @@ class WorkerPool implements Controller {
   }
 
   async #work(): Promise<void> {
-    const { name, queue, chance } = this.#options;
+    const { name, queue, chance, clock, reconcile } = this.#options;
     const labels = () => ({ controller: name, reconcileID: chance.uuid().slice(0, ID_LENGTH) });
     for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
       const run = new Run(withFields(this.#logger, labels));
-      await this.#runOne(key, run);
+      const startedMs = clock.monotonic();
+      this.#setActive(this.#active + 1);
+      this.#runs.add(run);
+      this.#watch(run);
+      try {
+        this.#succeeded(key, await reconcile(key, run), run.logger);
+      } catch (error) {
+        this.#failed(key, error, run.logger);
+      }
+      run.limit?.cancel();
+      this.#runs.delete(run);
+      this.#setActive(this.#active - 1);
+      this.#metrics.observe("controller_runtime_reconcile_time_seconds", (clock.monotonic() - startedMs) / 1000, this.#labels);
       queue.done(key, run.cost);
       if (this.#whenDone.length > 0) for (const done of this.#whenDone.splice(0)) done();
       if (!run.isReplaced) continue;
       this.#slow -= 1;
       return;
     }
-  }
-
-  /** Never throws. */
-  async #runOne(key: string, run: Run): Promise<void> {
-    const { clock, reconcile } = this.#options;
-    const startedMs = clock.monotonic();
-    this.#setActive(this.#active + 1);
-    this.#runs.add(run);
-    this.#watch(run);
-    try {
-      this.#succeeded(key, await reconcile(key, run), run.logger);
-    } catch (error) {
-      this.#failed(key, error, run.logger);
-    }
-    run.limit?.cancel();
-    this.#runs.delete(run);
-    this.#setActive(this.#active - 1);
-    this.#metrics.observe("controller_runtime_reconcile_time_seconds", (clock.monotonic() - startedMs) / 1000, this.#labels);
   }
 
   /**

@@ -28,17 +28,18 @@ export interface MadeSlicesInput {
   /** The copy of Endpoints as the plan takes it for, and where it is to be read before anything is deleted. */
   readonly confirms: { readonly key: ObjectKey; readonly copy: KubeObject | undefined } | undefined;
   /** What readers see in the place of what goes, where it does not simply go with the copy. */
-  readonly standIns: readonly StandIn[];
-  /** Ids of slices that this process has made before: of one that is gone since, another writer may know why. */
-  readonly madeBefore: readonly string[];
+  readonly standIns: () => readonly StandIn[];
+  /** Slices that this process has made before, by id: of one that is gone since, another writer may know why. */
+  readonly madeBefore: ReadonlyMap<string, unknown>;
 }
 
 /** What is to be written, in order, and what people hear once all is written. */
 export interface MadeWrites extends PlannedSteps {
   /** The copy of Endpoints as it was taken for. */
   readonly confirms: MadeSlicesInput["confirms"];
-  readonly standIns: MadeSlicesInput["standIns"];
-  readonly madeBefore: MadeSlicesInput["madeBefore"];
+  readonly standIns: readonly StandIn[];
+  /** Ids of the slices that were made before. */
+  readonly madeBefore: readonly string[];
 }
 
 /** What is known of the Service beside its slices. */
@@ -84,7 +85,7 @@ function needsCopy({ madeBefore }: MadeWrites, operation: Operation): boolean {
  */
 export function planMadeSlices({ rules, made, desired, shown, left, confirms, standIns, madeBefore }: MadeSlicesInput): MadeWrites {
   // What stands stays: most times there is nothing at all.
-  if (desired === made && left.length === 0) return { operations: [], notes: [], confirms, standIns, madeBefore };
+  if (desired === made && left.length === 0) return { operations: [], notes: [], confirms, standIns: [], madeBefore: [] };
   const idOf = (slice: EndpointSlice) => formatKey(keyOf(slice));
   const there = new Map(made.map((slice) => [idOf(slice), slice]));
   const wanted = new Set(desired.map(idOf));
@@ -101,7 +102,8 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
     ...gone.map((slice) => deletion(slice, "Other slices show its backends, or the copy no longer has them", "none")),
     ...left.map((slice) => deletion(slice, "The slice was left behind by a mirror that no longer works", "none")),
   ];
-  return { operations: [...written, ...deletions], notes: [], confirms, standIns, madeBefore };
+  const operations = [...written, ...deletions];
+  return { operations, notes: [], confirms, standIns: standIns(), madeBefore: [...madeBefore.keys()] };
 }
 
 /** Reports whether a slice on the host is as desired. The values of excluded keys are ignored. */

@@ -12,6 +12,7 @@ import type { Metrics } from "../../../base/metrics.ts";
 import { formatKey, sameKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import { KeyMap } from "../../../kube/runtime/informer/object-cache.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
@@ -93,7 +94,7 @@ export function createServiceBackends(options: ServiceBackendsOptions): ServiceB
 
 class DecidedBackends implements ServiceBackends {
   readonly #options: ServiceBackendsOptions;
-  readonly #known = new Map<string, RememberedService>();
+  readonly #known = new KeyMap<RememberedService>();
   readonly #slices: Tracked;
   readonly #endpoints: Tracked;
   readonly #unpatched: UnpatchedSlices;
@@ -105,7 +106,7 @@ class DecidedBackends implements ServiceBackends {
     const side = (resource: ResourceType) => options.tracked.find(({ rules }) => rules.kind.resource === resource)!;
     this.#slices = side(ENDPOINT_SLICES);
     this.#endpoints = side(ENDPOINTS);
-    this.#unpatched = createUnpatchedSlices(this.#endpoints, this.#slices);
+    this.#unpatched = createUnpatchedSlices(this.#endpoints, this.#slices, options.router.slices!.of);
   }
 
   around(id: string, { kind }: Rules, { key, tenant, host }: PlannedObject): ServedBackends | undefined {
@@ -192,7 +193,7 @@ class DecidedBackends implements ServiceBackends {
 
   /** The last decision; the first one is made at once, so that nothing is planned without one. */
   #decide(service: ObjectKey): RememberedService {
-    return this.#known.get(formatKey(service)) ?? this.#look(service).known;
+    return this.#known.get(service) ?? this.#look(service).known;
   }
 
   #decideAgain(service: ObjectKey, known: RememberedService): RememberedService {
@@ -203,7 +204,7 @@ class DecidedBackends implements ServiceBackends {
   }
 
   #look(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
-    const before = this.#known.get(formatKey(service));
+    const before = this.#known.get(service);
     const version = this.#version(service);
     const collected = this.#collect(service, before?.made ?? new Map());
     const { seen } = collected;
@@ -225,7 +226,7 @@ class DecidedBackends implements ServiceBackends {
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
     if (decision.teller === "made" && isOver(since, MIRROR_WAIT_MS) && seen.mirror === "none") this.#mirrorRests = true;
     known.mirrorBehindSince = waits ? (since ?? now) : undefined;
-    if (before === undefined) this.#known.set(formatKey(service), known);
+    if (before === undefined) this.#known.set(service, known);
     return { known, collected };
   }
 
@@ -268,8 +269,7 @@ class DecidedBackends implements ServiceBackends {
 
   begin(service: ObjectKey, logger: Logger): ReconcileRun {
     const { hooks, metrics, router, writeLimiter } = this.#options;
-    const id = syncId(BACKENDS, service);
-    this.#unpatched.look(service, router.slices!.of(service), logger, () => aroundOf(this.#servicesOf(service)));
+    this.#unpatched.look(service, logger, () => aroundOf(this.#servicesOf(service)));
     if (this.#isSimple(service)) return createNoticeReconcile({ resource: ENDPOINT_SLICES });
     const { known, collected } = this.#lookAndTell(service);
     const writes = this.#plan(known, collected);
@@ -286,7 +286,7 @@ class DecidedBackends implements ServiceBackends {
     const undone = this.#undone(service, known, undoneEdits(this.#slices.rules, known, collected, operations));
     const isStill = (found: KubeObject | undefined) => isSameCopy(collected.copy, found, this.#endpoints.rules, service);
     const reconcile = beginReconcile({
-      ...{ id, hooks, logger, metrics, resource: ENDPOINT_SLICES },
+      ...{ id: syncId(BACKENDS, service), hooks, logger, metrics, resource: ENDPOINT_SLICES },
       machine: createMachine(madeSlicesStrategy({ reader: undone?.object, isStill })),
       start: { input: { ...writes, operations, notes: undone?.notes ?? [] }, outdatedTimes: known.outdatedTimes },
       known: { host: this.#slices.host },
@@ -325,7 +325,7 @@ class DecidedBackends implements ServiceBackends {
 
   /** Slices alone: each is copied for itself, however many there are, and nothing has to be decided before one goes. */
   #isSimple(service: ObjectKey): boolean {
-    const known = this.#known.get(formatKey(service));
+    const known = this.#known.get(service);
     if (known !== undefined && (known.held.size > 0 || known.moving.size > 0 || known.made.size > 0)) return false;
     const hasEndpoints = this.#endpoints.tenant.get(service) !== undefined || this.#atHost(service) !== undefined;
     const isSimple = !hasEndpoints && !this.#options.router.backends!.hasMade(service);
@@ -342,7 +342,7 @@ class DecidedBackends implements ServiceBackends {
 
   /** Decides again, and brings back what has something to do then. */
   #lookAndTell(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
-    const { decision: before, hasMade = false, hasCopy = false } = this.#known.get(formatKey(service)) ?? {};
+    const { decision: before, hasMade = false, hasCopy = false } = this.#known.get(service) ?? {};
     const looked = this.#look(service);
     const { known, collected } = looked;
     const { decision } = known;
@@ -378,8 +378,8 @@ class DecidedBackends implements ServiceBackends {
       left: decision.dropsMirrored && now - known.mirrorOwesSince! >= MIRROR_WAIT_MS ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
       // What was made of a copy that is gone goes with it.
-      standIns: copy === undefined ? [] : standInsOf(collected, decision.teller),
-      madeBefore: [...known.made.keys()],
+      standIns: () => (copy === undefined ? [] : standInsOf(collected, decision.teller)),
+      madeBefore: known.made,
     });
   }
 
@@ -395,6 +395,6 @@ class DecidedBackends implements ServiceBackends {
   #forgetRested(service: ObjectKey, known: RememberedService): void {
     const isGone = this.#endpoints.tenant.get(service) === undefined && this.#options.router.slices!.of(service).length === 0;
     if (isGone && known.held.size === 0 && known.moving.size === 0 && this.#options.router.backends!.of(service).length === 0)
-      this.#known.delete(formatKey(service));
+      this.#known.delete(service);
   }
 }

@@ -5,6 +5,7 @@ import { controllerOf } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { Surroundings } from "../../reconcile/rules/rules.ts";
 import type { Tracked } from "../run/reconcile.ts";
+import type { ServiceSlices } from "../state/service-slices.ts";
 
 /** Services that are each told of; of more than these a reader has understood. */
 const TOLD_MAX = 10;
@@ -12,23 +13,24 @@ const TOLD_MAX = 10;
 /** Tells of Services for which users have written slices, on which patches of `endpoints` do not act. */
 export interface UnpatchedSlices {
   /** Looks at the slices of one Service. Each Service is told of once. */
-  look(service: ObjectKey, slices: readonly ObjectKey[], logger: Logger, around: () => Surroundings): void;
+  look(service: ObjectKey, logger: Logger, around: () => Surroundings): void;
 }
 
 /** Starts with nothing reported. Nothing is ever reported if slices have their own patches, or Endpoints have none. */
-export function createUnpatchedSlices(endpoints: Tracked, slices: Tracked): UnpatchedSlices {
+export function createUnpatchedSlices(endpoints: Tracked, slices: Tracked, slicesOf: ServiceSlices["of"]): UnpatchedSlices {
   const told = new Set<string>();
   const isUnequal = endpoints.rules.patches.length > 0 && slices.rules.patches.length === 0;
   return {
-    look(service, keys, logger, around) {
+    look(service, logger, around) {
+      if (!isUnequal || told.size >= TOLD_MAX) return;
       const id = formatKey(service);
-      if (!isUnequal || told.size >= TOLD_MAX || told.has(id)) return;
+      if (told.has(id)) return;
       const isUsers = (key: ObjectKey) => {
         const slice = slices.tenant.get(key);
         if (slice === undefined || controllerOf(slice) !== undefined) return false;
         return decideCopy(slices.rules, key, slice, around()).action === "copy";
       };
-      if (!keys.some(isUsers)) return;
+      if (!slicesOf(service).some(isUsers)) return;
       told.add(id);
       logger.warn("Patches of endpoints have no effect on slices that users have written for a Service", {
         service: id,

@@ -212,7 +212,7 @@ class GuardedCluster implements ClusterGuard {
     let ended = false;
     try {
       for await (const event of client.watch(resource, stream.options)) {
-        await stream.pass(event);
+        if (!stream.passes) await stream.pass(event);
         yield event;
       }
       await stream.settle();
@@ -268,6 +268,11 @@ class GuardedStream {
         this.#end();
       },
     ));
+  }
+
+  /** Nothing is to be waited for: so it is for nearly all events. */
+  get passes(): boolean {
+    return this.#known && this.#failure === undefined;
   }
 
   async pass({ type }: WatchEvent): Promise<void> {

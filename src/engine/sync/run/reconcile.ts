@@ -202,7 +202,7 @@ export function showPlan(
  * createNoticeReconcile({ resource: SECRETS, requeueAfterMs: 20 }).request.type; // "done"
  */
 export function createNoticeReconcile({ resource, users = [], notes = [], requeueAfterMs }: NoticeOptions): ReconcileRun {
-  if (users.length === 0 && requeueAfterMs === undefined) return { resource, request: NOTHING_TO_DO, *answer() {} };
+  if (users.length === 0 && requeueAfterMs === undefined) return nothingToDo(resource);
   const reports = users.slice(0, READERS_MAX).map((object): Request => ({ type: "report", object, notes }));
   const ending = withDelay({ result: "settled" }, requeueAfterMs);
   const requests: readonly Request[] = [...reports, { type: "done", ending }];
@@ -218,7 +218,12 @@ export function createNoticeReconcile({ resource, users = [], notes = [], requeu
   };
 }
 
-const NOTHING_TO_DO: Request = { type: "done", ending: { result: "settled" } };
+/** So end most reconciles. */
+const nothingToDo = remembered((resource: ResourceType): ReconcileRun => ({
+  resource,
+  request: { type: "done", ending: { result: "settled" } },
+  *answer() {},
+}));
 
 interface NoticeOptions {
   readonly resource: ResourceType;

@@ -61,10 +61,6 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     madeOf.set(service, (madeOf.get(service) ?? new Set()).add(id));
   }
 
-  function servicesAt(place: string): readonly string[] {
-    return [...(services.get(place) ?? [])];
-  }
-
   /** Told of with each change of something of the Service. */
   function know(id: string, service: ObjectKey): void {
     if (known.has(id)) return;
@@ -82,12 +78,11 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     if (made !== undefined) know(service!, { namespace: made.namespace, name: made.name });
     noteMade(id, service);
     const stripped = labelled === undefined && behind === undefined ? copyNameIn(slice as EndpointSlice) : undefined;
-    const places = [
-      ...(stripped === undefined ? [] : [formatKey({ namespace: slice.metadata.namespace ?? "", name: stripped })]),
-      ...(labelled === undefined ? [] : [formatKey(labelled)]),
-      ...(made === undefined ? [] : [formatKey({ namespace: made.hostNamespace, name: made.hostName })]),
-    ];
-    return [...new Set(places)];
+    const places = new Set<string>();
+    if (stripped !== undefined) places.add(formatKey({ namespace: slice.metadata.namespace ?? "", name: stripped }));
+    if (labelled !== undefined) places.add(formatKey(labelled));
+    if (made !== undefined) places.add(formatKey({ namespace: made.hostNamespace, name: made.hostName }));
+    return [...places];
   }
 
   return {
@@ -105,13 +100,15 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
         else placesOf.set(id, now);
       }
       // Services from which it was made may be elsewhere by now, or share their place with another.
-      const told = [written, madeBefore, madeFor.get(id), ...[...new Set([...before, ...now])].flatMap(servicesAt)];
-      return [...new Set(told)].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
+      const told = new Set([written, madeBefore, madeFor.get(id)]);
+      for (const places of [before, now]) for (const place of places) for (const service of services.get(place) ?? []) told.add(service);
+      return [...told].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
     },
     of(service) {
       const place = placeOf(translator, service);
-      const ids = new Set([...((place && slices.get(place)) ?? []), ...(madeOf.get(formatKey(service)) ?? [])]);
-      return [...ids].map(parseKey);
+      const ids = new Set(place && slices.get(place));
+      for (const id of madeOf.get(formatKey(service)) ?? []) ids.add(id);
+      return Array.from(ids, parseKey);
     },
     expect: (hostKey, service) => void expected.set(formatKey(hostKey), formatKey(service)),
     touch(service, change) {
@@ -125,7 +122,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     rests: (service) => void resting.add(formatKey(service)),
     version: (service) => versions.get(formatKey(service)) ?? 0,
     hasMade: (service) => madeOf.has(formatKey(service)),
-    servicesAt: (hostService) => servicesAt(formatKey(hostService)).map(parseKey),
+    servicesAt: (hostService) => Array.from(services.get(formatKey(hostService)) ?? [], parseKey),
     madeFor(hostKey) {
       const slice = host.get(hostKey);
       if (slice === undefined || ourMarkers(rules, slice, ENDPOINT_SLICES) !== undefined) return undefined;

@@ -9,7 +9,7 @@ import type { Translator } from "../../translate/translator.ts";
 export interface ServiceSlices {
   /** Takes note of a slice as it is now. Returns the Services that it belonged to and belongs to. */
   look(key: ObjectKey, slice: KubeObject | undefined): readonly ObjectKey[];
-  of(service: ObjectKey): readonly ObjectKey[];
+  readonly of: (service: ObjectKey) => readonly ObjectKey[];
   /** The slices of the Service that has this host key. */
   ofHost(hostService: ObjectKey): readonly ObjectKey[];
   serviceOf(slice: ObjectKey): ObjectKey | undefined;

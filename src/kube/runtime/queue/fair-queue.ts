@@ -47,9 +47,9 @@ export class Fifo<Value> {
     this.#cursor ??= this.#entries.entries();
     let step = this.#cursor.next();
     if (step.done) step = (this.#cursor = this.#entries.entries()).next();
-    const [key, value] = step.value!;
-    this.#entries.delete(key);
-    return [key, value];
+    const entry = step.value!;
+    this.#entries.delete(entry[0]);
+    return entry;
   }
 
   clear(): void {
@@ -91,7 +91,7 @@ export class FairQueue<Value> {
   }
 
   has(key: string): boolean {
-    return this.#flows.get(this.#flowOf(key))?.keys.has(key) === true;
+    return this.#size > 0 && this.#flows.get(this.#flowOf(key))?.keys.has(key) === true;
   }
 
   /** Appends a key that the queue does not hold. */

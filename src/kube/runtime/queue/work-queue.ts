@@ -246,7 +246,7 @@ class KeyedQueue implements WorkQueue {
   }
 
   #startOf(priority: Priority): string | undefined {
-    const next = this.#queues[priority].shift((flow) => this.#runs(flow) < this.#runningMax);
+    const next = this.#queues[priority].shift(this.#mayRun);
     if (next === undefined) return undefined;
     this.#freshInARow = priority === "fresh" ? this.#freshInARow + 1 : 0;
     const [key, addedMs] = next;
@@ -259,6 +259,8 @@ class KeyedQueue implements WorkQueue {
     this.#reportDepth();
     return key;
   }
+
+  readonly #mayRun = (flow: string): boolean => this.#runs(flow) < this.#runningMax;
 
   #runs(flow: string): number {
     return this.#runningOf.get(flow) ?? 0;
