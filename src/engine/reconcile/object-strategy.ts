@@ -14,7 +14,7 @@ import type { PlanQuestion, ReconcileState, ReconcileStrategy, LiveRead } from "
 import { planInPieces } from "./plan.ts";
 import type { Planner } from "./plan.ts";
 import { isCopying, sourceVersion } from "./plan-types.ts";
-import type { Note, Plan, PlanInput, Operation } from "./plan-types.ts";
+import type { Note, Plan, PlanInput } from "./plan-types.ts";
 import type { Rules, StandIn } from "./rules/rules.ts";
 import { jsonEqual } from "../../base/json.ts";
 import { seesHostObject } from "./convert/to-host.ts";
@@ -57,7 +57,9 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       return { ...input, [SERVICE_OF[name as keyof typeof SERVICE_OF]]: found };
     },
     check({ input, checked }, operation) {
-      const standIns = standInsOfWrite(operation, input);
+      // What must show readers the backends before a write removes these elsewhere: the write deletes a copy, or makes the host's mirror
+      // remove its slices.
+      const standIns = operation.side === "host" && operation.action !== "create" ? (input.backends?.standIns ?? []) : [];
       const standIn = standIns[checked];
       if (standIn !== undefined) return checkOf(standIn);
       if (checked > standIns.length) return undefined;
@@ -159,14 +161,6 @@ export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Pl
     jsonEqual(planned.metadata.annotations, stored.metadata.annotations) &&
     jsonEqual({ ...planned, metadata: undefined }, { ...stored, metadata: undefined })
   );
-}
-
-/**
- * The objects that must show readers the backends before a write removes these elsewhere: the write deletes a copy, or makes the host's
- * mirror remove its slices.
- */
-function standInsOfWrite({ side, action }: Operation, { backends }: PlanInput): readonly StandIn[] {
-  return side === "host" && action !== "create" ? (backends?.standIns ?? []) : [];
 }
 
 /** Returns the request that reads a stand-in from the API server, and a check of its result. */

@@ -157,19 +157,17 @@ let nextRead = 0;
 /** Reads the markers of `object`; undefined unless all of them are present and agree with each other. The object must not change. */
 export function readMarkers(prefix: string, object: KubeObject): CopySource | undefined {
   for (const read of lastRead) if (read.object === object && read.prefix === prefix) return read.source;
-  const source = parseMarkers(prefix, object);
+  const keys = keysBelow(prefix);
+  const { labels = {}, annotations } = object.metadata;
+  const said = parseAnnotations(keys, annotations);
+  const isAgreed =
+    said !== undefined &&
+    own(labels, keys.managedBy) === managedByValue(said.vcluster) &&
+    own(labels, keys.namespaceLabel) === said.namespace;
+  const source = isAgreed ? said : undefined;
   lastRead[nextRead] = { prefix, object, source };
   nextRead = (nextRead + 1) % LAST_READ_MAX;
   return source;
-}
-
-function parseMarkers(prefix: string, object: KubeObject): CopySource | undefined {
-  const keys = keysBelow(prefix);
-  const { labels = {}, annotations } = object.metadata;
-  const source = parseAnnotations(keys, annotations);
-  // Most objects are no copies, and this runs for every event.
-  if (source === undefined || own(labels, keys.managedBy) !== managedByValue(source.vcluster)) return undefined;
-  return own(labels, keys.namespaceLabel) === source.namespace ? source : undefined;
 }
 
 /**

@@ -204,7 +204,10 @@ function* patchedBody(rules: Rules, { tenant, host, hostKey }: PatchedFrom): Gen
   const known = memory?.get(tenant);
   if (known !== undefined && (known.forAnyHost || host === known.from.host) && sameKey(hostKey, known.from.hostKey)) return known;
   const translated = translate(rules, tenant, hostKey);
-  const patched = yield* applyPatchesInPieces(rules.patches, translated, patchOptions(rules, { tenant, host, hostKey }));
+  const patched =
+    rules.patches.length === 0
+      ? { object: translated, outcomes: [], references: [], blocked: false }
+      : yield* applyPatchesInPieces(rules.patches, translated, patchOptions(rules, { tenant, host, hostKey }));
   yield;
   const made = { patched, admission: rules.kind.admitBody(patched.object, rules) };
   if (memory === undefined) return made;

@@ -79,8 +79,8 @@ export function createStatusRecords(clock: Clock): StatusRecords {
       return lagMs;
     },
     settled(id, input) {
-      const known = records.get(id)?.fingerprint ?? UNSETTLED;
-      if (known === UNSETTLED || !sameFingerprint(known, fingerprintOf(input))) return false;
+      const [known, now] = [records.get(id)?.fingerprint ?? UNSETTLED, fingerprintOf(input)];
+      if (known.length !== now.length || known.some((part, at) => part !== now[at])) return false;
       changedAt.delete(id);
       return true;
     },
@@ -102,12 +102,6 @@ type Fingerprint = readonly unknown[];
 
 /** That of no input. */
 const UNSETTLED: Fingerprint = [];
-
-function sameFingerprint(one: Fingerprint, other: Fingerprint): boolean {
-  if (one.length !== other.length) return false;
-  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false;
-  return true;
-}
 
 function fingerprintOf({
   tenant,

@@ -165,12 +165,11 @@ class KeyedQueue implements WorkQueue {
     if (this.#closed) return;
     if (afterMs > 0) return this.#addLater(key, priority, afterMs);
     const running = this.#running.get(key);
-    if (running === undefined) return this.#enqueue(key, priority);
-    if (running.again === undefined) this.#metrics.count("workqueue_adds_total", this.#labels);
-    if (running.again !== "fresh") running.again = priority;
-  }
-
-  #enqueue(key: string, priority: Priority): void {
+    if (running !== undefined) {
+      if (running.again === undefined) this.#metrics.count("workqueue_adds_total", this.#labels);
+      if (running.again !== "fresh") running.again = priority;
+      return;
+    }
     if (this.#queues.fresh.has(key)) return;
     const since = this.#queues.background.has(key);
     if (since && priority === "background") return;
