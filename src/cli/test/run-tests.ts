@@ -75,9 +75,13 @@ async function runFile(file: string, options: RunTestsOptions, { terminal, engin
 async function writeGolden({ err }: Pick<Terminal, "err">, suite: string, { file, text }: GoldenWrite): Promise<void> {
   if (![".", dirname(suite)].some((folder) => isBelow(file, folder))) {
     const hint = "Keep golden files next to the tests, or run from a folder that contains both";
-    throw new EngineError("CONFIG_FILE", `Refusing to write "${file}": it is outside both the folder of ${suite} and the working directory`, {
-      details: { hint },
-    });
+    throw new EngineError(
+      "CONFIG_FILE",
+      `Refusing to write "${file}": it is outside both the folder of ${suite} and the working directory`,
+      {
+        details: { hint },
+      },
+    );
   }
   try {
     await createFolders(dirname(file), 0o777);
