@@ -53,6 +53,6 @@ test("its numbers are those of the source", () => {
   expect(text).toContain(`at most ${pagesMax} pages`);
   const parsed = parseManagementConfig("");
   if (!parsed.ok) throw new Error("The empty configuration is valid");
-  expect(text).toContain(`(default ${parsed.config.auth.identityRefreshSeconds}; 0 disables it)`);
+  expect(text).toContain(`(default ${parsed.config.auth.identityRefreshSeconds}; 0 disables this)`);
   expect(text).toContain(`(default ${parsed.config.auth.identityStaleSeconds}; 0 for never)`);
 });
