@@ -105,12 +105,12 @@ export interface TurnContext {
 }
 
 /** Without decisions, slices made from Endpoints may be left over from earlier. */
-function handBackOf({ rules, host, logger, clock, enqueue }: SyncCoreOptions, mayHaveMade: boolean): HandBack | undefined {
+function handBackOf({ rules, host, logger, clock, enqueue }: SyncCoreOptions): HandBack | undefined {
   const endpoints = rules.find(({ kind, enabled }) => enabled && kind.resource === ENDPOINTS);
   const slices = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
   if (endpoints === undefined || slices?.decidesBackends === true) return undefined;
   const synced = slices && { slices: () => host.source(ENDPOINT_SLICES).list() };
-  return createHandBack({ rules: endpoints, logger, clock, enqueue, mayHaveMade, ...synced });
+  return createHandBack({ rules: endpoints, logger, clock, enqueue, ...synced });
 }
 
 /**
@@ -141,7 +141,6 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const services = sides.get(SERVICES.plural) ?? { tenant: tenant.source(SERVICES), host: host.source(SERVICES) };
   const records = createStatusRecords(clock);
   const decides = rules.some(({ decidesBackends }) => decidesBackends === true);
-  memory.mayHaveMade ||= decides;
   const lanes = createLanes({ enqueue: options.enqueue, laneOf: (id) => (decides ? copyOfId(id) : undefined) });
   const { enqueue } = lanes;
   const router = addEventHandlers({ tenant, host, rules, enqueue, changed: records.changed });
@@ -160,7 +159,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   });
   const backends =
     router.backends && createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, shown, enqueue });
-  const handBack = handBackOf(options, memory.mayHaveMade);
+  const handBack = handBackOf(options);
   const slicesShown = handBack !== undefined && sides.has(ENDPOINT_SLICES.plural) ? host.source(ENDPOINT_SLICES) : undefined;
   const endHandBack = slicesShown?.onChange((key) => {
     const slice = slicesShown.get(key);

@@ -1,10 +1,10 @@
 /**
  * Undoes `backends: auto` when it no longer applies, because slices that were made from Endpoints would go stale. First, the label that
  * disables the host's mirror is removed; then the made slices are removed, once the mirror or copies of the tenant's slices show the same
- * backends. If only Endpoints are copied, only copies with the label are checked: a syncer that has never made slices does not request any. A
- * copy gets the label after its slices were made, so a process that has decided before checks all.
- * There, nothing shows a slice that a process before this one has requested and that the host creates only now. So these copies keep the label,
- * with the value "false", until no such request can be under way, and are then checked once more.
+ * backends. If only Endpoints are copied, a list at the start shows what was made, also of copies that have no label: a copy gets it only after
+ * its slices were made, and a process can end in between. The list lacks a slice that an earlier process has requested and that the host
+ * creates only now. So copies of which something was made keep the label, with the value "false", until no such request can be under way, and
+ * what was made is then listed once more.
  *
  * @module
  */
@@ -45,8 +45,6 @@ export interface HandBackOptions {
   readonly clock: Clock;
   /** Slices of the host, where they are synced: what was made is among them. */
   readonly slices?: (() => readonly KubeObject[]) | undefined;
-  /** This process has decided before: slices may have been made of copies that have no label yet. Default false. */
-  readonly mayHaveMade?: boolean;
   enqueue(id: string): void;
 }
 
@@ -97,11 +95,14 @@ class RunningHandBack implements HandBack {
   #left: Set<string> | undefined;
   /** When the first look was: whatever an earlier process has sent was sent before. */
   #since: number | undefined;
+  /** Nothing was made that is unknown: a cache shows all, or all was listed when nothing more could come. */
+  #knowsAll: boolean;
   #times = 0;
   #toldLeft = false;
 
   constructor(options: HandBackOptions) {
     this.#options = options;
+    this.#knowsAll = options.slices !== undefined;
   }
 
   around(_id: string, { kind }: Rules, { key, host, slices }: PlannedObject): ServedBackends | undefined {
@@ -147,37 +148,37 @@ class RunningHandBack implements HandBack {
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
     const { rules, logger, clock } = this.#options;
     this.#since ??= clock.monotonic();
-    // Only what is listed from then on shows all that was sent.
+    // Where slices are not synced, only what is listed from then on shows all that was sent.
     const lateMs = this.#options.slices === undefined ? this.#since + LATE_WRITES_MS - clock.monotonic() : 0;
+    const mayGrow = lateMs > 0;
     const all = host.source(ENDPOINTS).list();
     // One whose markers are taken away is no copy for now, and the cache can lack a copy or label that was only just written: these are looked at later.
     this.#looked.clear();
-    const copies = all.filter((copy) => this.#isLeft(copy)) as Endpoints[];
-    const gone = this.#goneAmong(all);
-    if (copies.length === 0 && gone.length === 0) return {};
-    const slices = await this.#slicesOf(host);
-    const found = slices && this.#sorted(slices);
+    const looksForAll = !this.#knowsAll;
+    const listed = looksForAll ? await this.#slicesOf(host) : undefined;
+    if (!mayGrow) this.#knowsAll = true;
+    const copies = all.filter((copy) => this.#isLeft(copy, listed)) as Endpoints[];
+    const gone = this.#goneAmong(all, listed);
+    const rest = mayGrow && listed !== undefined ? { requeueAfterMs: lateMs } : {};
+    if (copies.length === 0 && gone.length === 0) return rest;
+    const found = looksForAll ? listed : await this.#slicesOf(host);
     const left = [];
     const kept: ObjectKey[] = [];
-    const mayGrow = lateMs > 0;
-    let isLate = false;
     for (const copy of copies) {
       const place = formatKey(keyOf(copy));
       this.#looked.add(place);
       const result = found === undefined ? this.#keep(copy) : await this.#handBack(host, copy, found, mayGrow);
       if (result === "waits") left.push(place);
-      if (result === "late") isLate = true;
       if (result === "kept") kept.push(keyOf(copy));
     }
     for (const place of gone) {
       const result = found === undefined ? "kept" : await this.#removeOfGone(host, place, found, mayGrow);
       if (result === "waits") left.push(place);
-      if (result === "late") isLate = true;
       if (result === "kept") kept.push(parseKey(place));
     }
     this.#tellKept(kept);
     // What may not be removed is not tried again, and the rest goes on by itself.
-    if (left.length === 0) return isLate ? { requeueAfterMs: lateMs } : {};
+    if (left.length === 0) return rest;
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
       logger.warn(
@@ -192,12 +193,12 @@ class RunningHandBack implements HandBack {
     return { requeueAfterMs: Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS) };
   }
 
-  #isLeft(copy: KubeObject): boolean {
+  #isLeft(copy: KubeObject, listed: FoundSlices | undefined): boolean {
     const place = formatKey(keyOf(copy));
     const state = this.#states.get(place);
     // What is known needs no label any more.
-    const { slices, mayHaveMade } = this.#options;
-    const isTraced = slices !== undefined || mayHaveMade === true || copy.metadata.labels?.[SKIP_MIRROR] !== undefined || state === "made";
+    const isKnown = state === "made" || listed?.made.has(place) === true;
+    const isTraced = this.#options.slices !== undefined || isKnown || copy.metadata.labels?.[SKIP_MIRROR] !== undefined;
     return isTraced && state !== "done" && state !== "clean" && this.#mayBeLeft(place) && this.#isOurs(copy);
   }
 
@@ -206,6 +207,7 @@ class RunningHandBack implements HandBack {
     this.#states.delete(place);
     this.#looked.delete(place);
     this.#since = undefined;
+    this.#knowsAll = this.#options.slices !== undefined;
   }
 
   #isOurs(copy: KubeObject): boolean {
@@ -213,11 +215,11 @@ class RunningHandBack implements HandBack {
   }
 
   /** Host keys of copies of which slices were made, and that are not there any more. */
-  #goneAmong(copies: readonly KubeObject[]): readonly string[] {
+  #goneAmong(copies: readonly KubeObject[], listed: FoundSlices | undefined): readonly string[] {
     const standing = new Set(copies.map((copy) => formatKey(keyOf(copy))));
     for (const place of standing) this.#gone.delete(place);
     const known = [...this.#states].flatMap(([place, state]) => (state === "made" ? [place] : []));
-    const left = [...(this.#placesLeft() ?? [])].filter((place) => this.#states.get(place) !== "done");
+    const left = [...(this.#placesLeft() ?? listed?.made.keys() ?? [])].filter((place) => this.#states.get(place) !== "done");
     return [...new Set([...known, ...left])].filter((place) => !standing.has(place));
   }
 
@@ -295,8 +297,8 @@ class RunningHandBack implements HandBack {
     return "kept";
   }
 
-  /** Undefined without the right to see slices. */
-  async #slicesOf({ list }: ClusterAccess): Promise<readonly EndpointSlice[] | undefined> {
+  /** Lists the syncer's slices. Undefined without the right to see slices. */
+  async #slicesOf({ list }: ClusterAccess): Promise<FoundSlices | undefined> {
     const { translator } = this.#options.rules;
     const labelSelector = `${translator.markerPrefix}${MANAGED_BY}=${managedByValue(translator.vcluster.name)}`;
     const targets = translator.targetNamespaces();
@@ -305,11 +307,11 @@ class RunningHandBack implements HandBack {
       const lists = await Promise.all(
         scopes.map((scope) => (list === undefined ? Promise.resolve([]) : list(ENDPOINT_SLICES, { ...scope, labelSelector }))),
       );
-      return lists.flat() as EndpointSlice[];
+      return this.#sorted(lists.flat() as EndpointSlice[]);
     } catch (error) {
       if (isEngineError(error, "API_FORBIDDEN")) return undefined;
       // A cluster that has no slices at all has none of ours.
-      if (isEngineError(error, "API_NOT_FOUND")) return [];
+      if (isEngineError(error, "API_NOT_FOUND")) return this.#sorted([]);
       throw error;
     }
   }
@@ -325,7 +327,7 @@ class RunningHandBack implements HandBack {
       else before.push(slice);
     };
     for (const slice of slices) {
-      put(found.made, placeOf(madeFrom(prefix, slice)), slice);
+      put(found.made, this.#placeOfOurs(slice), slice);
       if (slice.metadata.labels?.[SLICE_MANAGER] === MIRROR) put(found.mirrored, placeOf(endpointsBehind(prefix, slice)), slice);
       const service = ourMarkers(rules, slice, ENDPOINT_SLICES) && serviceOfSlice(slice);
       put(found.beside, service && formatKey(service), slice);

@@ -6,8 +6,6 @@ import type { Expectations } from "./expectations.ts";
 export interface SyncState {
   /** The newest that is known of one cache's objects; the same for the same cache every time. */
   latest(source: ObjectSource): Expectations;
-  /** Slices may have been made of copies that have no label yet that tells of it. */
-  mayHaveMade: boolean;
   close(): void;
 }
 
@@ -15,7 +13,6 @@ export interface SyncState {
 export function createSyncState(): SyncState {
   const known = new Map<ObjectSource, Expectations>();
   return {
-    mayHaveMade: false,
     latest(source) {
       const latest = known.get(source) ?? createExpectations(source);
       known.set(source, latest);
