@@ -26,7 +26,7 @@ shows the results for a small platform with every kind of caller. The whole tabl
 page, comes from a model that is independent of the code, and \`test/management/permission-table.test.ts\` sends each of them.
 
 - yes: the request is allowed. In a list or watch, the object is shown.
-- hidden: the list or watch leaves out the object. Every authenticated user may list; a list contains the objects that its reader may list.
+- hidden: the list or watch leaves out the object. Every authenticated user may send list requests; the response contains only the objects for which that user has list permission.
 - –: 403. 401: the key is missing, unknown or disabled. 405: no caller can do that here.
 
 ## Callers

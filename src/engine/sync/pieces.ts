@@ -44,7 +44,7 @@ export interface PiecesOptions {
   readonly breathe?: () => Promise<void>;
 }
 
-/** Creates a scheduler for work in pieces, which has no work at first. */
+/** Creates a scheduler that runs work in pieces. It starts with nothing to run. */
 export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }: PiecesOptions): Pieces {
   const told = new Set<string>();
   const waiting = new FairQueue<() => void>(flowOfPlace);

@@ -339,7 +339,7 @@ describe("a second identity", () => {
     if (parsed.ok) await platform.management.configure(parsed.config);
     const answers = [await link(jane.client.key, codes[0]!), await post(`${platform.management.url}/auth/exchange`, codes[1]!)];
     expect(answers.map(({ status, body }) => [status, body["message"]])).toEqual(
-      Array.from({ length: 2 }, () => [401, "the connector now has another provider: start again"]),
+      Array.from({ length: 2 }, () => [401, "the connector was changed or removed during the sign-in: sign in again"]),
     );
   });
 

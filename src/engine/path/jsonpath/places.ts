@@ -21,8 +21,8 @@ export function noPlaces(): JsonPathNode {
 }
 
 /**
- * Adds the place at `keys` below `root`. Keys that are not own elements or members all the way down are left out, so that neither
- * `length` nor a character of a string counts as found. List elements may be selected by digits.
+ * Adds the place at `keys` below `root`, if each key is an own element or member of the value before it: neither `length` nor a character
+ * of a string counts as found. The index of a list element may also be a string of digits.
  */
 export function addPlace(places: JsonPathNode, root: unknown, keys: readonly PathStep[]): void {
   const steps = stepsTo(root, keys);

@@ -112,7 +112,7 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
     const { connector, place } = finished.identity;
     const now = findConnector(config(), connector);
     if (place !== undefined && (now === undefined || placeOf(now) !== place))
-      throw unauthorized("the connector now has another provider: start again");
+      throw unauthorized("the connector was changed or removed during the sign-in: sign in again");
     return finished;
   };
 

@@ -142,7 +142,7 @@ const TEST = {
       type: "literals",
       values: ["applied", "unchanged", "error", "denied", "rejected"],
       description:
-        "The overall result. applied: a patch changed something and none failed. unchanged: no patch changed anything or failed. error: a patch failed. denied: a patch touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
+        "The overall result. applied: a patch changed something and none failed. unchanged: no patch changed anything, and none failed. error: a patch failed. denied: a patch touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
     },
     error: ERROR,
     patches: {

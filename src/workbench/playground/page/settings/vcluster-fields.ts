@@ -9,7 +9,7 @@ export interface VClusterFields {
   set(vcluster: ShownVCluster): void;
 }
 
-/** Fields that call `onEdit` with what the user types. A text that is not a valid name is not applied, and the field reports it. */
+/** Creates fields that call `onEdit` when the user edits them. Text that is not a valid name is not applied, and the field marks it as invalid. */
 export function createVClusterFields(onEdit: () => void): VClusterFields {
   const name = createField("Name of the virtual cluster: context.vcluster.name", onEdit);
   const namespace = createField("Its namespace on the host: context.vcluster.namespace", onEdit);
