@@ -26,7 +26,7 @@ import type { KnownCallers } from "./http/limits/pace.ts";
 import { createPace } from "./http/limits/pace.ts";
 import type { Pace } from "./http/limits/pace.ts";
 import { createPrinters } from "./http/printers.ts";
-import { originForm, parsePlace, targetOrFault } from "./http/request-target.ts";
+import { parsePlace, targetOrFault, useOriginForm } from "./http/request-target.ts";
 import type { RequestPlace, ResourceTarget } from "./http/request-target.ts";
 import {
   BODY_BYTES_MAX,
@@ -215,8 +215,8 @@ class Serving {
     // Clients with a connection are to find another server.
     if (!this.ready) response.setHeader("Connection", "close");
     const { basePath = "", addressOf = remoteAddressOf } = this.#options;
-    request.url = originForm(request.url ?? "/");
-    const place = parsePlace(request.url, basePath);
+    useOriginForm(request);
+    const place = parsePlace(request.url ?? "/", basePath);
     const leave = this.#connections.use(request.socket);
     const caller = place.open ? undefined : this.#callers.whose(request.headers.authorization, () => addressOf(request), request.socket);
     const turn = caller === undefined ? undefined : this.#pace.turnOf(caller);

@@ -64,6 +64,12 @@ testCommand("eval", [
     ],
   },
   {
+    why: "takes deep values",
+    argv: ["eval", "value.length", "--value", "-"],
+    stdin: `${"[".repeat(4_000)}${"]".repeat(4_000)}`,
+    out: "1\n",
+  },
+  {
     why: "runs once per match of a path",
     argv: ["eval", "context.path", "--object", "endpoints.yaml", "--path", "subsets[*].addresses[*].ip"],
     out: "subsets[0].addresses[0].ip\n---\nsubsets[0].addresses[1].ip\n---\nsubsets[0].addresses[2].ip\n",

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { isEngineError } from "../../base/errors.ts";
 import type { EngineError } from "../../base/errors.ts";
 import { badRequest } from "../types/status.ts";
@@ -94,15 +95,14 @@ const OPEN = /^\/(version|(healthz|livez|readyz)(\/[a-z]+)?)$/;
 const WELL_KNOWN = "/.well-known/";
 
 /**
- * Returns the path and query of a request target. A server must also accept the absolute form, which proxies use (RFC 9112, section 3.2.2).
- *
- * @example
- * originForm("http://platform:8080/api?limit=1"); // "/api?limit=1"
+ * Gives a request whose target is a whole URL, as proxies send it, the path of that URL and its host. A server must accept this form, and ignore
+ * the header `Host` beside it (RFC 9112, section 3.2.2).
  */
-export function originForm(target: string): string {
-  const [, rest] = /^https?:\/\/[^/?]*(.*)$/is.exec(target) ?? [];
-  if (rest === undefined) return target;
-  return rest.startsWith("/") ? rest : `/${rest}`;
+export function useOriginForm(request: Pick<IncomingMessage, "url" | "headers">): void {
+  const [, authority, rest] = /^https?:\/\/([^/?]*)(.*)$/is.exec(request.url ?? "") ?? [];
+  if (authority === undefined || rest === undefined) return;
+  request.url = rest.startsWith("/") ? rest : `/${rest}`;
+  request.headers.host = authority.slice(authority.lastIndexOf("@") + 1);
 }
 
 /**

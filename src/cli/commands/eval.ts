@@ -98,10 +98,7 @@ async function scopesOf(terminal: Terminal, options: EvalOptions, loaded: Loaded
 async function jsonValue(terminal: Terminal, given: string): Promise<unknown> {
   const text = given === "-" ? await terminal.read("-") : given;
   try {
-    return JSON.parse(text, (_key, part: unknown) => {
-      if (typeof part !== "number" || Number.isFinite(part)) return part;
-      throw new RangeError(`a number is beyond ${Number.MAX_VALUE}, the largest that expressions can use`);
-    });
+    return withFiniteNumbers(JSON.parse(text));
   } catch (error) {
     const hint = error instanceof RangeError ? "Pass it as a string" : `A string needs its own quotes: --value '"text"'`;
     throw new EngineError("USAGE", `Cannot read --value: ${(error as Error).message}`, {
@@ -109,4 +106,16 @@ async function jsonValue(terminal: Terminal, given: string): Promise<unknown> {
       details: { hint },
     });
   }
+}
+
+/** Returns a value of JSON in which each number can be used by expressions. @throws RangeError if one is too large. */
+function withFiniteNumbers(value: unknown): unknown {
+  const open = [value];
+  while (open.length > 0) {
+    const part = open.pop();
+    if (typeof part === "number" && !Number.isFinite(part))
+      throw new RangeError(`a number is beyond ${Number.MAX_VALUE}, the largest that expressions can use`);
+    if (typeof part === "object" && part !== null) for (const member of Object.values(part)) open.push(member);
+  }
+  return value;
 }

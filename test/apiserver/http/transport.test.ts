@@ -8,7 +8,7 @@ import { decodeContinue, encodeContinue } from "../../../src/apiserver/verbs/rea
 import { createInFlight, sharedBy } from "../../../src/apiserver/http/limits/in-flight.ts";
 import { negotiate, parseAccept } from "../../../src/apiserver/http/answer/negotiation.ts";
 import { readDeleteParameters, readFlag } from "../../../src/apiserver/http/query.ts";
-import { originForm, parsePlace, parseTarget } from "../../../src/apiserver/http/request-target.ts";
+import { parsePlace, parseTarget, useOriginForm } from "../../../src/apiserver/http/request-target.ts";
 import { Warnings } from "../../../src/apiserver/http/warnings.ts";
 import { yamlParts } from "../../../src/apiserver/http/answer/yaml-text.ts";
 
@@ -32,14 +32,16 @@ describe("places", () => {
 });
 
 test.each([
-  ["http://platform:8080/api/v1?limit=1", "/api/v1?limit=1"],
-  ["HTTPS://[::1]/api", "/api"],
-  ["http://platform?limit=1", "/?limit=1"],
-  ["http://platform", "/"],
-  ["/http://platform/api", "/http://platform/api"],
-  ["*", "*"],
-])("the target %s leads to %s", (target, want) => {
-  expect(originForm(target)).toBe(want);
+  ["http://platform:8080/api/v1?limit=1", "/api/v1?limit=1", "platform:8080"],
+  ["HTTPS://jane:secret@[::1]/api", "/api", "[::1]"],
+  ["http://platform?limit=1", "/?limit=1", "platform"],
+  ["http://platform", "/", "platform"],
+  ["/http://platform/api", "/http://platform/api", "127.0.0.1"],
+  ["*", "*", "127.0.0.1"],
+])("the target %s leads to %s of %s", (url, path, host) => {
+  const request = { url, headers: { host: "127.0.0.1" } };
+  useOriginForm(request);
+  expect(request).toEqual({ url: path, headers: { host } });
 });
 
 describe("paths", () => {

@@ -116,6 +116,15 @@ async function between() {
       });
       this.shows(ENDPOINT_SLICES, name);
     },
+    /** The host's mirror has made what the copy says now. */
+    mirrors() {
+      const copy = standing.get("endpoints vc/web-x-shop-x-blue") as Endpoints;
+      for (const slice of slicesOfCopy(engine.rules[0]!.translator.markerPrefix, copy, [])) {
+        const labels = { ...slice.metadata.labels, [SLICE_MANAGER]: MIRROR };
+        put(ENDPOINT_SLICES, { ...slice, metadata: { ...slice.metadata, name: "web-x-shop-x-blue-m0", labels } } as KubeObject);
+      }
+      this.shows(ENDPOINT_SLICES, "web");
+    },
     service(name: string) {
       const metadata = { namespace: "shop", name };
       this.has(SERVICES, { apiVersion: "v1", kind: "Service", metadata, spec: { ports: PORTS } } as KubeObject);
@@ -279,6 +288,27 @@ test.each([
   await world.clock.advance(3_000);
   world.reconcile(UNIT);
   expect(deleted(world.writes)).toEqual(gone);
+  world.close();
+});
+
+test("a copy of a slice goes though the mirror lags a little after each change, while another slice has no copy", async () => {
+  const world = copied(await between());
+  world.mirrors();
+  world.has(ENDPOINT_SLICES, ownSlice("web-c", ["10.9.0.7"]));
+  for (const id of [UNIT, COPY, SLICE]) world.reconcile(id);
+  world.lacks(ENDPOINT_SLICES, { namespace: "shop", name: "web-b" });
+  world.reconcile(SLICE);
+  for (let round = 0; round < 10; round += 1) {
+    world.endpoints(1 + (round % 2));
+    for (const id of [COPY, UNIT, SLICE]) world.reconcile(id);
+    world.shows(ENDPOINTS, "web");
+    for (const ms of [300, 1_700]) {
+      for (const id of [UNIT, SLICE]) world.reconcile(id);
+      await world.clock.advance(ms);
+      world.mirrors();
+    }
+  }
+  expect(deleted(world.writes)).toEqual(["web-b-x-shop-x-blue"]);
   world.close();
 });
 

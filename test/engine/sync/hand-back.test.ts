@@ -1,83 +1,12 @@
 /** What was made of copies of Endpoints goes back to the host's mirror, whatever the cache of copies shows when. */
 import { expect, test } from "vitest";
-import { EngineError } from "../../../src/base/errors.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import { slicesOfCopy } from "../../../src/engine/kinds/made-slices.ts";
-import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../../src/engine/kinds/slice-labels.ts";
+import { SKIP_MIRROR } from "../../../src/engine/kinds/slice-labels.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import type { SliceCount } from "../../../src/engine/reconcile/rules/rules.ts";
-import { createHandBack, HAND_BACK } from "../../../src/engine/sync/backends/hand-back.ts";
-import type { ClusterAccess } from "../../../src/engine/sync/cluster/access.ts";
-import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
-import type { Endpoints, EndpointSlice, KubeObject } from "../../../src/kube/object/types.ts";
-import { createFakeClock } from "../../support/fake-clock.ts";
-import { namedService, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
-
-const RULES = testRules({ services: "external" });
-const KEY = { namespace: "shop", name: "web" };
-const AROUND = { tenantService: service("shop", "web", {}), hostService: namedService() };
-
-/** The copy as it stands there with this label. */
-function copyOf(label: string | undefined, version: string, key = KEY): Endpoints {
-  const { metadata: meta, ...content } = tenantEndpoints();
-  const tenant = { ...content, metadata: { ...meta, ...key } };
-  const hostService = {
-    ...AROUND.hostService,
-    metadata: { ...AROUND.hostService.metadata, annotations: { "sync.platform/stands-for": `shop/${key.name}` } },
-  };
-  const [operation] = plan(RULES, { key, tenant, host: undefined, ...AROUND, hostService }).operations;
-  if (operation?.action !== "create") throw new Error("the first plan creates");
-  const { metadata, ...rest } = stored(operation.object, version);
-  return { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...(label && { [SKIP_MIRROR]: label }) } } } as Endpoints;
-}
-
-const made = (copy: Endpoints) => slicesOfCopy("sync.platform/", copy, []).map((slice) => stored(slice, "30") as EndpointSlice);
-
-function mirrored(copy: Endpoints): EndpointSlice[] {
-  return made(copy).map((slice, index) => {
-    const labels = { ...slice.metadata.labels, [SLICE_MANAGER]: MIRROR };
-    return { ...slice, metadata: { ...slice.metadata, name: `web-m${index}`, labels } };
-  });
-}
-
-/** No write of a process before this one reaches the host after so long, in milliseconds. */
-const LATE_MS = 70_000;
-
-/** A host, and a syncer between its reconciles. */
-function createWorld(bothKinds = false) {
-  const state = {
-    copies: [] as KubeObject[],
-    slices: [] as KubeObject[],
-    standing: undefined as KubeObject[] | undefined,
-    asked: [] as string[],
-    lists: 0,
-    isForbidden: false,
-  };
-  const source = { get: () => undefined, list: () => state.copies, onChange: () => () => undefined, synced: true, current: true };
-  const access = {
-    source: () => source,
-    list: async (resource: unknown) => {
-      if (resource === ENDPOINTS) return state.standing ?? state.copies;
-      state.lists += 1;
-      if (state.isForbidden) throw new EngineError("API_FORBIDDEN", "cannot list them");
-      return state.slices;
-    },
-    writer: {
-      delete: async (_resource: unknown, { name }: { name: string }) => {
-        state.slices = state.slices.filter(({ metadata }) => metadata.name !== name);
-        return "deleted";
-      },
-    },
-  } as unknown as ClusterAccess;
-  const clock = createFakeClock();
-  const handBack = createHandBack({
-    ...{ rules: RULES, logger: silentLogger, clock, enqueue: (id: string) => void state.asked.push(id) },
-    ...(bothKinds && { slices: () => state.slices }),
-  });
-  const around = (host: KubeObject | undefined, slices?: SliceCount, key = KEY) =>
-    handBack.around(`endpoints|${key.namespace}/${key.name}`, RULES, { key, tenant: tenantEndpoints(), host, slices });
-  return { state, around, clock, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
-}
+import { HAND_BACK } from "../../../src/engine/sync/backends/hand-back.ts";
+import type { Endpoints, EndpointSlice } from "../../../src/kube/object/types.ts";
+import { stored, tenantEndpoints } from "../../support/rules.ts";
+import { AROUND, copyOf, createWorld, KEY, LATE_MS, made, mirrored, RULES } from "./hand-back-world.ts";
 
 test("a label that the cache shows only later is looked after then", async () => {
   const { state, around, clock, run } = createWorld();

@@ -156,11 +156,9 @@ class RunningHandBack implements HandBack {
     this.#looked.clear();
     const looksForAll = !this.#knowsAll;
     const listed = looksForAll ? await this.#slicesOf(host) : undefined;
-    if (!mayGrow) this.#knowsAll = true;
     const copies = all.filter((copy) => this.#isLeft(copy, listed)) as Endpoints[];
     const gone = this.#goneAmong(all, listed);
-    const rest = mayGrow && listed !== undefined ? { requeueAfterMs: lateMs } : {};
-    if (copies.length === 0 && gone.length === 0) return rest;
+    if (!looksForAll && copies.length === 0 && gone.length === 0) return {};
     const found = looksForAll ? listed : await this.#slicesOf(host);
     const left = [];
     const kept: ObjectKey[] = [];
@@ -178,7 +176,11 @@ class RunningHandBack implements HandBack {
     }
     this.#tellKept(kept);
     // What may not be removed is not tried again, and the rest goes on by itself.
-    if (left.length === 0) return rest;
+    if (left.length === 0) {
+      // Until all is handed back and nothing more can come, only a list shows what has no label.
+      if (!mayGrow && listed !== undefined) this.#knowsAll = true;
+      return mayGrow && listed !== undefined ? { requeueAfterMs: lateMs } : {};
+    }
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
       logger.warn(
@@ -204,7 +206,8 @@ class RunningHandBack implements HandBack {
 
   /** The label has come back: another process with another configuration has led meanwhile, and its writes can be late, too. */
   #lookAgain(place: string): void {
-    this.#states.delete(place);
+    // It can have made slices of copies that were done with before.
+    for (const [known, state] of this.#states) if (state !== "made" || known === place) this.#states.delete(known);
     this.#looked.delete(place);
     this.#since = undefined;
     this.#knowsAll = this.#options.slices !== undefined;
@@ -219,7 +222,8 @@ class RunningHandBack implements HandBack {
     const standing = new Set(copies.map((copy) => formatKey(keyOf(copy))));
     for (const place of standing) this.#gone.delete(place);
     const known = [...this.#states].flatMap(([place, state]) => (state === "made" ? [place] : []));
-    const left = [...(this.#placesLeft() ?? listed?.made.keys() ?? [])].filter((place) => this.#states.get(place) !== "done");
+    const places = this.#placesLeft() ?? listed?.made.keys() ?? [];
+    const left = [...places].filter((place) => this.#states.get(place) !== "done");
     return [...new Set([...known, ...left])].filter((place) => !standing.has(place));
   }
 
@@ -327,7 +331,8 @@ class RunningHandBack implements HandBack {
       else before.push(slice);
     };
     for (const slice of slices) {
-      put(found.made, this.#placeOfOurs(slice), slice);
+      const source = madeFrom(prefix, slice);
+      put(found.made, source && whose(rules, source) !== "foreign" ? placeOf(source) : undefined, slice);
       if (slice.metadata.labels?.[SLICE_MANAGER] === MIRROR) put(found.mirrored, placeOf(endpointsBehind(prefix, slice)), slice);
       const service = ourMarkers(rules, slice, ENDPOINT_SLICES) && serviceOfSlice(slice);
       put(found.beside, service && formatKey(service), slice);

@@ -124,7 +124,8 @@ class DecidedBackends implements ServiceBackends {
     const isSource = sourceBy(decision);
     const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
     const isKept = writer === MIRROR && decision.keepsMirrored === true;
-    const mayGo = !isKept && (released || wasOver(known, known.heldSince, RELEASE_WAIT_MS));
+    // While the mirror has its time, what it is about to show is waited for.
+    const mayGo = !isKept && (released || (known.mirrorBehindSince === undefined && wasOver(known, known.heldSince, RELEASE_WAIT_MS)));
     if (mayGo || isKept || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
     const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
@@ -217,15 +218,14 @@ class DecidedBackends implements ServiceBackends {
     const copyWaited = isOver(copylessSince, RELEASE_WAIT_MS);
     const decision = decideBackends({ ...seen, mirrorWaited, copyWaited, othersWaited: isOver(othersBehindSince, MIRROR_WAIT_MS) });
     const known = before ?? newService(version, decision);
-    const waits = decision.waitsForMirror && !mirrorWaited;
-    const begins = (decision.makes && !known.decision.makes) || (waits && since === undefined);
-    // What has only just come, or only now begins to be made or to be waited for, has its own time to be seen.
-    if (known.heldSince !== undefined && (begins || (!known.hasCopy && collected.copy !== undefined))) known.heldSince = now;
+    // What has only just come, or only now begins to be made, has its own time to be seen.
+    const begins = (!known.hasCopy && collected.copy !== undefined) || (decision.makes && !known.decision.makes);
+    if (known.heldSince !== undefined && begins) known.heldSince = now;
     noteLook(known, collected, { decision, version, lookedAt: now, copylessSince, othersBehindSince });
     if (seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
     // Slices that have begun to be made say that the mirror had its time, whatever it does now.
     if (decision.teller === "made" && isOver(since, MIRROR_WAIT_MS) && seen.mirror === "none") this.#mirrorRests = true;
-    known.mirrorBehindSince = waits ? (since ?? now) : undefined;
+    known.mirrorBehindSince = decision.waitsForMirror ? (since ?? now) : undefined;
     if (before === undefined) this.#known.set(service, known);
     return { known, collected };
   }

@@ -119,9 +119,7 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     // The mirror's slices count only while the Endpoints are ours. Slices that merely claim to be the mirror's never count.
     const isMirrors = ({ metadata: { name = "" } }: KubeObject) => copy !== undefined && /-m[0-9]+$/.test(name);
     const derivedFrom = (slice: KubeObject) => madeOf(world, slice) ?? (isMirrors(slice) ? mirroredFrom(world, slice) : undefined);
-    const isUnknown = (slice: KubeObject) =>
-      world.generation.backends === "endpoints" && madeOf(world, slice) && isUntraced(world, slice, place);
-    const derived = beside.filter((slice) => derivedFrom(slice)?.source === source && !isUnknown(slice));
+    const derived = beside.filter((slice) => derivedFrom(slice)?.source === source);
     // In modes without a decision per Service, copies of slices replace the Endpoints next to them.
     const told = copy !== undefined && (decides || !skipsMirror(copy)) ? readOf(copy) : [];
     const wanted = new Set([...readBy(copies), ...told]);
@@ -147,18 +145,6 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
 function isAnotherSyncers({ metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
   const isMarked = Object.keys(annotations).some((key) => key.endsWith("/object-name"));
   return isMarked && labels["endpointslice.kubernetes.io/managed-by"] === undefined;
-}
-
-/** Reports whether no copy had the label, which with `endpoints` is the only trace of a made slice: such a slice is reported as left. */
-function isUntraced(world: World, slice: KubeObject, place: ObjectKey): boolean {
-  const { host } = world.clusters;
-  const born = host.changes(ENDPOINT_SLICES).findLast(({ type, object }) => type === "ADDED" && object.metadata.uid === slice.metadata.uid);
-  const states = statesSince(world, ENDPOINTS, formatKey(place), born?.revision ?? 0);
-  // The trace is also lost if others delete the copy, or if the host's controller writes it without the label.
-  const isOver = (copy: KubeObject | undefined) =>
-    copy === undefined || (isCopy(world, copy) === undefined && copy.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
-  const life = states.slice(states.findLastIndex((copy, index) => isOver(copy) && index < states.length - 1) + 1);
-  return life.every((copy) => copy?.metadata.labels?.[SKIP_MIRROR_LABEL] === undefined);
 }
 
 /** Reports whether a replica has a note that the Service, or one of its slices, is waiting or refused. */
@@ -187,6 +173,11 @@ export function readers(world: World): Oracle {
   const sentAwaySince = new Map<string, number>();
   /** The value of the setting `backends` at that time. */
   const sentAwayBy = new Map<string, BackendsMode | undefined>();
+  /**
+   * Copies for which a replica switched the mirror off by a configuration that had already been replaced: another replica may have removed the
+   * made slices by the new one. Leader election rules out two that act at once, and such a write is undone as soon as it is seen.
+   */
+  const sentAwayLate = new Set<string>();
 
   function placeOf({ plural, before, after }: Write): ObjectKey | undefined {
     const { namespace = "", name = "", labels = {} } = (after ?? before!).metadata;
@@ -240,6 +231,8 @@ export function readers(world: World): Oracle {
       if (author.kind === "replica" && plural === ENDPOINTS.plural && skipsMirror(after) && !skipsMirror(before)) {
         sentAwaySince.set(id, author.since.host);
         sentAwayBy.set(id, author.generation.backends);
+        if (author.generation === world.generation) sentAwayLate.delete(id);
+        else sentAwayLate.add(id);
       }
       if (plural !== ENDPOINT_SLICES.plural || before === undefined || !tellsOfEndpoints(world, before)) return undefined;
       const now = slicesBeside(world, place);
@@ -249,6 +242,7 @@ export function readers(world: World): Oracle {
       );
       const mode = author.kind === "replica" ? author.generation.backends : (sentAwayBy.get(id) ?? world.generation.backends);
       const decided = author.kind === "replica" ? author.since.host : (sentAwaySince.get(id) ?? Infinity);
+      if (byMirror && sentAwayLate.has(id)) return undefined;
       if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !isServed(world, place)) return undefined;
       const source = sourceOf(before);
       if (isAnothers(world, place, source)) return undefined;
