@@ -60,11 +60,8 @@ const SILENT_TIMES = 5;
  */
 const LATE_WRITES_MS = 70_000;
 
-/**
- * What became of what was made of one copy: it is gone, it waits for what takes its place, more of it can still reach the host, or it stays for
- * want of rights.
- */
-type HandedBack = "done" | "waits" | "late" | "kept";
+/** What became of what was made of one copy: it is gone, it waits for what takes its place, or it stays for want of rights. */
+type HandedBack = "done" | "waits" | "kept";
 
 /** What a list has shown of the syncer's slices, by the host key of the copy of Endpoints: looking at all of them for each copy takes too long. */
 interface FoundSlices {
@@ -235,8 +232,7 @@ class RunningHandBack implements HandBack {
     const live = await this.#live(host, place);
     if (live !== undefined && live.length > 0) return "waits";
     const result = await this.#remove(host.writer, made.get(place) ?? []);
-    if (result === "done" && mayGrow) return "late";
-    if (result === "done") this.#states.set(place, "done");
+    if (result === "done" && !mayGrow) this.#states.set(place, "done");
     return result;
   }
 
@@ -356,7 +352,7 @@ class RunningHandBack implements HandBack {
     }
     if ((await this.#remove(host.writer, made)) === "kept") return this.#keep(copy);
     this.#note(copy, mayGrow ? "made" : "done");
-    return mayGrow ? "late" : "done";
+    return "done";
   }
 
   #note(copy: Endpoints, state: "made" | "done"): void {
