@@ -42,6 +42,12 @@ export function sliceWith(labels: Readonly<Record<string, string>>, ...addresses
   return { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata, addressType: "IPv4", endpoints, ports: PORTS };
 }
 
+/** The object with a user's annotation. */
+export function tagged(object: KubeObject, value: string): KubeObject {
+  const annotations = { ...object.metadata.annotations, "example.com/tag": value };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
 /** How a replica comes to write. */
 export interface Reason {
   /** Revision of the host when its reconcile began. Default: that of now. */

@@ -4,7 +4,7 @@ import type { BackendsMode } from "../../src/engine/config/backends-mode.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../src/kube/object/resource.ts";
 import type { Oracle } from "../../src/workbench/simulator/model/history.ts";
 import { doubles } from "../../src/workbench/simulator/oracles/doubles.ts";
-import { createHistory, endpointsWith, PLACE, sliceWith, WEB } from "./simulator-history.ts";
+import { createHistory, endpointsWith, PLACE, sliceWith, tagged, WEB } from "./simulator-history.ts";
 import type { History } from "./simulator-history.ts";
 
 const SLICE = { namespace: WEB.namespace, name: `${WEB.name}-a` };
@@ -58,6 +58,10 @@ describe("a mirror comes while slices of the copy are made, so that", () => {
 
   test.each<[string, (made: Awaited<ReturnType<typeof begin>>) => Doing]>([
     ["it does", () => (history) => history.labels("true")],
+    [
+      "it undoes an edit of the copy first",
+      () => (history) => history.write(ENDPOINTS, { action: "update", side: "host", object: tagged(history.copy, "ours"), reason: "" }),
+    ],
     [
       "a request fails",
       ({ misled }) =>

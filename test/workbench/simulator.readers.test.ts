@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../src/kube/object/resource.ts";
 import { checkReaders, readers } from "../../src/workbench/simulator/oracles/readers.ts";
-import { createHistory, endpointsWith, PLACE, sliceWith, TENANT_MIRROR, WEB } from "./simulator-history.ts";
+import { createHistory, endpointsWith, PLACE, sliceWith, tagged, TENANT_MIRROR, WEB } from "./simulator-history.ts";
 import type { History } from "./simulator-history.ts";
 
 const SLICE = { namespace: WEB.namespace, name: `${WEB.name}-a` };
@@ -65,6 +65,28 @@ describe("a backend that a syncer takes from readers is excused where", () => {
       "but not where they wrote before it began, and the setting has changed since",
       async (history: History) => {
         await editsSlices(history);
+        history.world.notice("backends");
+      },
+      true,
+    ],
+    [
+      "others last wrote the very slice, though the setting has changed since",
+      async (history: History) => {
+        await history.user("host", ENDPOINT_SLICES, tagged(history.slices("-0")[0]!, "theirs"));
+        history.world.notice("backends");
+      },
+      false,
+    ],
+    [
+      "but not where a replica wrote it after them",
+      async (history: History) => {
+        await history.user("host", ENDPOINT_SLICES, tagged(history.slices("-0")[0]!, "theirs"));
+        await history.write(ENDPOINT_SLICES, {
+          action: "update",
+          side: "host",
+          object: tagged(history.slices("-0")[0]!, "ours"),
+          reason: "",
+        });
         history.world.notice("backends");
       },
       true,

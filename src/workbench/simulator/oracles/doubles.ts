@@ -59,7 +59,7 @@ interface Known {
  * | `backends` | the two producers | reconcile of | required at the end |
  * |---|---|---|---|
  * | `auto` | made slices, mirror | the Service | a reconcile of its Endpoints is due |
- * | `auto` | made slices, mirror | Endpoints, after the Service has decided | the copy switches the mirror off, if made slices contain all of it |
+ * | `auto` | made slices, mirror | Endpoints, after the Service has decided | the copy switches the mirror off, if made slices contain all of it, or is otherwise written |
  * | `auto` | made slices, mirror that is switched off | the Service, 3 s after the first one with nothing to write | the mirror's slices are gone |
  * | `auto` | made slices, any; neither Endpoints nor their copy exist | the Service | made slices are gone |
  * | `both` | copies, mirror | Endpoints | the copy of Endpoints switches the mirror off, if all slices have copies |
@@ -196,7 +196,9 @@ export function doubles(world: World): Oracle {
   /** The copy switches the mirror off once made slices contain the same backends. */
   function sendsAway(step: Step): string | undefined {
     const { one, before, after } = step;
-    const isDue = one.isDecided && isToSendAway(before) && after.copy !== undefined && after.label !== "true";
+    // A write that undoes or takes over an edit of the copy comes first: until then, what was made of the copy may wait.
+    const isSame = after.copy?.metadata.resourceVersion === before.copy?.metadata.resourceVersion;
+    const isDue = one.isDecided && isSame && isToSendAway(before) && after.label !== "true";
     return isDue ? lasting(step, "made", "mirrored") : undefined;
   }
 

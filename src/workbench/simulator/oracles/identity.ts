@@ -25,6 +25,13 @@ export function identity(world: World): Oracle {
     return target !== undefined && formatKey(target) === key ? undefined : `${plural} ${key} does not have the host name of ${source}`;
   }
 
+  /** A copy of an object that is now mapped to another place, where the other object is now mapped to: it may be recreated. */
+  function isInTheWay({ key, before }: Write, { source }: Marks, other: string): boolean {
+    const kind = { kind: before!.kind, apiVersion: before!.apiVersion };
+    const [place, otherPlace] = [source, other].map((id) => translatorOf(world).toHost(parseKey(id), kind));
+    return otherPlace !== undefined && formatKey(otherPlace) === key && (place === undefined || formatKey(place) !== key);
+  }
+
   /** Made of the copy of the very Endpoints that it is written for, in their place, for readers of their Service. */
   function wrongMade(slice: KubeObject, { source, host, uid }: Marks, id: string): string | undefined {
     const what = `endpointslices ${slice.metadata.namespace}/${slice.metadata.name}`;
@@ -50,7 +57,7 @@ export function identity(world: World): Oracle {
       if (after !== undefined) return wrong(write);
       const source = author.kind === "replica" ? formatKey(parseSyncId(author.id).key) : undefined;
       const marks = before && ownMarks(world, before);
-      return source !== undefined && marks !== undefined && marks.source !== source
+      return source !== undefined && marks !== undefined && marks.source !== source && !isInTheWay(write, marks, source)
         ? `${plural} ${key} of ${marks.source} was deleted for ${source}`
         : undefined;
     },

@@ -169,6 +169,8 @@ export function readers(world: World): Oracle {
   const touched = new Set<string>();
   /** The host's revision of the last such write: decisions that a replica made before it saw that write are not its work alone, however late they land. */
   const touchedAt = new Map<string, number>();
+  /** Slices that others have written since a replica last did. What only such a write showed is no loss, also after a change of the settings. */
+  const editedSlices = new Set<string>();
   /** The host's revision that a replica had seen when it switched the mirror off for a copy. */
   const sentAwaySince = new Map<string, number>();
   /** The value of the setting `backends` at that time. */
@@ -220,10 +222,12 @@ export function readers(world: World): Oracle {
       const id = formatKey(place);
       const copy = world.clusters.host.objects(ENDPOINTS).get(id);
       const byMirror = author.kind === "host" && world.mirrorWrites && skipsMirror(copy);
+      const isEdited = plural === ENDPOINT_SLICES.plural && editedSlices.delete(write.key);
       if (author.kind !== "replica" && !byMirror) {
         // The host's changes to copies of Endpoints count like changes in the tenant.
         if (plural === ENDPOINT_SLICES.plural && !world.mirrorWrites) {
           touched.add(id);
+          editedSlices.add(write.key);
           touchedAt.set(id, world.clusters.host.changes(ENDPOINT_SLICES).at(-1)!.revision);
         }
         return undefined;
@@ -234,7 +238,7 @@ export function readers(world: World): Oracle {
         if (author.generation === world.generation) sentAwayLate.delete(id);
         else sentAwayLate.add(id);
       }
-      if (plural !== ENDPOINT_SLICES.plural || before === undefined || !tellsOfEndpoints(world, before)) return undefined;
+      if (plural !== ENDPOINT_SLICES.plural || isEdited || before === undefined || !tellsOfEndpoints(world, before)) return undefined;
       const now = slicesBeside(world, place);
       const seen = readBy(now);
       const lost = [...readBy([...now.filter(({ metadata }) => metadata.name !== before.metadata.name), before])].filter(
