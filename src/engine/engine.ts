@@ -42,9 +42,9 @@ export interface EngineOptions {
   readonly vcluster: VCluster;
   /** The writer of host Services. Default "managed". */
   readonly services?: ServicesMode;
-  /** Prefix of the markers of another syncer whose copies are taken over, `vcluster.loft.sh/` for example. Default none. */
+  /** Prefix of the markers of another syncer whose copies are taken over, for example `vcluster.loft.sh/`. Default: none. */
   readonly adopt?: string;
-  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. Default none. */
+  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. Default: none. */
   readonly adoptCluster?: string;
   /** An embedder's own names instead of the configured ones. */
   readonly translator?: Translator;
@@ -87,14 +87,14 @@ export function createTranslatorFor({ config, settings = DEFAULT_SETTINGS, vclus
   });
 }
 
-/** Settings that are read once, at the start: clients, caches, workers, marker names and released kinds depend on them. */
+/** Settings that are read once, at the start, because clients, caches, workers and the names of markers depend on them. */
 const READ_ONCE = ["markerPrefix", "hostQps", "leaderElection", "workers"] as const satisfies readonly (keyof Settings)[];
 
 function modeOf({ config, settings = DEFAULT_SETTINGS }: EngineOptions): BackendsMode {
   return effectiveBackends(settings.backends, config);
 }
 
-/** Reports whether two configurations mean the same. */
+/** Reports whether two configurations have the same contents. */
 export function sameConfiguration(left: EngineOptions, right: EngineOptions): boolean {
   const told = ({ config, settings = DEFAULT_SETTINGS }: EngineOptions) => canonicalJson({ config, settings });
   return told(left) === told(right);
@@ -109,7 +109,7 @@ export function checkReload(before: EngineOptions, after: EngineOptions): void {
   const { settings = DEFAULT_SETTINGS } = before;
   const changed: string[] = READ_ONCE.filter((field) => !jsonEqual(settings[field], (after.settings ?? DEFAULT_SETTINGS)[field]));
   const modes = [before, after].map(modeOf);
-  // With slices alone, Endpoints are neither cached nor allowed to be.
+  // With `backends: slices`, Endpoints are not cached, and the permissions do not include them.
   if (modes[0] !== modes[1] && modes.includes("slices")) changed.unshift("backends to or from slices");
   if (before.config.namespaces.enabled !== after.config.namespaces.enabled) changed.push("sync.toHost.namespaces.enabled");
   if (changed.length === 0) return;
@@ -134,7 +134,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const translator = options.translator ?? createTranslatorFor(options);
   const limits = settings.limits;
   const sandbox = hasExpressions(config, kinds) ? await createSandbox({ limits, toHostDns: (name) => translator.dns(name) }) : NO_SANDBOX;
-  // Compiling runs nothing of an expression, but a text can make work for the compiler; the patches of all kinds share one budget.
+  // Compiling does not run an expression, but the compiler can take long for its text; the patches of all kinds share one budget.
   const budget = createFuelBudget(limits.configurationFuel);
   const compiler: PatchEngine = {
     compile: (text) => sandbox.compile(text, { budget }),
@@ -188,7 +188,7 @@ function hasExpressions(config: Config, kinds: readonly SyncedKind[]): boolean {
   return patches.some(({ expression, reverseExpression }) => expression !== undefined || reverseExpression !== undefined);
 }
 
-/** Without evaluations no engine is loaded: it takes 10 to 20 MB, and 100 ms of a start. */
+/** Replaces the sandbox if there are no expressions: loading QuickJS takes 10 to 20 MB and 100 ms at the start. */
 const NO_SANDBOX = {
   compile: noExpression,
   evaluate: noExpression,
@@ -200,20 +200,20 @@ function noExpression(): never {
   assert(false, "a configuration with expressions has a sandbox");
 }
 
-/** @throws CONFIG_VALUE when it is not a prefix, or our own. */
+/** @throws CONFIG_VALUE if `adopt` is not a marker prefix, or is the syncer's own. */
 function checkPrefix(adopt: string, { markerPrefix }: Settings): string {
   if (/^[a-z0-9][-a-z0-9.]*\/$/.test(adopt) && adopt !== markerPrefix) return adopt;
   const wanted = `a DNS name and a slash, different from the syncer's own ${markerPrefix}`;
   throw new EngineError("CONFIG_VALUE", `Cannot adopt copies with the marker prefix "${adopt}": expected ${wanted}`);
 }
 
-/** Forward by rule, and the pairs that were looked up last are remembered for the way back. */
+/** Translates names to the host by rule, and records the pairs for the translation back. */
 function referenceNames(
   translator: Translator,
   { settings, kinds }: { readonly settings: Settings; readonly kinds: readonly SyncedKind[] },
 ): NameRules {
   const mapping = createMapping();
-  // Slices have names that their controllers make up: nothing refers to one.
+  // Controllers generate the names of slices, so nothing refers to one.
   const synced = kinds.flatMap(({ resource }) => (resource === ENDPOINT_SLICES ? [] : [resource]));
   const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAPS, ...synced, ...settings.references.kinds] });
   return {
@@ -226,7 +226,7 @@ function referenceNames(
   };
 }
 
-/** Undefined when no patch refers to anything that has to be brought across. */
+/** Returns undefined if no patch refers to an object that must be copied. */
 function referenceRules(
   rules: readonly Rules[],
   {
@@ -270,7 +270,7 @@ function followedKinds(
   return known.filter(isNamed);
 }
 
-/** Reports whether `sync.toHost` has `enabled: true` for a kind that it has no defaults for, under its own name or as a custom one. */
+/** Reports whether `sync.toHost` has `enabled: true` for a kind, in a section with its name or below `customResources`. */
 function isSwitchedOn({ merged }: Config, resource: ResourceType): boolean {
   const at = (value: unknown, field: string) => (isRecord(value) && Object.hasOwn(value, field) ? value[field] : undefined);
   const toHost = at(at(merged, "sync"), "toHost");
@@ -290,7 +290,7 @@ function planSettings(settings: Settings): PlanSettings {
   };
 }
 
-/** Digest of everything that determines a copy, as 16 hex digits. */
+/** Digest of the patches of a kind and of the translation of names, as 16 hex digits. */
 function configHash(sync: ResourceSync, { config, vcluster }: EngineOptions): string {
   const { enabled, mappings, mappingsOnly } = config.namespaces;
   return sha256Hex(canonicalJson({ patches: sync.patches, vcluster, namespaces: { enabled, mappings, mappingsOnly } })).slice(0, 16);

@@ -17,7 +17,7 @@ export interface Patched {
   readonly outcomes: readonly Outcome[];
   /** Targets of the object's references. */
   readonly references: readonly FoundReference[];
-  /** Addresses that the policy left out. */
+  /** Addresses that the address policy refused. */
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
   /** Places of fields and annotations that the host's API server would refuse, and that were therefore left out. */
   readonly leftOut: readonly string[];
@@ -79,7 +79,7 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
   return {
     knows: (object) => findRules(rules, object) !== undefined,
     toHost(given, { host: givenHost } = {}) {
-      // Cached results are keyed by identity: a copy cannot be changed later by the caller.
+      // Results are cached by the identity of their input, so the input is copied: the caller cannot change the copy later.
       const [tenant, host] = [copyOf(given), copyOf(givenHost)];
       const { namespace = "default", name = "" } = tenant.metadata;
       const patched = forwardTo(rulesFor(rules, tenant), tenant, host);
@@ -98,7 +98,7 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
     toTenant(givenHost, { tenant: given } = {}) {
       const [host, tenant] = [copyOf(givenHost), copyOf(given)];
       const own = rulesFor(rules, host);
-      // Host names in references are known once the tenant's were translated, which a syncer did before anything can come back.
+      // Host names in references can be translated back only after the tenant's names were translated; a syncer has always done that.
       const there = tenant && forwardTo(own, tenant, host);
       const { object, outcomes } = toTenant(own, host, tenant);
       const { kept, rejected } = tenant && there ? keepLost(own, { object, tenant, there }) : { kept: object, rejected: undefined };
@@ -117,8 +117,8 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
 const NOT_THERE = "part of the tenant's body did not reach the host: a patch failed or an address was refused";
 
 /**
- * `object`, the tenant's view of a host object, with what of the tenant object did not arrive `there`. It is missing on the host, or
- * old; taken for an edit, it would be removed from the tenant as well.
+ * Returns `object`, the tenant's view of a host object, with the parts of the tenant object that did not reach the host (`there`). On the
+ * host, these parts are missing or old; if that counted as a host edit, the tenant object would lose them too.
  */
 function keepLost(
   rules: Rules,
@@ -142,7 +142,7 @@ function keepLost(
   };
 }
 
-/** Keys of a map that did not arrive; "all" where the map itself failed. */
+/** Returns the keys of a map that did not reach the host; "all" if the map itself failed. */
 function lostKeys(places: readonly (readonly (string | number)[])[], field: "labels" | "annotations"): ReadonlySet<string> | "all" {
   const below = places.filter(([first, second]) => first === "metadata" && (second === field || second === undefined));
   return below.some(([, , key]) => key === undefined) ? "all" : new Set(below.map(([, , key]) => String(key)));
@@ -162,7 +162,7 @@ function copyOf<T>(value: T): T {
   return copy as T;
 }
 
-/** Undefined when the object's namespace has no place on the host. */
+/** Returns undefined if the object's namespace is not mapped to the host. */
 function forwardTo(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): HostBody | undefined {
   const { namespace = "default", name = "" } = tenant.metadata;
   const hostKey = rules.translator.toHost({ namespace, name }, rules.kind.resource);

@@ -66,7 +66,7 @@ export interface SyncerStatus {
   /** Number of objects that wait to be reconciled, excluding those in progress. */
   readonly waiting: number;
   readonly objects: readonly SyncRecord[];
-  /** Ids of objects for which a cluster has contradicted its lists for about 20 s: their copies are not up to date. */
+  /** Ids of objects for which a cluster has contradicted its lists for about 13 s: their copies are not up to date. */
   readonly contradicted: readonly string[];
 }
 

@@ -16,7 +16,7 @@ export interface SyncedBackends {
   readonly endpoints: boolean;
   /** EndpointSlices are copied. */
   readonly slices: boolean;
-  /** Services can be copied: they will have backends. */
+  /** Services can be copied, because they will have backends. */
   readonly services: boolean;
   /** The API of Endpoints is used at all. */
   readonly readsEndpoints: boolean;
@@ -27,8 +27,9 @@ export interface SyncedBackends {
 type Sections = Pick<Config, "endpoints" | "endpointSlices">;
 
 /**
- * Returns what is synced with a mode and these sections; `docs/guides/sync-endpoint-slices.md` shows every combination as a table.
- * `endpoints.enabled: false` means no backends, regardless of the setting. On its own, the section `endpointSlices` applies as written.
+ * Returns which kinds are synced with a mode and these sections; `docs/guides/sync-endpoint-slices.md` shows every combination as a table.
+ * `endpoints.enabled: false` means no backends, regardless of the setting. In mode "endpoints", the section `endpointSlices` determines
+ * whether slices are copied.
  *
  * @example
  * syncedBackends("slices", config).readsEndpoints; // false
@@ -57,7 +58,7 @@ export interface ReadKind {
 /** Settings that decide which kinds are read. */
 export interface ReadKindsOptions {
   readonly kinds: readonly SyncedKind[];
-  /** The setting; undefined where it is not written. */
+  /** The setting `backends`; undefined if it is not set. */
   readonly backends: BackendsMode | undefined;
   readonly config: Config;
   readonly services: ServicesMode;
@@ -71,7 +72,7 @@ export function readKinds({ kinds, backends, config, services }: ReadKindsOption
   const synced = syncedBackends(effectiveBackends(backends, config), config);
   const together = [
     { resource: SERVICES, reads: services === "managed", enabled: config.services.enabled && synced.services },
-    // Switched off, they may not even be allowed to be looked at.
+    // If slices are disabled, the syncer may lack the permission to read them.
     { resource: ENDPOINT_SLICES, reads: synced.readsSlices, enabled: synced.slices },
     { resource: ENDPOINTS, reads: synced.readsEndpoints, enabled: synced.endpoints },
   ];

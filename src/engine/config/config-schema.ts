@@ -1,6 +1,6 @@
 /**
- * The shape of `vcluster.yaml`, as far as the engine reads it. The rest of the file belongs to the virtual cluster and
- * is not changed; the sections that only the virtual cluster reads are accepted here.
+ * The shape of the parts of `vcluster.yaml` that the engine reads. The schema also accepts the sections that only the virtual cluster
+ * reads.
  *
  * @module
  */
@@ -76,7 +76,7 @@ const copiedByReference = (kind: string) =>
     },
   }) as const satisfies ObjectSchema;
 
-/** Sections of `sync.toHost` beside those of the synced kinds. */
+/** Sections of `sync.toHost` other than those of the synced kinds. */
 const OTHER_SECTIONS = {
   namespaces: NAMESPACES,
   secrets: copiedByReference("Secrets"),
@@ -98,14 +98,14 @@ const OTHER_SECTIONS = {
 } as const;
 
 /**
- * Returns the schema of `vcluster.yaml`, with a section for each of these kinds. Decoded sections have the type {@link DecodedSection},
- * because only this function knows the names of the sections.
+ * Returns the schema of `vcluster.yaml`, with a section for each of these kinds. The names of these sections are known only at run time, so
+ * the static type lacks them; each decoded section is a {@link DecodedSection}.
  */
 export function configSchema(kinds: readonly SyncedKind[]) {
   const sections = Object.fromEntries(kinds.map((kind) => [kind.section, sectionSchema(kind)]));
   const toHost = {
     type: "object",
-    description: "What is copied from the tenant cluster to the host cluster.",
+    description: "Objects that are copied from the tenant cluster to the host cluster.",
     default: {},
     open: true,
     fields: { ...(sections as Record<never, never>), ...OTHER_SECTIONS },
@@ -117,7 +117,7 @@ export function configSchema(kinds: readonly SyncedKind[]) {
     fields: {
       sync: {
         type: "object",
-        description: "What is copied between the tenant cluster and the host cluster.",
+        description: "Objects that are copied between the tenant cluster and the host cluster.",
         default: {},
         open: true,
         fields: { toHost, fromHost: FOREIGN },

@@ -1,5 +1,5 @@
 /**
- * `vcluster.yaml` → the engine's configuration, or every problem of the file, found before anything starts.
+ * Reads `vcluster.yaml` as the engine's configuration, or reports every problem of the file before anything starts.
  *
  * @module
  */
@@ -27,24 +27,25 @@ import { DEFAULT_SETTINGS } from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { warnOfOneWayPatches, warnOfUnreachedReverses } from "./patches/way-back.ts";
 
-/** How one kind is synced. */
+/** The sync settings of one kind. */
 export interface ResourceSync {
   readonly enabled: boolean;
-  /** `enabled: true` was written, not only true by default. */
+  /** True if the file contains `enabled: true`; false if `enabled` is true only by default. */
   readonly explicit: boolean;
-  /** In the order of the file. Empty for kinds that are only copied for references. */
+  /** In the order of the file. Empty for kinds that are copied only for references. */
   readonly patches: readonly PatchDefinition[];
 }
 
-/** How EndpointSlices are synced: only if they are configured, as every kind that is not synced by default. */
+/** The sync settings of EndpointSlices, which have no section by default. */
 export interface EndpointSliceSync extends ResourceSync {
+  /** True if the file has the section. */
   readonly configured: boolean;
 }
 
-/** How namespaces are mapped; `enabled` is multi-namespace mode. */
+/** The mapping of namespaces; `enabled` selects multi-namespace mode. */
 export interface NamespaceSync {
   readonly enabled: boolean;
-  /** Tenant → host. `${name}` is filled in when `options.vcluster` was given. Has no prototype. */
+  /** Tenant namespace → host namespace. `${name}` is filled in if `options.vcluster` was given. Has no prototype. */
   readonly mappings: { readonly byName: Readonly<Record<string, string>> };
   readonly mappingsOnly: boolean;
 }
@@ -66,7 +67,7 @@ export type ConfigResult =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Problem[] }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** One of several files. */
+/** The text of one of several files. */
 export interface ConfigText {
   readonly text: string;
   readonly file: string;
@@ -78,9 +79,9 @@ export interface ConfigOptions {
   readonly file?: string;
   /** Default {@link DEFAULT_SETTINGS}. */
   readonly settings?: Settings;
-  /** Fills in `${name}` of namespace mappings, and keeps them from the virtual cluster's own host namespace. */
+  /** Used to fill in `${name}` in namespace mappings, and to reject mappings to the virtual cluster's own host namespace. */
   readonly vcluster?: VclusterIdentity;
-  /** The kinds that have a section: {@link SYNCED_KINDS}, the default, and possibly others. */
+  /** The kinds that have a section, always including {@link SYNCED_KINDS}. Default: no others. */
   readonly kinds?: readonly SyncedKind[];
 }
 
@@ -96,7 +97,7 @@ export function syncOf(config: Config, { section }: Pick<SyncedKind, "section">)
   return (config as unknown as Readonly<Record<string, ResourceSync | undefined>>)[section] ?? NOT_SYNCED;
 }
 
-/** A copy of the configuration with new values for these kinds. */
+/** Returns the configuration with changed sync settings for these kinds. */
 export function withSync(config: Config, kinds: readonly SyncedKind[], change: (sync: ResourceSync) => ResourceSync): Config {
   return { ...config, ...Object.fromEntries(kinds.map((kind) => [kind.section, change(syncOf(config, kind))])) };
 }
@@ -216,7 +217,7 @@ function configOf(merged: Merged, { root, kinds, vcluster }: Given): Config {
   };
 }
 
-/** labels next to reference has the same meaning as inside it. */
+/** Moves `labels` next to `reference` into it: both places have the same meaning. */
 function definitionOf({ labels, ...patch }: Infer<typeof PATCH>): PatchDefinition {
   if (labels === undefined || patch.reference === undefined) return patch;
   return { ...patch, reference: { ...patch.reference, labels: {} } };

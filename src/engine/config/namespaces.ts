@@ -1,6 +1,6 @@
 /**
- * The rules of `sync.toHost.namespaces.mappings.byName`: `tenant: host`, both exact, or both a prefix followed by one `*` that stands for
- * the same text. The virtual cluster has the same rules, so that one file fits both.
+ * The rules of `sync.toHost.namespaces.mappings.byName`: `tenant: host`, both exact, or both a prefix followed by one `*`, which matches
+ * the same text on both sides. The virtual cluster has the same rules, so that one file is valid for both.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface VclusterIdentity {
   readonly namespace: string;
 }
 
-/** Longest text before the `*` of a pattern, `${name}` filled in. The rest is room for the text that `*` matches. */
+/** Maximum length of the text before the `*`, with `${name}` filled in. The rest of the name is for the text that `*` matches. */
 const PREFIX_MAX = 32;
 
 const PLACEHOLDER = "${name}";
@@ -27,7 +27,7 @@ const NOT_SHARED = "Two tenant namespaces cannot share a host namespace";
 /** One side of a mapping. */
 interface Side {
   readonly written: string;
-  /** `${name}` filled in. */
+  /** The same with `${name}` filled in. */
   readonly text: string;
   readonly at: Position;
   readonly field: string;
@@ -35,8 +35,8 @@ interface Side {
 }
 
 /**
- * Checks the mappings, when `enabled` is true; every problem is CONFIG_VALUE. Without `vcluster`, `${name}` counts as one
- * letter and the host namespace of the virtual cluster is not compared.
+ * Checks the mappings if `enabled` is true; the code of every problem is CONFIG_VALUE. Without `vcluster`, `${name}` counts as one
+ * letter, and the host namespace of the virtual cluster is not compared.
  */
 export function checkNamespaces(section: Node | undefined, options: { report: Report; vcluster?: VclusterIdentity | undefined }): void {
   const enabled = valueAt(section, "enabled");
@@ -135,7 +135,7 @@ function checkTwice(sides: readonly Side[], report: Report): void {
   }
 }
 
-/** Of entries that are wrong by themselves nothing is said, nor of a name that is not known yet. */
+/** Reports tenant namespaces that would share a host namespace. Skips invalid entries, and entries with `${name}` if it is unknown. */
 function checkShared(sides: readonly (readonly [Side, Side | undefined])[], { report, vcluster }: Options): void {
   const isSound = (side: Side) => sideProblem(side) === undefined && (vcluster !== undefined || !side.written.includes(PLACEHOLDER));
   const sound = sides.flatMap(([tenant, host]) => {

@@ -148,7 +148,7 @@ const REFERENCES = {
   },
 } as const satisfies ObjectSchema;
 
-/** Keys that other controllers own: copied to another cluster they mislead those of that cluster. */
+/** Keys that other controllers own. In another cluster, they would mislead the controllers of that cluster. */
 const EXCLUDED_KEYS = [
   "kubectl.kubernetes.io/*",
   "endpoints.kubernetes.io/managed-by",
@@ -161,7 +161,7 @@ const EXCLUDED_KEYS = [
   "control-plane.alpha.kubernetes.io/leader",
 ] as const;
 
-/** The settings file: everything that is the engine's own and not the virtual cluster's. */
+/** The settings file: settings of the engine that are not part of `vcluster.yaml`. */
 export const SETTINGS_SCHEMA = {
   type: "object",
   description: "Settings of the engine.",

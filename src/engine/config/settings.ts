@@ -11,7 +11,7 @@ import { readYaml } from "../../schema/yaml.ts";
 import { cidrProblem } from "./cidr.ts";
 import { SETTINGS_SCHEMA } from "./settings-schema.ts";
 
-/** The engine's own settings, every default filled in. `SETTINGS_SCHEMA` describes each of them. */
+/** The engine's own settings, with all defaults filled in. `SETTINGS_SCHEMA` describes each of them. */
 export type Settings = Infer<typeof SETTINGS_SCHEMA>;
 
 /** Settings, or all of their problems. */
@@ -123,7 +123,7 @@ function warnOfOpenPolicy(node: Node, { settings, report }: { settings: Settings
   report.warning({ code: "CONFIG_VALUE", at, field: "addressPolicy.allow", message, hint });
 }
 
-/** Default lists are shared by all settings that keep them. */
+/** Freezes a value and everything in it, because all settings share the lists of the defaults. */
 function deepFreeze(value: unknown): unknown {
   if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
   return value;

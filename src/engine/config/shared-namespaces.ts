@@ -1,4 +1,4 @@
-/** One mapping of namespaces, `${name}` filled in: both sides exact, or both ending in `*`. */
+/** One mapping of namespaces, with `${name}` filled in: both sides are exact, or both end in `*`. */
 export interface NamespaceMapping {
   readonly tenant: string;
   readonly host: string;
@@ -11,7 +11,7 @@ export interface SharedNamespace {
 }
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-/** Texts that a `*` may stand for; one is tried that no other entry mentions. */
+/** Sample texts for `*`, tried until one gives namespaces that no other entry maps elsewhere. */
 const RESTS = [..."z0123456789abcdefghijklmnopqrstuvwxy"];
 
 /**

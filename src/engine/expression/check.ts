@@ -30,7 +30,7 @@ export interface CheckedExpression {
   readonly text: string;
   /** Member paths below `context` that the expression can read; "all" when it uses `context` in another way. */
   readonly reads: Reads;
-  /** The first ones, `FINDINGS_MAX` at most, in source order. */
+  /** The first warnings in source order, at most `FINDINGS_MAX`. */
   readonly warnings: readonly ExpressionWarning[];
 }
 
@@ -43,8 +43,8 @@ export interface CheckOptions {
 const MAXIMUM_BYTES = 16 * 1024;
 
 /**
- * Findings for the texts that were checked last, those of a configuration with some hundred patches. Its expressions are checked when
- * it is read and when they are compiled, which happens in the sandbox that runs them, for one sandbox cannot run what another compiled.
+ * Results for the texts that were checked last, enough for a configuration with some hundred patches. Its expressions are checked when it
+ * is read, and again whenever a sandbox compiles them: a sandbox cannot run an expression that another sandbox compiled.
  */
 const CHECKED = new Map<string, CheckedExpression>();
 const CHECKED_MAX = 1_000;
@@ -68,7 +68,7 @@ export function checkExpression(text: string, options: CheckOptions = {}): Check
   return checked;
 }
 
-/** Depends on the text alone. */
+/** Checks a text that is not too long. The result depends only on the text. */
 function checkShort(text: string): CheckedExpression {
   const odd = text.search(/[\0\p{Surrogate}]/u);
   if (odd >= 0)

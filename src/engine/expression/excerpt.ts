@@ -5,7 +5,7 @@
  */
 import { parseExpression } from "./syntax.ts";
 
-/** A place in a text, from 1. */
+/** A place in a text. Line and column count from 1. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
@@ -55,7 +55,7 @@ export function excerptOf(text: string, place: TextPosition): string {
   return `${before}▸${line.slice(at, to)}${to < line.length ? "…" : ""}`.trim();
 }
 
-/** Returns ` at line 1, column 10`, and the text there unless the message already quotes the whole expression on one line. */
+/** Returns ` at line 1, column 10`, followed by an excerpt unless the message already quotes the whole expression on one line. */
 export function showPlace(text: string, place: TextPosition): string {
   const { line, column } = place;
   const inSight = text.length <= QUOTED_MAX && !LINE_END.test(text);
@@ -80,7 +80,7 @@ export function operandBefore(text: string, place: TextPosition): string | undef
     if (depth < 0) break;
   }
   const operand = line.slice(from, at).replace(/^\?\.|^\./, "");
-  // Brackets inside strings lead the count astray.
+  // Brackets inside strings make the count wrong, so the result must also parse.
   return /^[\p{L}_$([]/u.test(operand) && operand.length <= OPERAND_MAX && !("message" in parseExpression(operand)) ? operand : undefined;
 }
 

@@ -2,7 +2,7 @@ import type { AnyNode } from "acorn";
 import { parseExpression } from "./syntax.ts";
 
 /**
- * The expression that undoes `text`, if it is obvious: a prefix, a suffix, base64.
+ * Returns the expression that undoes `text`, if it is obvious: `text` adds a prefix or a suffix, or converts to or from base64.
  *
  * @example
  * inverseOf('"blue-" + value'); // 'value.slice("blue-".length)'

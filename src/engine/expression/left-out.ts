@@ -1,5 +1,5 @@
 /**
- * Parts of JavaScript that expressions lack, and what to write instead.
+ * Parts of JavaScript that expressions do not have, and their replacements.
  *
  * @module
  */
@@ -90,8 +90,8 @@ export function refuseNode({ node, depth, inFunction }: SyntaxStep): SyntaxProbl
 }
 
 /**
- * Whether a class can put private names on objects that it did not make: its parent's constructor may return any, and the engine adds
- * private members even to frozen ones. They would stay on built-ins, where later evaluations pay for them.
+ * Reports whether a class can add private names to objects that it did not create: the constructor of its parent can return any object, and
+ * the engine adds private members even to frozen objects. On built-ins, they would remain and slow down later evaluations.
  */
 function stampsPrivateNames(node: AnyNode): boolean {
   if (node.type !== "ClassExpression" && node.type !== "ClassDeclaration") return false;

@@ -1,8 +1,9 @@
 /**
- * Finds unguarded uses of fields that can be absent in the kind.
+ * Finds unguarded uses of fields that objects of the kind can lack.
  *
  * Only plain chains of members count, from `value`, from `context`'s objects, and from the parameter of a callback over a list of known
- * shape. A field counts as guarded if a condition around its use mentions it in any way, or any earlier condition in a function with statements does.
+ * shape. A field counts as guarded if a condition around its use mentions it in any way, or if any earlier condition in a function with
+ * statements does.
  *
  * @module
  */
@@ -45,7 +46,7 @@ const OVER_ELEMENTS: ReadonlySet<string> = new Set([
   "forEach",
 ]);
 
-/** Knowledge at one place of the tree. */
+/** Facts that are known at one place of the tree. */
 interface Around {
   readonly start: KnownValues;
   /** Parameters of callbacks. */
@@ -63,20 +64,20 @@ interface Stretch {
 /** State of the search in one text. */
 interface Search {
   readonly uses: Use[];
-  /** Where each name stands, in source order. */
+  /** Offsets of each name, in source order. */
   readonly places: ReadonlyMap<string, readonly Offset[]>;
 }
 
-/** A use of what can be absent. */
+/** An unguarded use of a value that can be absent. */
 interface Use {
   readonly chain: MemberExpression;
-  /** Text from the optional field on, as it should be. */
+  /** Where the name of the optional field starts. */
   readonly offset: Offset;
   readonly use: "object" | "result" | "text";
 }
 
 const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write: (name: string) => string }>> = {
-  object: { what: "and then using it fails", write: (name) => `?. behind it: ${name}?.` },
+  object: { what: "and then using it fails", write: (name) => `?. after it: ${name}?.` },
   result: { what: "and then there is no result", write: (name) => `${name} ?? …, with null to delete the field` },
   text: { what: 'and then the text contains "undefined"', write: (name) => `(${name} ?? "")` },
 };
@@ -93,7 +94,7 @@ export function warnOfOptionalFields(text: string, start: KnownValues): Expressi
   if ("message" in parsed) return [];
   const steps = walk(parsed.root);
   const declared = declaredNames(steps);
-  // With names that mean something else in places, nothing is plain.
+  // If the expression declares one of these names, chains that start with it are ambiguous.
   if (declared.has("value") || declared.has("context")) return [];
   const uses: Use[] = [];
   visit(parsed.root, { start, names: new Map(), tests: [] }, { uses, places: placesOfNames(steps), isResult: true });
@@ -187,7 +188,7 @@ function visitMember(node: MemberExpression, around: Around, found: Search & { r
   if (node.computed) visit(node.property, around, { ...found, isResult: false });
 }
 
-/** The field that a chain reaches; undefined when nothing is known of it. */
+/** The field that a chain reaches; undefined if nothing is known about it. */
 function fieldOf(node: AnyNode, around: Around): KnownValue | undefined {
   if (node.type === "ChainExpression") return fieldOf(node.expression, around);
   if (node.type === "Identifier") return present(node.name === "value" ? around.start.value : around.names.get(node.name));
@@ -209,7 +210,7 @@ function present(schema: Schema | undefined): KnownValue | undefined {
   return schema && { schema, optional: false };
 }
 
-/** Knowledge inside a function that a list's method calls with its elements. */
+/** Returns the facts that are known inside a function that a method of a list calls with its elements. */
 function insideCallback(callee: AnyNode, argument: AnyNode, around: Around): Around {
   if (argument.type !== "ArrowFunctionExpression" || argument.params[0]?.type !== "Identifier") return around;
   const names = new Map(around.names);

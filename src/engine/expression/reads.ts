@@ -34,8 +34,8 @@ export function findReads(steps: readonly SyntaxStep[]): Reads {
 }
 
 /**
- * The names from `context` to `node`; undefined when `node` is no such chain. Collects the nodes of the chain in `inner`: facts that hold
- * for the whole chain suffice for them.
+ * Returns the names from `context` to `node`; undefined if `node` is not such a chain. Adds the nodes of the chain to `inner`, because the
+ * result for the whole chain covers them.
  */
 function staticPath(node: AnyNode, inner: Set<AnyNode>): string[] | undefined {
   const names: string[] = [];
@@ -43,7 +43,7 @@ function staticPath(node: AnyNode, inner: Set<AnyNode>): string[] | undefined {
   while (at.type === "MemberExpression" || at.type === "ChainExpression") {
     if (at.type === "MemberExpression") {
       const name = memberName(at);
-      // `context[key].name`: the chain ends below, at `context`, which then is read as a whole.
+      // In `context[key].name`, only `context` itself is a static path, so it counts as read as a whole.
       if (name === undefined) return undefined;
       names.push(name);
       inner.add(at.property);
@@ -56,7 +56,7 @@ function staticPath(node: AnyNode, inner: Set<AnyNode>): string[] | undefined {
   return names.reverse();
 }
 
-/** The name of a member written as `.name`, `["name"]`, `[0]` or with a template without holes. */
+/** The name of a member that is written as `.name`, `["name"]`, `[0]` or with a template without substitutions. */
 export function memberName(node: MemberExpression): string | undefined {
   const { property } = node;
   if (!node.computed) return property.type === "Identifier" ? property.name : undefined;
@@ -71,16 +71,16 @@ function isCalled(node: AnyNode, parent: AnyNode | undefined): boolean {
   return parent?.type === "TaggedTemplateExpression" && parent.tag === node;
 }
 
-/** Paths by their names, one after the other; `undefined` stands where one of them ends. */
+/** A tree of paths with one name per level. A path ends at the value `undefined`. */
 interface Branches extends Map<string, Branches | undefined> {}
 
-/** The paths without repetitions and without those that lie below another one. */
+/** Returns the paths without duplicates and without those below another path. */
 function withoutCovered(paths: readonly (readonly string[])[]): (readonly string[])[] {
   const root: Branches = new Map();
   return [...paths].sort((left, right) => left.length - right.length).filter((path) => addPath(root, path));
 }
 
-/** False when a path that was added before covers it. */
+/** Adds a path. Returns false if a path that was added before covers it. */
 function addPath(root: Branches, path: readonly string[]): boolean {
   let at = root;
   for (const [index, name] of path.entries()) {

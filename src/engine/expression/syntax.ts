@@ -7,17 +7,17 @@ import { parse } from "acorn";
 import { messageOf } from "../../base/errors.ts";
 import type { AnyNode, Expression, Options, Program } from "acorn";
 
-/** A place in the text, from 0. */
+/** A place in a text, in UTF-16 units from 0. */
 export type Offset = number;
 
-/** Why a text is not an expression that can be run. */
+/** The reason why a text is not an expression that can be run. */
 export interface SyntaxProblem {
   readonly message: string;
   readonly offset: Offset;
   readonly hint?: string;
 }
 
-/** Stands before the text while it is parsed: strict mode, and one parenthesis that must enclose the whole text. */
+/** Precedes the text while it is parsed: strict mode, and one parenthesis that must enclose the whole text. */
 const BEFORE = '"use strict";(';
 /** The line end closes a line comment at the end of the text. */
 const AFTER = "\n)";
@@ -25,7 +25,7 @@ const AFTER = "\n)";
 /** Maximum nesting. Deeper trees could overflow the stack of code that walks or compiles them. */
 export const EXPRESSION_DEPTH_MAX = 200;
 
-/** Each try parses the text again. */
+/** Closing parentheses that {@link unopened} tries, because each try parses the text again. */
 const UNOPENED_TRIES = 20;
 
 const OPTIONS: Options = { ecmaVersion: 2023, sourceType: "script", allowHashBang: false };
@@ -35,7 +35,7 @@ export interface ParsedExpression {
   readonly root: Expression;
   /** The parsed text: the expression in its enclosure. */
   readonly text: string;
-  /** Where the expression starts in it. */
+  /** Where the expression starts in `text`. */
   readonly start: Offset;
 }
 
@@ -45,7 +45,7 @@ export function parseExpression(text: string): ParsedExpression | SyntaxProblem 
   if (tooDeep !== undefined) return tooDeep;
   const htmlComments: Offset[] = [];
   const onComment = (_block: boolean, _text: string, start: Offset) => {
-    // The engine and acorn could disagree where such a comment of the browsers' past ends.
+    // The engine and acorn could disagree about where an HTML comment ends.
     if (!source.startsWith("/", start)) htmlComments.push(start - BEFORE.length);
   };
   const source = BEFORE + text + AFTER;
@@ -58,8 +58,8 @@ export function parseExpression(text: string): ParsedExpression | SyntaxProblem 
 }
 
 /**
- * The parenthesis that nests too deeply. Parentheses leave no trace in the tree, and how many the parser bears depends on the
- * machine, but the answer must not. Those in strings are counted too: two hundred of them are never needed.
+ * Reports parentheses that are nested too deeply. The tree does not contain parentheses, and how many the parser can handle depends on the
+ * platform, but the result must not. Parentheses in strings count too: no expression needs two hundred of them.
  */
 function findDeepParenthesis(text: string): SyntaxProblem | undefined {
   let depth = 0;
@@ -84,7 +84,7 @@ function attempt(run: () => Program, shift: number): Program | SyntaxProblem {
   try {
     return run();
   } catch (error) {
-    // The parser overflowed the stack, and says so in one of two ways.
+    // The parser overflowed the stack, which it reports in one of two ways.
     if (error instanceof RangeError || /stack space/.test(messageOf(error))) return { message: "it is nested too deeply", offset: 0 };
     if (!(error instanceof SyntaxError)) throw error;
     const offset = (error as SyntaxError & { pos?: number }).pos ?? 0;
@@ -103,7 +103,7 @@ function enclosedExpression(tree: Program): Expression | undefined {
   return statement.expression.start >= BEFORE.length ? statement.expression : undefined;
 }
 
-/** The first closing parenthesis that has no opening one: the text before it is complete. Checks the first few only. */
+/** Reports the first closing parenthesis that has no opening one: the text before it is complete. Checks only the first few. */
 function unopened(text: string): SyntaxProblem | undefined {
   let at = -1;
   for (let tries = 0; tries < UNOPENED_TRIES; tries += 1) {
@@ -115,12 +115,12 @@ function unopened(text: string): SyntaxProblem | undefined {
   return undefined;
 }
 
-/** A node with the node that holds it. */
+/** A node with its parent. */
 export interface SyntaxStep {
   readonly node: AnyNode;
   readonly parent: AnyNode | undefined;
   readonly depth: number;
-  /** Reports whether it is in a function that has its own `arguments`. */
+  /** True if the node is in a function that has its own `arguments`. */
   readonly inFunction: boolean;
 }
 

@@ -31,7 +31,8 @@ export const ENDPOINT_SLICES_KIND: SyncedKind = {
   section: "endpointSlices",
   plural: "EndpointSlices",
   help: {
-    section: "EndpointSlices of the tenant cluster. Synced only if this section is present; otherwise the host mirrors Endpoints.",
+    section:
+      "EndpointSlices of the tenant cluster. If the setting backends is omitted, this section means that all of them are synced; without this section, the syncer decides for each Service, as with backends: auto.",
     enabled: "Whether EndpointSlices are synced. If this is disabled later, copies stay, and the host mirrors Endpoints again.",
   },
   byDefault: false,
@@ -64,7 +65,7 @@ export const ENDPOINT_SLICES_KIND: SyncedKind = {
 
 const fingerprint = remembered((slice: KubeObject) => sha256Hex(sliceFingerprint(slice)));
 
-/** Asked again each time: the tenant's name for the Service means nothing on the host. */
+/** Names the Service by its host name, because the tenant's name has no meaning on the host. */
 function ownLabels(tenant: KubeObject, { translator }: LabelSurroundings): Record<string, string> {
   const service = serviceOfSlice(tenant);
   const host = service && translator.toHost(service, SERVICES);
@@ -96,7 +97,7 @@ function isList(value: unknown, holds: (item: unknown) => boolean): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.every(holds));
 }
 
-/** An expression can return anything; the address policy must never be handed something it cannot read. */
+/** An expression can return anything, but the address policy must receive only data that it can read. */
 function wellFormed(object: KubeObject): object is EndpointSlice {
   const { addressType, endpoints, ports } = object;
   const isText = (item: unknown) => typeof item === "string";
@@ -104,7 +105,7 @@ function wellFormed(object: KubeObject): object is EndpointSlice {
   return typeof addressType === "string" && isList(endpoints, isEndpoint) && isList(ports, isRecord);
 }
 
-/** Pod references come back through the tenant's own ones. The address type of a slice stays for its whole life. */
+/** Restores Pod references from the tenant's own ones. The address type of a slice cannot change. */
 function tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined {
   const { addressType, endpoints } = tenant as Partial<EndpointSlice>;
   if (!wellFormed(reversed) || !isList(endpoints, isRecord) || (addressType !== undefined && reversed.addressType !== addressType))

@@ -66,8 +66,9 @@ export const ENDPOINTS_KIND: SyncedKind = {
 };
 
 /**
- * The slices beside the copy say so, where they are counted; else what is decided or handed back. What is handed back may be what the label on
- * the host is for, so that label does not tell that the slices were ever complete: they must be so now.
+ * Returns the skip-mirror label: "true" if copied slices replace the mirror, otherwise the value that was decided for the Service. If that
+ * value is "false", the copy is being handed back to the mirror: the label on the host then does not prove that the slices were complete
+ * before, so they must be complete now.
  */
 function ownLabels(_tenant: KubeObject, { slices, host, backends }: LabelSurroundings): Record<string, string> {
   const isHandedBack = backends?.skipMirror === "false";
@@ -75,7 +76,7 @@ function ownLabels(_tenant: KubeObject, { slices, host, backends }: LabelSurroun
   return value === undefined ? {} : { [SKIP_MIRROR]: value };
 }
 
-/** Asked several times for each version of an object, and for a copy's body that is the tenant's own list. */
+/** Remembered, because it is needed several times for each version of an object, and the body of a copy can be the tenant's own list. */
 const fingerprint = remembered((subsets: readonly EndpointSubset[]) => sha256Hex(subsetsFingerprint(subsets)));
 
 function bodyFingerprint(object: KubeObject): string {
@@ -91,7 +92,7 @@ function subsetsOf(object: KubeObject): readonly EndpointSubset[] {
 function admitBody(object: KubeObject, rules: Rules): AllowedBody {
   const subsets = object["subsets"] ?? [];
   if (!wellFormed(subsets)) return { object, refusedAddresses: [], rejected: "after the patches, subsets is not a list of address lists" };
-  // Patches can take every address out of a subset, and the API server refuses one without any.
+  // Patches can remove every address of a subset, and the API server rejects a subset without addresses.
   const filled = subsets.filter(({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > 0);
   const admitted = admitAddresses(filled.length === subsets.length ? subsets : filled, rules.settings.addressPolicy.check);
   const reject = admitted.refused.length > 0 && rules.settings.addressPolicy.action === "reject-object";
@@ -102,7 +103,7 @@ function admitBody(object: KubeObject, rules: Rules): AllowedBody {
   };
 }
 
-/** An expression can return anything; the address policy must never be handed something it cannot read. */
+/** An expression can return anything, but the address policy must receive only data that it can read. */
 function wellFormed(subsets: unknown): subsets is EndpointSubset[] {
   if (!Array.isArray(subsets)) return false;
   for (const subset of subsets as readonly unknown[]) {
@@ -118,8 +119,8 @@ function wellFormed(subsets: unknown): subsets is EndpointSubset[] {
 }
 
 /**
- * The same reference when nothing changes, which then need not be read again either. What is not a subset or no list stays as it is, for
- * {@link admitBody} to reject.
+ * Returns the same reference if nothing changes, so that remembered results apply to it. Values that are not subsets or lists stay as they
+ * are; {@link admitBody} rejects them.
  */
 function mapAddresses(
   subsets: readonly EndpointSubset[],
@@ -142,7 +143,7 @@ function mapShared<Item>(list: readonly Item[], change: (item: Item) => Item): r
   return list;
 }
 
-/** Pod references come back through the tenant's own ones; one that the tenant does not hold has no tenant name. */
+/** Restores Pod references from the tenant's own ones. Returns undefined if the tenant does not have one of them. */
 function tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined {
   const subsets = reversed["subsets"] ?? [];
   if (!wellFormed(subsets)) return undefined;

@@ -6,7 +6,7 @@
 import type { SyncedKind } from "../reconcile/rules/rules.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 
-/** The rules of a kind that belongs to the Service of the same name, and that only users write in the tenant cluster. */
+/** The rules of a kind whose objects belong to the Service of the same name and can be edited in the tenant cluster. */
 export const PLAIN_KIND: Pick<SyncedKind, "ownLabelKeys" | "ownLabels" | "serviceOf" | "writerOf"> = {
   ownLabelKeys: [],
   ownLabels: () => ({}),
@@ -17,7 +17,7 @@ export const PLAIN_KIND: Pick<SyncedKind, "ownLabelKeys" | "ownLabels" | "servic
 /** The namespace of samples. */
 const SAMPLE_NAMESPACE = "shop";
 
-/** The ports of samples that hold addresses. */
+/** The ports of samples with addresses. */
 export const SAMPLE_PORTS = [{ name: "http", port: 8080, protocol: "TCP" }];
 
 /** The metadata of a sample. */

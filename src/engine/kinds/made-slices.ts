@@ -28,12 +28,12 @@ import { controllerOf, SERVICE_NAME, SKIP_MIRROR, SLICE_MANAGER, sliceManager } 
 
 /** Endpoints of one slice. Source: the default of kube-controller-manager. */
 const ENDPOINTS_MAX = 100;
-/** Hex digits that tell slices of other ports and families apart. */
+/** Hex digits that distinguish slices with different ports or address families. */
 const GROUP_DIGITS = 8;
-/** A name has at most 253 characters; the rest says which slice of the Endpoints it is. */
+/** Maximum length of a name, including the digest and the number of the slice. */
 const NAME_MAX = 253;
 
-/** Endpoints that may share slices: those of one family under the same ports. */
+/** Endpoints that may share slices: those with the same address family and the same ports. */
 interface Group {
   readonly addressType: string;
   readonly ports: SliceContent["ports"];
@@ -64,16 +64,16 @@ export function slicesOfCopy(
   return slices;
 }
 
-/** Asked again with each change of something of the Service. */
+/** Results by copy: they are needed again with each change of an object that belongs to the Service. */
 const lastMade = new WeakMap<
   Endpoints,
   { readonly markerPrefix: string; readonly contents: readonly NamedContent[]; readonly slices: readonly EndpointSlice[] }
 >();
 
-/** What one slice says, and its name. */
+/** The content of one slice, and its name. */
 type NamedContent = SliceContent & { readonly name: string };
 
-/** What {@link contentsAsked} answered last for a list of subsets, and what it was asked with. */
+/** The last result of {@link contentsAsked} for a list of subsets, and the input that it depends on. */
 interface Contents {
   readonly copy: string | undefined;
   readonly present: ReadonlyMap<string | undefined, Pick<EndpointSlice, "addressType" | "endpoints">>;
@@ -81,7 +81,7 @@ interface Contents {
   readonly contents: readonly NamedContent[];
 }
 
-/** A cache keeps these lists from one version to the next if they do not change, and most changes of a copy leave them alone. */
+/** By list of subsets: a cache keeps an unchanged list for the next version of an object, and most changes of a copy do not affect it. */
 const lastContents = new WeakMap<readonly EndpointSubset[], Contents>();
 
 function contentsOf(copy: Endpoints, present: readonly EndpointSlice[], isTaken: (name: string) => boolean): readonly NamedContent[] {
@@ -123,8 +123,8 @@ function contentsAsked(copy: Endpoints, present: readonly EndpointSlice[], isTak
 
 /**
  * Returns the copy of Endpoints from which {@link slicesOfCopy} made a slice on the host, whichever virtual cluster owns the copy;
- * undefined for every other slice. Slices that the host mirrors inherit the marks of the Endpoints too, but have names and managers of a
- * different form. Edits of a slice's labels do not change the result.
+ * undefined for every other slice. Slices that the host mirrors inherit the markers of the Endpoints too, but their names and managers have
+ * a different form. Edits of a slice's labels do not change the result.
  */
 export function madeFrom(markerPrefix: string, slice: KubeObject): CopySource | undefined {
   if (controllerOf(slice) !== undefined || !MADE_NAME.test(slice.metadata.name ?? "")) return undefined;
@@ -135,7 +135,7 @@ const MADE_NAME = /-[0-9a-f]{8}-(0|[1-9][0-9]{0,3})$/;
 
 /**
  * Returns the name of the copy of Endpoints that a slice was made from. The function reads it from the slice's own name, which consists of
- * the copy's name, a digest of the ports and a number, because other writers may have removed all marks. Undefined for every other slice,
+ * the copy's name, a digest of the ports and a number, because other writers may have removed all markers. Undefined for every other slice,
  * and if the copy's name was too long to fit.
  *
  * @example
@@ -161,14 +161,14 @@ export function endpointsBehind(markerPrefix: string, slice: KubeObject): CopySo
   const known = sourcesBehind.get(slice);
   if (known?.markerPrefix === markerPrefix) return known.source;
   const read = readMarkersInAnnotations(markerPrefix, slice);
-  // Most slices are made of nothing, and this is asked for every event.
+  // Only sources are remembered: most slices have none, and this function runs for every event.
   const source = read?.kind === formatKind(ENDPOINTS) ? read : undefined;
   if (source === undefined) return undefined;
   sourcesBehind.set(slice, { markerPrefix, source });
   return source;
 }
 
-/** Asked again with each change of something of the Service. */
+/** Results by slice: they are needed again with each change of an object that belongs to the Service. */
 const sourcesBehind = new WeakMap<KubeObject, { readonly markerPrefix: string; readonly source: CopySource }>();
 
 function groupsOf({ subsets = [], ...copy }: Endpoints): Group[] {
@@ -185,14 +185,14 @@ function groupsOf({ subsets = [], ...copy }: Endpoints): Group[] {
     groups.set(id, group);
     for (const endpoint of endpoints ?? []) {
       const key = identityOf(endpoint);
-      // Ports with an application protocol can be in two subsets, which do not merge.
+      // An endpoint can be in two subsets with the same ports, because ports with an application protocol are not merged.
       if (endpoint.conditions?.ready === true || !group.wanted.has(key)) group.wanted.set(key, endpoint);
     }
   }
   return [...groups.values()];
 }
 
-/** The name of a slice up to its number. */
+/** The name of a slice without its number. */
 function baseOf({ metadata: { name = "" } }: Endpoints, { addressType, ports }: Pick<Group, "addressType" | "ports">): string {
   const digest = sha256Hex(canonicalJson([name, addressType, ports])).slice(0, GROUP_DIGITS);
   return `${name.slice(0, NAME_MAX - GROUP_DIGITS - "--0000".length).replace(/[-.]+$/, "")}-${digest}`;
@@ -203,7 +203,7 @@ function indexOf({ metadata: { name = "" } }: KubeObject, base: string): number 
   return /^(0|[1-9][0-9]{0,3})$/.test(rest) ? Number(rest) : undefined;
 }
 
-/** Who is in which slice: everyone stays, and newcomers fill the slices that change anyway, then the fullest, then new ones. */
+/** Assigns endpoints to slices. Known endpoints stay; new ones fill the slices that change anyway, then the fullest, then new slices. */
 function placed(
   { wanted }: Group,
   own: ReadonlyMap<number, EndpointSlice>,
@@ -214,7 +214,7 @@ function placed(
   const newcomers = [...left.values()];
   for (const { kept } of [...slices].sort(byFilling)) kept.push(...newcomers.splice(0, ENDPOINTS_MAX - kept.length));
   const result = new Map(
-    // The very list of a slice that stays as it is: it need not be compared with itself.
+    // An unchanged slice keeps its own list, which need not be compared with itself.
     slices
       .filter(({ kept }) => kept.length > 0)
       .map(({ index, kept, before, changes }) => [index, changes || kept.length !== before.length ? kept : before]),
@@ -231,7 +231,7 @@ interface Filling {
   readonly changes: boolean;
 }
 
-/** Those of a slice that are still wanted, as they are wanted now; they are taken out of `left`. */
+/** Returns the endpoints of a slice that are still wanted, in their present form, and removes them from `left`. */
 function stay(index: number, endpoints: readonly SliceEndpoint[], left: Map<string, SliceEndpoint>): Filling {
   const kept: SliceEndpoint[] = [];
   let changes = false;
@@ -250,12 +250,12 @@ function byFilling(one: Filling, other: Filling): number {
   return Number(other.changes) - Number(one.changes) || other.kept.length - one.kept.length || one.index - other.index;
 }
 
-/** What makes an endpoint another one, as for the addresses of Endpoints. */
+/** The identity of an endpoint, determined like that of an address in Endpoints. */
 function identityOf({ addresses, targetRef }: SliceEndpoint): string {
   return `${addresses?.[0] ?? ""} ${targetRef?.uid ?? ""}`;
 }
 
-/** Everything but the name: labels and annotations of the copy, as a mirror takes them, and the copy as the owner. */
+/** All metadata but the name: the labels and annotations of the copy, like those that a mirror inherits, and the copy as the owner. */
 function headOf(markerPrefix: string, { metadata }: Endpoints): KubeObject["metadata"] {
   const { name = "", namespace = "", uid = "", labels = {}, annotations = {} } = metadata;
   const inherits = (map: StringMap) =>
@@ -272,7 +272,7 @@ function headOf(markerPrefix: string, { metadata }: Endpoints): KubeObject["meta
 
 const TYPE_OF_COPY = { apiVersion: ENDPOINTS.apiVersion, kind: ENDPOINTS.kind };
 
-/** The marks of the copy without what changes with every version of its source: a slice is written when it says something else. */
+/** The markers of the copy without those that change with every version of its source, so that a slice is written only if it changes. */
 function marksOf(markerPrefix: string, metadata: KubeObject["metadata"]): ReturnType<typeof writeMarkers> {
   const source = readMarkers(markerPrefix, { ...TYPE_OF_COPY, metadata });
   if (source === undefined) return { labels: {}, annotations: {} };

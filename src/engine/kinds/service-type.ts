@@ -12,7 +12,7 @@ type Spec = NonNullable<Service["spec"]>;
 /** The older place of `spec.loadBalancerSourceRanges`. */
 const SOURCE_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
-/** Which specs may have a field. `loadBalancerIP` would be accepted in any, and means nothing in others. */
+/** Determines for each field which specs may have it. API servers accept `loadBalancerIP` in any spec, but it has no meaning in others. */
 const MAY_HAVE: Readonly<Record<string, (spec: Spec) => boolean>> = {
   allocateLoadBalancerNodePorts: isBalanced,
   loadBalancerClass: isBalanced,
@@ -32,9 +32,9 @@ function isReachedFromOutside({ type, externalIPs }: Spec): boolean {
   return type === "LoadBalancer" || type === "NodePort" || (Array.isArray(externalIPs) && externalIPs.length > 0);
 }
 
-/** A Service that its type allows, and where the fields and annotations stood that it does not. */
+/** A Service with only the fields and annotations that its type allows, and the paths of the others. */
 export interface AllowedService<T extends KubeObject> {
-  /** The same reference when nothing was left out. */
+  /** The same reference if nothing was left out. */
   readonly object: T;
   readonly leftOut: readonly string[];
 }

@@ -54,12 +54,12 @@ export const SERVICES_KIND: SyncedKind = {
 const hostFingerprint = remembered((spec: Spec) => sha256Hex(canonicalJson(ownedSpec(spec))));
 const tenantFingerprint = remembered((spec: Spec) => sha256Hex(canonicalJson(ownedSpec(hostSpec(spec)))));
 
-/** Fields of a spec that the engine decides on the host; everything else there is the API server's. */
+/** Fields of a spec that the engine determines on the host; the API server determines all others. */
 const OWNED = ["type", "ports", "selector", "publishNotReadyAddresses", "sessionAffinity", "externalIPs", "externalName"] as const;
 
 const OWNED_FIELDS: ReadonlySet<string> = new Set([...OWNED, "sessionAffinityConfig"]);
 
-/** Default of the API server for how long a client keeps its Pod. */
+/** The API server's default for how long a client keeps its Pod. */
 const AFFINITY_SECONDS = 10_800;
 
 const NO_SPEC: Spec = {};
@@ -82,19 +82,19 @@ function hostSpec(spec: Spec): Spec {
   };
 }
 
-/** How long a client keeps its Pod, where it is not as long as the API server's default. */
+/** The setting for how long a client keeps its Pod, if it differs from the API server's default. */
 function affinityConfig({ sessionAffinity, sessionAffinityConfig: config }: Spec): { readonly sessionAffinityConfig?: unknown } {
   const clientIP = isRecord(config) ? config["clientIP"] : undefined;
   const seconds = isRecord(clientIP) ? (clientIP["timeoutSeconds"] ?? AFFINITY_SECONDS) : AFFINITY_SECONDS;
   return sessionAffinity === "ClientIP" && seconds !== AFFINITY_SECONDS ? { sessionAffinityConfig: config } : {};
 }
 
-/** What is not a list of ports stays as it is, to be rejected. */
+/** Changes each port. A value that is not a list of ports stays as it is, and is rejected later. */
 function mapPorts(ports: readonly ServicePort[], change: (port: ServicePort) => ServicePort): readonly ServicePort[] {
   return Array.isArray(ports) ? ports.map((port: ServicePort) => (isRecord(port) ? change(port) : port)) : ports;
 }
 
-/** An expression can return anything, and a file can hold anything. */
+/** An expression can return anything, and a file can contain anything. */
 function wellFormed(spec: unknown): boolean {
   if (spec === undefined) return true;
   if (!isRecord(spec)) return false;

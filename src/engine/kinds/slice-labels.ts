@@ -13,12 +13,12 @@ import type { SliceCount } from "../reconcile/rules/rules.ts";
 
 /** Label of a slice with the name of its Service; a slice without it belongs to no Service. */
 export const SERVICE_NAME = "kubernetes.io/service-name";
-/** Label of a slice that says who writes it; no other controller changes it. */
+/** Label of a slice that names the controller that manages it; no other controller changes the slice. */
 export const SLICE_MANAGER = "endpointslice.kubernetes.io/managed-by";
-/** Label of Endpoints that keeps the cluster's mirroring controller from making slices of them, if it is "true". */
+/** Label of Endpoints. The value "true" prevents the cluster's mirroring controller from making slices from them. */
 export const SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
 
-/** The manager of slices that a cluster makes of Endpoints. */
+/** The manager of slices that a cluster mirrors from Endpoints. */
 export const MIRROR = "endpointslicemirroring-controller.k8s.io";
 
 /** Controllers of Kubernetes that write slices and undo what others change in them. */
@@ -46,7 +46,7 @@ export function serviceOfSlice({ metadata }: KubeObject): ObjectKey | undefined 
   return name ? { namespace, name } : undefined;
 }
 
-/** A tenant slice and what stands at its host key. */
+/** A tenant slice, and the object at its host key. */
 export interface SlicePair {
   readonly tenant: KubeObject;
   readonly host: KubeObject | undefined;
@@ -58,7 +58,10 @@ export function countSlices(identity: VClusterIdentity, hostService: ObjectKey, 
   return { total: pairs.length, copied: copied.length };
 }
 
-/** A copy of an earlier slice of the name, one that goes or one that still backs another Service does not count. */
+/**
+ * Reports whether a tenant slice has a copy. Does not count a copy of an earlier slice with the same name, a copy that is being deleted, or
+ * a copy that still belongs to another Service.
+ */
 function isCopied(identity: VClusterIdentity, hostService: ObjectKey, { tenant, host }: SlicePair): boolean {
   if (host === undefined || host.metadata.deletionTimestamp) return false;
   const source = ourMarkers(identity, host, ENDPOINT_SLICES);

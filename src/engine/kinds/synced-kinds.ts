@@ -4,7 +4,7 @@ import { ENDPOINTS_KIND } from "./endpoints.ts";
 import { SERVICES_KIND } from "./services.ts";
 
 /**
- * The kinds that are synced. Configuration, commands, permissions, laws, samples and the simulator have them from here, in this order; a
- * further kind is one entry. What takes `kinds` has this list as its default.
+ * The kinds that are synced. The configuration, commands, permissions, laws, samples and the simulator use this list, in this order;
+ * another kind needs only one entry. It is the default of all options that are named `kinds`.
  */
 export const SYNCED_KINDS: readonly SyncedKind[] = [ENDPOINTS_KIND, SERVICES_KIND, ENDPOINT_SLICES_KIND];

@@ -7,7 +7,7 @@ import { isRecord } from "../../base/json.ts";
 import type { TargetReference } from "../../kube/object/types.ts";
 import type { Translator } from "../translate/translator.ts";
 
-/** Whatever may point at a Pod: an address of Endpoints, or an endpoint of a slice. */
+/** An item that can refer to a Pod: an address of Endpoints, or an endpoint of a slice. */
 interface Pointing {
   readonly targetRef?: TargetReference;
 }
@@ -27,7 +27,7 @@ export function toHostTarget<Item extends Pointing>(item: Item, translator: Tran
   return { ...item, targetRef: { ...kept, name: host.name, namespace: host.namespace } };
 }
 
-/** No server stores a list with anything but objects; what is judged later, with a reason, has to come through here. */
+/** Returns the reference of an item, if it has one. Items that are not objects must not fail here: they are rejected later. */
 function targetOf(item: Pointing): TargetReference | undefined {
   return isRecord(item) && isRecord(item.targetRef) ? item.targetRef : undefined;
 }

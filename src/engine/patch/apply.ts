@@ -39,18 +39,18 @@ import type {
   PatchFailure,
 } from "./types.ts";
 
-/** How to apply patches. */
+/** Options for applying patches. */
 export interface ApplyPatchesOptions extends ObjectLimits {
   /** "toHost": list order, `expression`. "toTenant": reverse order, `reverseExpression`. */
   readonly direction: Direction;
   readonly engine: PatchEngine;
-  /** Context of expressions beside their value; the path is added for every value. */
+  /** Context of expressions without the path, which is added for every value. */
   readonly context: Omit<PatchContext, "path">;
   readonly names: NameRules;
   /**
    * Handling of a value whose patch fails on the way to the host. "keep-last" (default): a label or annotation keeps the
    * value last written or is left out, a list loses the nearest element, any other field is left out. "skip-patch": the value
-   * stays as it was before the patch. "block-object": as skip-patch, and the object must not be written.
+   * stays as it was before the patch. "block-object": like skip-patch, and the object must not be written.
    */
   readonly onError?: OnError;
   readonly markerPrefix: string;
@@ -71,18 +71,18 @@ export interface PatchedObject {
   readonly blocked: boolean;
 }
 
-/** One call of {@link applyPatches} on its way. */
+/** State of one call of {@link applyPatches}. */
 interface Run extends Required<ApplyPatchesOptions> {
   /** Fuel of all evaluations so far, failed or not. */
   fuelSpent: number;
   /** Characters of all results so far. */
   resultLength: number;
-  /** Namespace of the object as it came. */
+  /** Namespace of the object on the side that it comes from. */
   readonly sourceNamespace: string;
   readonly references: FoundReference[];
   /** Places that failed and keep their last value. */
   readonly failed: MetadataPlace[];
-  /** The expression whose context was brought in last, and paid. */
+  /** The expression whose context was loaded last, and already charged. */
   contextPaid: CompiledExpression | undefined;
 }
 
@@ -124,7 +124,7 @@ export function* applyPatchesInPieces(
       answers.push(step!.change(value, path));
       yield;
     }
-    // An update meets the same matches in the same order.
+    // An update visits the same matches in the same order.
     let taken = 0;
     const patched = answers.length === 0 ? work.current : patch.path.update(work.current, () => answers[taken++]);
     endPatch(work, { patch, step, patched });
@@ -171,11 +171,11 @@ function endWork({ run, opened, outcomes, current }: Work): PatchedObject {
   };
 }
 
-/** One patch on its way. */
+/** State of one patch while it runs. */
 interface PatchStep {
   readonly tally: Tally;
   readonly change: (value: unknown, path: string) => unknown;
-  /** Something around a value has to be left out. */
+  /** True if a list element around a value must be left out. */
   incomplete: boolean;
 }
 
@@ -239,7 +239,7 @@ function evaluate(expression: CompiledExpression, { value, path }: { value: unkn
   return wellFormed(evaluated.value);
 }
 
-/** An API server stores U+FFFD for half a character: an object that keeps the half would never equal its copy. */
+/** Replaces lone surrogates with U+FFFD, as an API server does: an object that kept them would never equal its copy. */
 function wellFormed(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (typeof value !== "object" || value === null) return value;
@@ -278,7 +278,7 @@ function applyToValue(rewrite: Rewrite, { value, place }: { value: unknown; plac
   }
 }
 
-/** A patch's record while it runs. */
+/** The record of a patch while it runs. */
 interface Tally {
   matches: number;
   changed: number;
@@ -287,10 +287,10 @@ interface Tally {
   readonly denied: PatchFailure[];
 }
 
-/** A thrown text can be as long as the expression's memory; a record is for people. */
+/** Maximum length of a message in a record: the text that an expression throws can be as long as its memory allows. */
 const MESSAGE_LENGTH_MAX = 1000;
 
-/** The record of an error at `place`. A broken invariant, or anything but an EngineError, is a bug and rethrown. */
+/** The record of an error at `place`. A broken invariant, or anything but an EngineError, is a bug and is rethrown. */
 function patchFailureOf(error: unknown, place: string): PatchFailure {
   if (!isEngineError(error) || error.code === "INTERNAL") throw error;
   const { code, message } = error;
@@ -326,10 +326,10 @@ function noExpression(patch: CompiledPatch): Outcome {
 
 /** Cost limits of all evaluations for one object, over all its patches and matches. */
 export interface ObjectLimits {
-  /** Once this much fuel is spent, further evaluations are EXPRESSION_FUEL. Default 30 million. */
+  /** Once this much fuel is spent, further evaluations fail with EXPRESSION_FUEL. Default 30 million. */
   readonly fuelMax?: number;
   /**
-   * Once results hold this many characters together (every value that is no text counts as one), further results are
+   * Once all results together have this many characters (every value that is not a string counts as one), further results fail with
    * EXPRESSION_RESULT. Default 8 Mi, several times what an API server stores: a tenant must not be able to fill the memory with
    * a thousand addresses and an expression that makes each of them long.
    */

@@ -76,7 +76,7 @@ function compileReference(definition: ReferenceDefinition, index: number): Compi
   return { definition, ...relative("name"), ...relative("namespace"), ...relative("kind"), ...relative("apiVersion") };
 }
 
-/** Adds what lower modules cannot know: the patch and the field. */
+/** Adds the patch and the field to errors of other modules, which do not know them. */
 function withPlace<Value>(index: number, field: string, compile: () => Value): Value {
   try {
     return compile();

@@ -23,7 +23,7 @@ export const LEFT_OUT: unique symbol = Symbol("LEFT_OUT");
 
 /** The value of a place after a failure: `value` itself, an empty map, REMOVE or LEFT_OUT. */
 export function containFailure(place: ValueRole, value: unknown, policy: { direction: Direction; onError: OnError }): unknown {
-  // Back to the tenant nothing flows from a value that failed, so it may as well stay.
+  // A value that failed is not synced back to the tenant, so it can stay as it is.
   if (policy.direction === "toTenant" || policy.onError !== "keep-last") return value;
   switch (place.role) {
     case "metadata":

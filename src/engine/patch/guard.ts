@@ -16,7 +16,7 @@ import type { MapField, ValueRole } from "./place.ts";
 import { PROTECTED_METADATA } from "./place.ts";
 import type { PatchFailure } from "./types.ts";
 
-/** A value that may be written (REMOVE: the place is emptied), with the restored parts. */
+/** A value that may be written (REMOVE deletes the place), and the attempts that were undone. */
 export interface Guarded {
   readonly value: unknown;
   readonly denied: readonly PatchFailure[];
@@ -88,7 +88,7 @@ function ownMember(object: JsonObject, field: string): unknown {
   return Object.hasOwn(object, field) ? object[field] : undefined;
 }
 
-/** The object holds no markers while it is patched, so every marker in a result is an attempt to write one. */
+/** The object has no markers while it is patched, so every marker in a result is an attempt to write one. */
 function guardMap(field: MapField, result: unknown, markerPrefix: string): Guarded {
   const map = record(result, formatSteps(["metadata", field]));
   const keys = Object.keys(map);
@@ -102,10 +102,10 @@ function guardMap(field: MapField, result: unknown, markerPrefix: string): Guard
   };
 }
 
+// Source of the rules: the API server's validation of labels and annotations.
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-/** Source of the rules: the API server's validation of labels and annotations. */
 function asText(value: unknown): string {
   if (value === null) return "leave the key out";
   return `write ${typeof value === "object" ? "JSON.stringify" : "String"}(…) around the result`;

@@ -4,7 +4,7 @@ import { isMarkerKey } from "../translate/markers.ts";
 
 /** An object as patches see it, with the parts that are restored afterwards. */
 export interface Opened {
-  /** As it came. */
+  /** The object as it was given. */
   readonly original: KubeObject;
   /** With `metadata.labels` and `metadata.annotations`, so that a patch on the map can add a key, and without markers. */
   readonly object: KubeObject;

@@ -1,4 +1,4 @@
-/** Which way an object travels: tenant → host or host → tenant. */
+/** The direction in which an object is synced: tenant → host or host → tenant. */
 export type Direction = "toHost" | "toTenant";
 
 /** The object that a patched value names. Paths are relative to the matched value. */
@@ -9,7 +9,7 @@ export interface ReferenceDefinition {
   readonly kindPath?: string;
   readonly namePath?: string;
   readonly namespacePath?: string;
-  /** Present (it has no fields): the value is a label selector. */
+  /** If present, the value is a label selector. It has no fields. */
   readonly labels?: Readonly<Record<string, never>>;
 }
 

@@ -22,7 +22,7 @@ export type MetadataPlace = Extract<ValueRole, { role: "map" | "entry" }>;
 /** Fields that identify the kind of an object; no patch changes them. */
 const PROTECTED_FIELDS: readonly string[] = ["apiVersion", "kind"];
 
-/** Metadata that an API server or the engine decides; no patch changes it. */
+/** Metadata that an API server or the engine determines; no patch changes it. */
 export const PROTECTED_METADATA: readonly string[] = [
   "name",
   "namespace",
@@ -36,10 +36,10 @@ export const PROTECTED_METADATA: readonly string[] = [
   "managedFields",
 ];
 
-// Values elsewhere need no parsing of their paths.
+// All other paths lead to values with the role "field" and need not be parsed.
 const NEEDS_A_LOOK = /^(?:metadata|apiVersion|kind|\$)/;
 
-// Nor do those of labels and annotations, all of them or one, unless its key needs escaping.
+// The paths of both maps and of their entries need not be parsed either, unless a key needs escaping.
 const MAP_OR_ENTRY = /^metadata\.(labels|annotations)(?:\.([\w-][\w/:-]*)|\["([^"\\]+)"\])?$/;
 
 /**
@@ -66,8 +66,8 @@ function mapOrEntry(path: string, field: MapField, key: string | undefined): Met
 }
 
 /**
- * {@link roleOf} for the matches of one path. Most values that patches match are addresses, hundreds in one object: if the
- * path begins with a name that determines the role, its text is neither examined nor built.
+ * Returns {@link roleOf} for the matches of one path. Most values that patches match are addresses, of which an object can have hundreds:
+ * if the path begins with a name that determines the role, the text of each concrete path is not examined.
  *
  * @example
  * placesOf(compilePath("subsets[*].addresses[*].ip").segments)("subsets[0].addresses[3].ip").role; // "field"

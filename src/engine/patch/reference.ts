@@ -15,13 +15,13 @@ import type { Path } from "../path/path.ts";
 import type { CompiledReference } from "./compile.ts";
 import type { FoundReference, KindName, NameRules } from "./types.ts";
 
-/** Where a reference is read. */
+/** The surroundings of a reference. */
 export interface ReferenceSite {
   readonly direction: Direction;
   readonly names: NameRules;
-  /** Namespace of a reference that names none, on the side that the object comes from. */
+  /** Namespace of a reference that does not name one, on the side that the object comes from. */
   readonly namespace: string;
-  /** On the way to the tenant: the only namespace that a reference without namespace field can mean there. */
+  /** Namespace of the tenant object: the only one that a reference without a namespace field can mean in the tenant cluster. */
   readonly tenantNamespace: string;
   /** Concrete path of the matched value. */
   readonly place: string;
@@ -34,7 +34,7 @@ export interface RewrittenReference {
 }
 
 /**
- * Rewrites one matched value. Undefined if it names nothing (no name, or an empty one).
+ * Rewrites one matched value. Returns undefined if it names nothing (no name, or an empty one).
  *
  * @throws REFERENCE_VALUE when the value has the wrong type or is not a valid name; REFERENCE_KIND when its kind is not known;
  * NAME_NOT_MAPPED when its namespace is not mapped to the host; REFERENCE_UNMAPPED when a host name has no tenant name.

@@ -15,7 +15,7 @@ export interface PatchContext {
   readonly path: string;
 }
 
-/** One evaluation's variables. An expression never runs for an absent value, so `valueExists` is always true. */
+/** The variables of one evaluation. An expression never runs for an absent value, so `valueExists` is always true. */
 export interface PatchScope {
   readonly value: unknown;
   readonly valueExists: true;
@@ -41,7 +41,7 @@ export interface PricedValue {
  * The expression engine that patches use. The sandbox implements it.
  *
  * `evaluate` throws an EngineError with an `EXPRESSION_…` code, and reports in `details` the cost of the failed run if known: `fuel`,
- * `charged` and `contextCharged`, as of a value.
+ * `charged` and `contextCharged`, as for a value.
  */
 export interface PatchEngine {
   compile(text: string): CompiledExpression;
@@ -50,7 +50,7 @@ export interface PatchEngine {
   readsHostObject?(expression: CompiledExpression): boolean;
 }
 
-/** Handling of a value whose patch fails on the way to the host: see {@link PatchOptions} in `apply.ts`. */
+/** Handling of a value whose patch fails on the way to the host: see `ApplyPatchesOptions` in `apply.ts`. */
 export type OnError = "keep-last" | "skip-patch" | "block-object";
 
 /**
@@ -110,7 +110,7 @@ export interface NameRules {
   knows(kind: KindName): boolean;
   /** The host key of a tenant object; undefined if its namespace has no place on the host. */
   toHost(kind: KindName, tenant: ObjectKey): ObjectKey | undefined;
-  /** The tenant key behind a host key; undefined if none is recorded. Never found by parsing. */
+  /** The tenant key of a host key; undefined if none is recorded. The host key is never parsed. */
   toTenant(kind: KindName, host: ObjectKey): ObjectKey | undefined;
   /** A label selector with the other side's keys. */
   labelSelector(selector: unknown, direction: Direction): unknown;

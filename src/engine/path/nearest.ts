@@ -9,19 +9,19 @@ import { formatSegments, formatSteps } from "./syntax/format.ts";
 import { childAt, memberOf, stepOfIndex } from "./node.ts";
 import type { Segment, PathStep } from "./syntax/segment.ts";
 
-/** More slips in one path are not mended, and not more keys than this are compared with one name. */
+/** Maximum number of corrections in one path, and of keys that one name is compared with. */
 const CORRECTIONS_MAX = 3;
 const KEYS_MAX = 1000;
 
-/** Where a path ends. */
+/** How far a path leads in a document, and a correction. */
 export interface Nearest {
-  /** The concrete path of the deepest node that is reached, `$` when not even the first segment is found. */
+  /** The concrete path of the deepest node that is reached; `$` if not even the first segment is found. */
   readonly reached: string;
-  /** A path that leads further, when one is near enough. */
+  /** A similar path that leads further, if there is one. */
   readonly suggestion?: string;
 }
 
-/** How far some segments lead: the first of the deepest nodes. */
+/** The first of the deepest nodes that some segments reach. */
 interface Reach {
   readonly steps: readonly PathStep[];
   readonly node: unknown;
@@ -75,7 +75,7 @@ interface Attempt {
   readonly corrections: number;
 }
 
-/** Segments that lead further than the attempt's, all the way if any correction does; empty if there is none. */
+/** Returns segments that lead further than the attempt's, to the end if any correction does; undefined if there are none. */
 function mend({ segments, reach, root, corrections }: Attempt): readonly Segment[] | undefined {
   const depth = reach.steps.length;
   if (depth === segments.length || corrections === 0) return undefined;
@@ -90,7 +90,7 @@ function mend({ segments, reach, root, corrections }: Attempt): readonly Segment
   return further;
 }
 
-/** The path with its segment at `depth` replaced by what the node there could have been addressed by. */
+/** Returns the paths that result from correcting the segment at `depth` to match the node there. */
 function candidates(segments: readonly Segment[], { node, depth }: { node: unknown; depth: number }): Segment[][] {
   const [head, failed, rest] = [segments.slice(0, depth), segments[depth]!, segments.slice(depth + 1)];
   if (failed.kind === "wildcard") return [];

@@ -12,18 +12,18 @@ import type { PathStep } from "./syntax/segment.ts";
 /** Result of an update that removes the matched member or element. */
 export const REMOVE: unique symbol = Symbol("REMOVE");
 
-/** The own member `key` of an object, else `undefined`. */
+/** The own member `key` of an object; otherwise `undefined`. */
 export function memberOf(node: unknown, key: string): unknown {
   return isRecord(node) && Object.hasOwn(node, key) ? node[key] : undefined;
 }
 
-/** The child at one concrete step, else `undefined`: numbers select list elements, strings object members. */
+/** The child at one concrete step; otherwise `undefined`. Numbers select list elements, strings object members. */
 export function childAt(node: unknown, step: PathStep): unknown {
   if (typeof step === "string") return memberOf(node, step);
   return Array.isArray(node) && Object.hasOwn(node, step) ? node[step] : undefined;
 }
 
-/** The child that an index selects: a list element, from the end when negative, or the member of that name; else `undefined`. */
+/** The step to the child that an index selects: a list element, from the end if negative, or the member of that name. */
 export function stepOfIndex(node: unknown, index: number): PathStep | undefined {
   if (!Array.isArray(node)) return memberOf(node, String(index)) === undefined ? undefined : String(index);
   const at = index < 0 ? node.length + index : index;

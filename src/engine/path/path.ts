@@ -6,7 +6,7 @@
  * Guarantees:
  * - Own properties only. Strings are never indexed, `length` is never special, no prototype is read or written.
  * - Nothing is created: a path that does not exist matches nothing, which is not an error. A `null` leaf is found.
- * - Matches are taken before any change is decided, in document order.
+ * - All matches are found before any change is decided, in document order.
  * - Documents are never modified and never cloned; an update shares unchanged parts.
  *
  * Not guaranteed: document order of an object is that of `Object.keys`, which moves names that are integers to the front.
@@ -98,7 +98,7 @@ export function compileRelativePath(text: string): Path {
   throw syntaxError(scanner, { at: wildcard.at, problem: "found a wildcard in a path for a single value", hint });
 }
 
-/** Our own engine wherever it can: only `$`-rooted paths with operators that it refuses are the library's. */
+/** Compiles a path without the JSONPath library if possible. Only `$`-rooted paths with operators of JSONPath need the library. */
 function compileEither(text: string): Path {
   try {
     return compileField(text);

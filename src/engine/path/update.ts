@@ -1,7 +1,7 @@
 /**
  * Compiles segments to closures that update what `find` finds, copy-on-write.
  *
- * All matches are taken first and every change is decided; then a second walk visits the same matches in the same order and copies
+ * First, all matches are found and every change is decided; then a second walk visits the same matches in the same order and copies
  * only the nodes above a change. Nothing is cloned: unchanged parts are shared with the given document.
  *
  * @module
@@ -13,7 +13,7 @@ import { childAt, memberOf, REMOVE, setMember, stepOfIndex, withChild } from "./
 import type { Segment } from "./syntax/segment.ts";
 import type { Match } from "./walk.ts";
 
-/** Decides the new value of one match: JSON data, or REMOVE. The very same value means no change. */
+/** Returns the new value of one match: JSON data, or REMOVE. The same value means no change. */
 export type Change = (value: unknown, path: string) => unknown;
 
 type Answer = (value: unknown) => unknown;
@@ -31,7 +31,7 @@ export function compileUpdate(segments: readonly Segment[], find: (root: unknown
     return result === REMOVE ? undefined : result;
   };
   if (!segments.every(({ kind }) => kind === "key")) return everywhere;
-  // One place at most, and its text is known: one walk does.
+  // There is at most one match, and its path is known, so one walk is enough.
   const path = formatSegments(segments);
   return (root, change) => {
     const result = rebuild(root, (value) => checked(change(value, path)));
@@ -67,11 +67,11 @@ function answerItself(value: unknown, answer: Answer): unknown {
 }
 
 /**
- * Three names from the root, as {@link rebuildMember} does them one by one.
+ * Rebuilds three names from the root at once, with the same result as {@link rebuildMember} for each of them.
  *
  * Every label and annotation has such a path. All closures of one function share its inline caches, and those of `rebuildMember` see
- * the shapes of all nodes of all paths; here each level has places in the code of its own, where the few shapes of an object's first
- * levels stay cached. That halves the time of changing one annotation.
+ * the shapes of all nodes of all paths. Here, each level has its own places in the code, where the few shapes of an object's first levels
+ * stay cached. That halves the time of changing one annotation.
  */
 function rebuildTop([first, second, third]: readonly [string, string, string], next: Rebuild): Rebuild {
   return (root, answer) => {
@@ -81,7 +81,7 @@ function rebuildTop([first, second, third]: readonly [string, string, string], n
     if (child === undefined) return root;
     const rebuilt = next(child, answer);
     if (Object.is(rebuilt, child)) return root;
-    // The copies have these members, so that even `__proto__` is one like any other.
+    // The copies have these members, so even `__proto__` can be assigned like any other member.
     const lowerCopy = { ...(lower as Record<string, unknown>) };
     if (rebuilt === REMOVE) delete lowerCopy[third];
     else lowerCopy[third] = rebuilt;
@@ -132,7 +132,7 @@ function rebuildElements(list: readonly unknown[], next: Rebuild, answer: Answer
     copy[at] = rebuilt;
     removed ||= rebuilt === REMOVE;
   }
-  // Only now, so that no index shifts while later elements are still to come.
+  // Elements are removed only now, so that no index shifts before later elements are visited.
   return removed ? copy!.filter((item) => item !== REMOVE) : (copy ?? list);
 }
 

@@ -63,7 +63,7 @@ function visitElements({ read, tail }: Stage, next: Visit): VisitList {
   };
 }
 
-/** As {@link visitElements} where the path ends; a call less per match is a quarter of the time of a long list. */
+/** Like {@link visitElements}, for the end of a path. One call less per match saves a quarter of the time for a long list. */
 function collectElements({ read, tail }: Stage): VisitList {
   const close = `]${tail}`;
   return (list, path, found) => {
@@ -120,12 +120,12 @@ export function stagesOf(segments: readonly Segment[]): Stage[] {
   });
 }
 
-// Behind a selection even the first name is joined to what stands before it.
+// After a selection, even the first name is joined to the text before it.
 function tailOf(keys: readonly string[], start: number): string {
   return start === -1 ? keys.reduce(appendKey, "") : keys.reduce(appendKey, WHOLE_OBJECT).slice(WHOLE_OBJECT.length);
 }
 
-// The first two arms are the ones nearly every path takes; they spare a loop for each match.
+// Nearly every path needs one of the first two functions, which have no loop.
 function reader(keys: readonly string[]): (node: unknown) => unknown {
   const [first, ...rest] = keys;
   if (first === undefined) return (node) => node;

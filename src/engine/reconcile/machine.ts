@@ -24,32 +24,32 @@ import type { Note, Operation, Plan, PlanInput } from "./plan-types.ts";
 /** Input of a reconcile. */
 export interface Start<Input = PlanInput> {
   readonly input: Input;
-  /** Source version at which host edits were undone too often: at this version none is undone any more. */
+  /** Source version at which host edits were undone too often: at this version, no more of them are undone. */
   readonly stoppedAt?: string | undefined;
-  /** Milliseconds for which a copy that was deleted too often must not come back. Default 0. */
+  /** Milliseconds for which a copy that was deleted too often must not be recreated. Default 0. */
   readonly recreationWaitMs?: number;
-  /** Milliseconds that a plan waits because its object is written too often: one for the copy only, or for the source too. Default 0. */
+  /** Milliseconds that a plan waits if its object is written too often: one that writes only the copy, or also the source. Default 0. */
   readonly writeWaitMs?: number;
   readonly flowWaitMs?: number;
   readonly slowed?: SlowedTimes;
-  /** Reconciles of this key in a row that met a changed world. */
+  /** Number of consecutive reconciles of this key whose plan was outdated. */
   readonly outdatedTimes: number;
 }
 
-/** Since when writes are slowed, and until when the next one waits at the longest, in milliseconds since 1970. */
+/** The time since which writes are slowed, and the latest time of the next write, in milliseconds since 1970. */
 export interface SlowedTimes {
   readonly sinceMs: number;
   readonly untilMs: number;
 }
 
-/** A live read: the object itself, not a cache's idea of it. Left out, `resource` is the kind that is reconciled. */
+/** A live read: of the object itself, not of its state in a cache. If `resource` is omitted, it is the kind that is reconciled. */
 export interface LiveRead {
   readonly side: "tenant" | "host";
   readonly key: ObjectKey;
   readonly resource?: ResourceType;
 }
 
-/** A live read on which a plan rests. The name tells what its answer means. */
+/** A live read on which a plan depends. The name identifies the meaning of the answer. */
 export interface PlanQuestion extends LiveRead {
   readonly name: string;
 }
@@ -58,15 +58,15 @@ export interface PlanQuestion extends LiveRead {
 export type Request =
   | ({ readonly type: "get" } & LiveRead)
   | { readonly type: "write"; readonly operation: Operation }
-  /** Inform users, by Events on `object`. The answer changes nothing. */
+  /** Informs users, with Events on `object`. The answer changes nothing. */
   | { readonly type: "report"; readonly object: KubeObject; readonly notes: readonly Note[] }
   | { readonly type: "done"; readonly ending: Ending };
 
 /** How a reconcile ended. */
 export type Ending =
-  /** The plan was carried out, or as much of it as can be now. */
+  /** The plan was carried out, or as much of it as is possible now. */
   | { readonly result: "settled"; readonly requeueAfterMs?: number }
-  /** The world is not as it was when the plan was made. */
+  /** An object has changed since the plan was made. */
   | { readonly result: "outdated"; readonly requeueAfterMs: number }
   /** A cluster could not answer; the driver of the reconcile decides when to try again. */
   | { readonly result: "failed"; readonly error: unknown };
@@ -75,7 +75,7 @@ export type Ending =
 export type Response =
   /** The object found, or the one stored now. */
   | { readonly type: "object"; readonly object: KubeObject }
-  /** There is no such object (any more). */
+  /** The object does not exist, or no longer exists. */
   | { readonly type: "absent" }
   /** The write did not happen, because the object is not as it was when the operation was planned. */
   | { readonly type: "outdated"; readonly reason: string }
@@ -87,57 +87,57 @@ export type Response =
 /** The part of a plan that is carried out. */
 export type PlannedSteps = Pick<Plan, "operations" | "notes">;
 
-/** Where a reconcile is. */
+/** State of a reconcile. */
 export interface ReconcileState<Input = PlanInput, Planned extends PlannedSteps = Plan> {
   readonly phase: "asking" | "confirming" | "writing" | "reporting" | "done";
   readonly start: Start<Input>;
   /** Input of the plan. */
   readonly input: Input;
-  /** Names of the live reads for the plan so far. The last one is under way in the phase "asking". */
+  /** Names of the live reads for the plan so far. The last one is pending in the phase "asking". */
   readonly asked: readonly string[];
   readonly planned: Planned;
-  /** Refusal of an operation, without which all was planned again. */
+  /** The refused operation without which the plan was made again. */
   readonly refused?: Refused;
-  /** The operation in progress. */
+  /** Index of the operation in progress. */
   readonly index: number;
-  /** Live reads for that operation that have found what they must. */
+  /** Number of live reads for that operation whose results were as planned. */
   readonly checked: number;
   /** The input as the operations so far have changed it. */
   readonly written: Input;
   /** Notes so far: the plan's notes, and those of refused operations. */
   readonly notes: readonly Note[];
-  /** Objects whose users were informed. */
+  /** Number of objects whose users were informed. */
   readonly told: number;
-  /** Known as soon as nothing more is written. */
+  /** Set as soon as nothing more is written. */
   readonly ending?: Ending;
 }
 
-/** What is left of a refused operation: its notes, and the ending if it is not the usual one. */
+/** Effect of a refused operation: its notes, and the ending if it is not the usual one. */
 export interface Refused {
   readonly notes: readonly Note[];
   readonly ending: Ending | undefined;
 }
 
-/** Why all ends before the last operation: the note about it, and when to look again, in milliseconds. */
+/** Reason to end before the last operation: a note about it, and the delay before the next reconcile, in milliseconds. */
 export interface Obstacle {
   readonly note?: Note | undefined;
   readonly requeueAfterMs?: number;
 }
 
-/** What differs between reconciles of different things. Pure, as the machine is. */
+/** The part that differs between reconciles of different objects. Pure, as the machine is. */
 export interface ReconcileStrategy<Input, Planned extends PlannedSteps> {
-  /** Makes the plan. Pauses where other work may proceed. */
+  /** Makes the plan. Yields where other work may proceed. */
   plan(input: Input): Generator<undefined, Planned>;
-  /** The next live read on which the plan rests; undefined when there is none (any more). */
+  /** Returns the next live read on which the plan depends; undefined if there are no more. */
   question?(state: ReconcileState<Input, Planned>): PlanQuestion | undefined;
-  /** Input with the answer to the last question; undefined if nothing can be done with a failure. */
+  /** Returns the input with the answer to the last question; undefined if the reconcile fails because there is no answer. */
   learn?(state: ReconcileState<Input, Planned>, response: Response): Input | undefined;
-  /** The next live read without which an operation is not carried out, and what it must find; undefined when there is none (any more). */
+  /** Returns the next live read that an operation requires, and the check of its result; undefined if there are no more. */
   check?(
     state: ReconcileState<Input, Planned>,
     operation: Operation,
   ): { readonly read: LiveRead; readonly isAsPlanned: (found: KubeObject | undefined) => boolean } | undefined;
-  /** How clients that keep undoing writes are answered; left out, writes are not held back for them. */
+  /** Reaction to clients that keep undoing writes. If omitted, writes are never held back for them. */
   readonly fights?: {
     sourceOf(input: Input): KubeObject | undefined;
     /** Reports whether an operation brings back a copy that another client deleted. */
@@ -145,17 +145,17 @@ export interface ReconcileStrategy<Input, Planned extends PlannedSteps> {
     readonly restorationStopped: string;
     readonly recreationSlowed: string;
   };
-  /** Input of another plan that does without the refused or failed operation; undefined if all ends with it. */
+  /** Returns the input of another plan without the refused or failed operation; undefined if the reconcile ends with that operation. */
   without?(state: ReconcileState<Input, Planned>, response: Response): { readonly input: Input; readonly refused: Refused } | undefined;
-  /** Input as a successful write has changed it, or the obstacle if the cluster has not stored it. Default: the input. */
+  /** Returns the input as changed by a successful write, or the obstacle if the cluster has not stored the write. Default: the input. */
   written?(state: ReconcileState<Input, Planned>, response: Response): { readonly input: Input } | Obstacle;
-  /** The obstacle that a refused operation is. Default: the note of the answer. */
+  /** Returns the obstacle after a refused operation. Default: the note of the answer. */
   refusal?(state: ReconcileState<Input, Planned>, note: Note | undefined): Obstacle;
-  /** Objects on which the notes are reported. */
+  /** Returns the objects on which the notes are reported. */
   readers(state: ReconcileState<Input, Planned>): readonly KubeObject[];
-  /** Delay of the next look, in milliseconds, if nothing else has one. */
+  /** Returns the delay before the next reconcile, in milliseconds, if nothing else determines it. */
   againInMs?(state: ReconcileState<Input, Planned>): number | undefined;
-  /** A failure as it may be passed on. Default: as it is. */
+  /** Converts a failure before it is passed on. Default: the failure itself. */
   failure?(error: unknown): unknown;
 }
 
@@ -165,23 +165,23 @@ export interface Step<Input = PlanInput, Planned extends PlannedSteps = Plan> {
   readonly request: Request;
 }
 
-/** The two functions of the machine. Both stop wherever something else may have its turn: see {@link finish}. */
+/** The two functions of the machine. Both yield where other work may proceed. */
 export interface Machine<Input = PlanInput, Planned extends PlannedSteps = Plan> {
-  /** The first step of a reconcile. */
+  /** Returns the first step of a reconcile. */
   begin(start: Start<Input>): Generator<undefined, Step<Input, Planned>>;
-  /** The step after `state`, whose request was answered. Must not be called for a reconcile that is done. */
+  /** Returns the step after `state`, whose request was answered. Must not be called for a reconcile that is done. */
   next(state: ReconcileState<Input, Planned>, response: Response): Generator<undefined, Step<Input, Planned>>;
 }
 
-/** A write that met a changed world is planned again after this time, in milliseconds: by then the cache has usually caught up. */
+/** Delay before an outdated reconcile is repeated, in milliseconds: by then, the cache has usually caught up. */
 const OUTDATED_RETRY_MS = 50;
-/** The time doubles with every such write in a row, up to this: a cache that stays behind must not cost calls without end. */
+/** Maximum of that delay, which doubles each time: a cache that stays behind must not cause endless calls. */
 const OUTDATED_RETRY_MAX_MS = 10_000;
-/** After this many outdated reconciles in a row, about 20 s, users are informed. */
+/** Number of consecutive outdated reconciles, with delays of 13 s in total, after which users are informed. */
 export const CONTRADICTIONS_TOLD = 9;
 /** Maximum number of objects that get an Event about one reconcile; the status has the rest. */
 export const READERS_MAX = 10;
-/** Delay before an obstacle is checked again, in milliseconds, in case it vanishes unseen. */
+/** Delay before an obstacle is checked again, in milliseconds, because it may disappear without a change in a cache. */
 export const UNSEEN_RETRY_MS = 60_000;
 
 const CACHE_CONTRADICTED: Note = {
@@ -191,7 +191,7 @@ const CACHE_CONTRADICTED: Note = {
 };
 
 /**
- * The step machine of a strategy.
+ * Creates the step machine of a strategy.
  *
  * @example
  * const machine = createMachine(objectStrategy(rules));
@@ -202,7 +202,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
   type State = ReconcileState<Input, Planned>;
   type Next = Step<Input, Planned>;
 
-  /** Makes the plan. One that rests on a cache alone is made again with what its cluster says; then it is carried out. */
+  /** Makes the plan. A plan that depends on a cache alone is made again with the answers of the cluster; then it is carried out. */
   function* decide({ start, asked, refused }: Pick<State, "start" | "asked" | "refused">, input: Input): Generator<undefined, Next> {
     const planned = yield* strategy.plan(input);
     const notes = [...(refused?.notes ?? []), ...planned.notes];
@@ -215,7 +215,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
   }
 
   /**
-   * Begins the operation of `state.index`, or ends when there is none, or when it has to wait: another client undoes it, or its object is
+   * Begins the operation at `state.index`. Ends if there is none, or if it must wait: another client keeps undoing it, or its object is
    * written too often.
    */
   function operate(state: State): Next {
@@ -232,14 +232,14 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
     return waitMs > 0 ? settle(state, { note: writesSlowed(slowed), requeueAfterMs: waitMs }) : confirm(state);
   }
 
-  /** Reads what the operation rests on next, or carries it out. */
+  /** Requests the next live read that the operation depends on, or carries it out. */
   function confirm(state: State): Next {
     const read = strategy.check?.(state, operationOf(state))?.read;
     if (read !== undefined) return { state: { ...state, phase: "confirming" }, request: { type: "get", ...read } };
     return { state: { ...state, phase: "writing" }, request: { type: "write", operation: operationOf(state) } };
   }
 
-  /** A stale cache must not remove what its cluster wants to keep. */
+  /** Checks the result of a live read: a stale cache must not remove an object that its cluster keeps. */
   function confirmed(state: State, response: Response): Next {
     if (response.type === "failed") return fail(state, response.error);
     const check = strategy.check?.(state, operationOf(state));
@@ -254,7 +254,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
       case "outdated":
         return outdated(state);
       case "refused":
-        // The next operation may rely on it: an old copy is deleted only when the new one exists.
+        // The next operation may depend on this one: an old copy is deleted only when the new one exists.
         return settle(state, strategy.refusal?.(state, response.note) ?? { note: response.note });
       case "object":
       case "absent": {
@@ -314,7 +314,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
   };
 }
 
-/** The operation in progress. */
+/** Returns the operation in progress. */
 export function operationOf({ planned, index }: ReconcileState<unknown, PlannedSteps>): Operation {
   return planned.operations[index]!;
 }

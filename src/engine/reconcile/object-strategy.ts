@@ -1,7 +1,7 @@
 /**
- * The reconcile of a synced object. Its source is read live if the cache is behind the copy or the plan rests on the cached source, then
- * the copy and the Services on which the plan rests; Before a delete, it also reads the objects that replace the copy for readers and, if
- * the source affects the decision, the source again.
+ * The reconcile of a synced object. Its source is read live if the cache is behind the copy or the plan depends on the cached source, then
+ * the copy and the Services on which the plan depends. A write that removes backends is preceded by live reads of the objects that show
+ * these to readers instead; a delete also by another live read of the source, if the source affects the decision.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import { jsonEqual } from "../../base/json.ts";
 import { seesHostObject } from "./convert/to-host.ts";
 import { sliceFingerprint } from "../../kube/object/endpoints/slices.ts";
 
-/** Notes of what may end without a change that any cache would tell. */
+/** Codes of obstacles that may disappear without a change in any cache. */
 const LOOKED_AT_AGAIN: ReadonlySet<Note["code"]> = new Set(["HOST_NAMESPACE_MISSING", "API_INVALID", "DELETE_BRAKE"]);
 /** Delay before a write that was not stored is repeated, in milliseconds; the write limiter slows further repetitions. */
 const UNSTORED_RETRY_MS = 1_000;
@@ -33,11 +33,11 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
     },
     question(state) {
       const { planned, input } = state;
-      // The cache is older than the copy. Either it lags, or the cluster went back in time: only the cluster knows.
-      // Or the plan rests on the source, and only a cache has reported it so far.
+      // Either the cache is older than the copy: it lags, or the cluster was restored to an earlier state, which only the cluster knows.
+      // Or the plan depends on the source, which only a cache has reported so far.
       const restsOnSource = planned.restsOnSource === true && planned.operations.length > 0 && input.sourceConfirmed !== true;
       if (planned.state === "stale" || restsOnSource) return { name: "source", side: "tenant", key: input.key };
-      // The copy is older than the edits of it that the tenant has. The same is true of it.
+      // The copy is older than those of its edits that the tenant object contains: its cache lags, or its cluster was restored.
       if (planned.restsOnCopy === true && input.copyConfirmed === undefined) return { name: "copy", side: "host", key: planned.hostKey! };
       return serviceQuestion(rules, state);
     },
@@ -49,7 +49,7 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
         const tenant = response.type === "failed" ? input.tenant : found;
         return { ...input, ...heldBackends(input, tenant), tenant, sourceConfirmed: true };
       }
-      // No role need grant it: then the copy stays until the cache shows another one.
+      // The permission for this read is optional: without it, the copy stays until the cache shows another version.
       if (name === "copy" && response.type === "failed" && isEngineError(response.error, "API_FORBIDDEN"))
         return { ...input, copyConfirmed: false };
       if (response.type === "failed") return undefined;
@@ -57,8 +57,8 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       return { ...input, [SERVICE_OF[name as keyof typeof SERVICE_OF]]: found };
     },
     check({ input, checked }, operation) {
-      // What must show readers the backends before a write removes these elsewhere: the write deletes a copy, or makes the host's mirror
-      // remove its slices.
+      // The objects that must show the backends to readers before a write removes these elsewhere: the write deletes a copy, or makes the
+      // host's mirror remove its slices.
       const standIns = operation.side === "host" && operation.action !== "create" ? (input.backends?.standIns ?? []) : [];
       const standIn = standIns[checked];
       if (standIn !== undefined) return checkOf(standIn);
@@ -74,7 +74,7 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       restorationStopped: "Host edits keep coming back; the object is left alone until it changes in the tenant cluster",
       recreationSlowed: "The copy keeps being deleted; it is recreated only rarely until the object changes in the tenant cluster",
     },
-    // The host's copy is kept up to date whatever a tenant cluster says of edits: they wait, and it ends as if nothing else were to do.
+    // The copy is kept up to date even if the tenant cluster refuses host edits: these wait, and the reconcile ends with the refusal.
     without(state, response) {
       const operation = operationOf(state);
       const isFlow = operation.side === "tenant" && operation.action === "update" && state.input.editsWait !== true;
@@ -101,7 +101,7 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       if (slowedMs(state) > 0) return slowedMs(state);
       const refused = state.notes.some(({ code }) => LOOKED_AT_AGAIN.has(code));
       const { start, input, asked } = state;
-      // A cache reports no deletion of a Service that it has never had; a list may have left it out.
+      // A cache does not report the deletion of a Service that it has never had, because a list omitted it.
       const unseen = SIDES.some((side) => asked.includes(side) && start.input[SERVICE_OF[side]] === undefined && input[SERVICE_OF[side]]);
       return refused || unseen ? UNSEEN_RETRY_MS : undefined;
     },
@@ -115,15 +115,16 @@ export function isComplete(rules: Rules, { planned, index, written, refused }: R
   return index === 1 && written.host !== undefined && isStoredAsPlanned(rules, planned, written.host);
 }
 
-/** Who tells readers was decided from the cached object: until the cache has the other one, its copy does not go by that. */
+/** Backends were decided for the cached object: until the cache has the newer one, that decision must not delete the copy. */
 function heldBackends({ backends, tenant: cached }: PlanInput, tenant: KubeObject | undefined): Pick<PlanInput, "backends"> {
   const isAnother = tenant !== undefined && tenant.metadata.resourceVersion !== cached?.metadata.resourceVersion;
   return backends !== undefined && isAnother ? { backends: { ...backends, mayGo: false } } : {};
 }
 
 /**
- * A deleted copy comes back while its source cannot be asked: no other syncer removes it meanwhile, since that would
- * need an answer too. A cache that is behind the copy is never believed.
+ * Reports whether the cached source is enough after a failed read: a deleted copy is recreated while the cluster of its source cannot be
+ * reached. No other syncer removes it in the meantime, because that also requires a live read. A cache that is behind the copy is never
+ * enough.
  */
 function mayBelieveCache(planned: Plan, error: unknown): boolean {
   return planned.state !== "stale" && isEngineError(error, "API_UNAVAILABLE");
@@ -133,7 +134,7 @@ function mayBelieveCache(planned: Plan, error: unknown): boolean {
 const SERVICE_OF = { host: "hostService", tenant: "tenantService" } as const;
 const SIDES = ["host", "tenant"] as const;
 
-/** Reads the next Service on which the plan rests and that only a cache has reported so far; undefined when there is none. */
+/** Returns the live read of the next Service on which the plan depends and that only a cache has reported so far; undefined if none. */
 function serviceQuestion({ kind, translator }: Rules, { planned, input, asked }: ReconcileState): PlanQuestion | undefined {
   const side = planned.restsOnServices?.find((candidate) => !asked.includes(candidate));
   if (side === undefined || planned.operations.length === 0 || input.tenant === undefined) return undefined;
@@ -151,10 +152,10 @@ export function isStoredAsPlanned(rules: Rules, { state, operations, notes }: Pl
   const [operation] = operations;
   if (state !== "copied" || notes.length > 0 || operations.length !== 1) return false;
   if (operation === undefined || operation.action === "delete" || operation.side !== "host") return false;
-  // Looking a reference up is noted for the way back, and that must not be left out.
+  // The lookup of a reference is recorded for the reverse direction, and must not be skipped.
   if (seesHostObject(rules) || rules.patches.some(({ reference }) => reference !== undefined)) return false;
   const { object: planned } = operation;
-  // Equal in all that a plan compares.
+  // Equal in everything that a plan compares.
   return (
     stored.metadata.deletionTimestamp === undefined &&
     jsonEqual(planned.metadata.labels, stored.metadata.labels) &&
@@ -170,7 +171,7 @@ export function checkOf(standIn: StandIn) {
   return { read, isAsPlanned: (found: KubeObject | undefined) => standsStill(standIn, found) };
 }
 
-/** Reports whether readers see of it what they are to see. */
+/** Reports whether a stand-in still shows readers what the decision expects. */
 function standsStill({ side, object, label, mayChange = false }: StandIn, found: KubeObject | undefined): boolean {
   const isGoing = side === "tenant" && found?.metadata.deletionTimestamp !== undefined;
   if (object === undefined || found === undefined || isGoing) return object === (isGoing ? undefined : found);

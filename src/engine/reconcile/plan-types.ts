@@ -14,13 +14,13 @@ export interface PlanInput extends Surroundings {
   readonly tenant: KubeObject | undefined;
   /** The object at the host key, whatever its owner. */
   readonly host: KubeObject | undefined;
-  /** Copies of this tenant object at other host keys, from before its namespace was mapped again. */
+  /** Copies of this tenant object at other host keys, from before its namespace was remapped. */
   readonly orphans?: readonly KubeObject[];
-  /** Owner of copies, so that uninstalling the virtual cluster collects them. */
+  /** Owner of copies, so that they are garbage-collected when the virtual cluster is uninstalled. */
   readonly owner?: OwnerReference | undefined;
   /** True when the delete brake holds the deletes that an absent tenant object would cause. */
   readonly deletesHeld?: boolean;
-  /** True when a live read found no newer version of the tenant object. */
+  /** True when a live read found no newer version of the tenant object, or when the cached one is enough without an answer. */
   readonly sourceConfirmed?: boolean;
   /** True when a live read found no newer version of the copy; false when no role allows that read. */
   readonly copyConfirmed?: boolean;
@@ -59,10 +59,10 @@ export type Operation =
       readonly confirm: "absent" | "unchanged" | "none";
     };
 
-/** Required knowledge of the tenant object before a delete. */
+/** Required result of a live read before a delete. */
 export type Confirm = Extract<Operation, { action: "delete" }>["confirm"];
 
-/** Information for users: shown in `why` and, unless it is a passing state, as an Event on the tenant object. */
+/** Information for users: shown in `why` and, unless the state is temporary or intended, as an Event on the tenant object. */
 export interface Note {
   readonly code: Code;
   readonly message: string;
@@ -92,8 +92,8 @@ export interface Plan {
   readonly outcomes: readonly Outcome[];
   readonly references: readonly FoundReference[];
   /**
-   * Clusters whose Service is so important for the operations that the cache is not enough: the Service is read live first, and the plan
-   * is made again.
+   * Clusters on whose Service the operations depend so much that the cache is not enough: the Service is read live first, and the plan is
+   * made again.
    */
   readonly restsOnServices?: readonly ("host" | "tenant")[];
   /**
@@ -108,24 +108,24 @@ export interface Plan {
   readonly restsOnCopy?: boolean;
 }
 
-/** Makes the plan for one key: its state, and what differs from a plan without anything. */
+/** Makes the plan for one key from its state and its parts that are not empty. */
 export type MakePlan = (state: PlanState, parts?: Partial<Plan>) => Plan;
-/** The input of a plan for an object that is to be copied. */
+/** Input of a plan for an object that should be copied. */
 export type CopyInput = ToHostInput & PlanInput & { readonly tenant: KubeObject; readonly hostKey: ObjectKey };
 
-/** Deletes the host object in the state that was read. */
+/** Returns the operation that deletes the host object in the state that was read. */
 export function deletion(host: KubeObject, reason: string, confirm: Confirm): Operation {
   const { uid, resourceVersion, name = "", namespace = "" } = host.metadata;
   const preconditions = { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) };
   return { action: "delete", side: "host", key: { namespace, name }, preconditions, reason, confirm };
 }
 
-/** Deletes a copy that cannot be changed into the desired one. */
+/** Returns the operation that deletes a copy that cannot be changed into the desired one. */
 export function recreation(host: KubeObject): Operation {
   return deletion(host, "A field that cannot be changed differs; the copy is recreated", "unchanged");
 }
 
-/** Key of the object that an operation writes. */
+/** Returns the key of the object that an operation writes. */
 export function writtenKey(operation: Operation): ObjectKey {
   return operation.action === "delete" ? operation.key : keyOf(operation.object);
 }
@@ -140,7 +140,7 @@ export function isRestoration(operation: Operation): boolean {
   return operation.action === "update" && operation.restores === true;
 }
 
-/** Identity of a state of the source, as text. */
+/** Returns the identity of one state of the source, as text. */
 export function sourceVersion(source: KubeObject | undefined): string {
   return `${source?.metadata.uid}/${source?.metadata.resourceVersion}`;
 }

@@ -49,7 +49,7 @@ export function* planInPieces(rules: Rules, input: PlanInput): Generator<undefin
 
 const BRAKE: Note = { code: "DELETE_BRAKE", message: "The tenant object is missing together with many others; its copy is kept" };
 
-/** The new copy first: where it cannot be made yet, the old one stays. Where the host makes what it stands for, there will be none. */
+/** Reports whether orphans may be deleted: the new copy exists by then, or there will be none, as with a selector in the host Service. */
 function replacesOrphans({ state, notes }: Plan): boolean {
   return state === "copied" || state === "absent" || notes.some(({ code }) => code === "HOST_SERVICE_SELECTOR");
 }
@@ -63,7 +63,7 @@ function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Pl
   const decision = decideCopy(rules, input.key, tenant, input);
   const rewrites = decision.action === "copy" || decision.action === "remove";
   if (rewrites && isStale(rules, { ...input, tenant })) return answer("stale");
-  // What the copy would lose must be seen elsewhere first.
+  // Readers must see elsewhere first the endpoints that the copy would lose.
   if (decision.action === "copy" && input.backends?.awaitsMove === true) return answer("waiting");
   if (decision.action === "copy" && hostKey !== undefined) return yield* planCopy(rules, { ...input, tenant, hostKey }, answer);
   if (decision.action === "copy") return answer("left");
@@ -83,7 +83,7 @@ function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Pl
 function planAbsent(rules: Rules, input: PlanInput, answer: MakePlan): Plan {
   if (!rules.enabled) return answer("left");
   const planned = planRemoval(rules, input, answer, "The tenant object is gone", "absent");
-  // Its replacement must be seen first.
+  // Readers must see the replacement first.
   return planned.operations.length > 0 && input.backends?.mayGo === false ? answer("waiting") : planned;
 }
 
@@ -92,7 +92,7 @@ function planRemoval(rules: Rules, { host, key }: PlanInput, answer: MakePlan, r
   return answer("absent", { operations: [deletion(host, reason, confirm)] });
 }
 
-/** Deletes the copy if it is as the engine wrote it; keeps it without marks if the host's controller has changed it. */
+/** Deletes the copy if it is as the engine wrote it; keeps it without markers if the host's controller has changed it. */
 function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: MakePlan): Plan {
   if (host === undefined || host.metadata.deletionTimestamp) return answer("left");
   if (!isCopyOf(rules, withMarkerLabels(rules, host, key), key)) return answer("left");
@@ -104,9 +104,9 @@ function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: Ma
 }
 
 /**
- * The fence: a cache that lags behind the copied version must neither undo it nor remove the copy. Versions of one kind
- * are comparable across objects, so that it also tells an earlier life of the tenant object from a later one. A copy whose labels
- * the host's controller has replaced still records the copied version.
+ * The fence: a cache that lags behind the copied version must neither undo it nor remove the copy. Versions of one kind are comparable
+ * across objects, so the fence also works for a tenant object that was recreated. A copy whose labels the host's controller has replaced
+ * still records the copied version.
  */
 function isStale(rules: Rules, { host, key, tenant, sourceConfirmed }: PlanInput & { readonly tenant: KubeObject }): boolean {
   if (host === undefined || sourceConfirmed || host.metadata.deletionTimestamp) return false;
@@ -148,7 +148,7 @@ function* planCreate(rules: Rules, input: CopyInput, answer: MakePlan): Generato
   return answer("copied", { ...parts, notes: [...parts.notes, ...notes], operations, ...rests });
 }
 
-/** A copy without anything of an earlier one, as far as there is room for its content. */
+/** Returns a new copy, which takes nothing from an earlier one, without the parts for which there is no room. */
 function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: KubeObject; notes: readonly Note[] } {
   const source = copySourceOf(rules, input);
   const units = comparedFields(rules, input.tenant, desired, desired);
@@ -161,9 +161,9 @@ function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: K
 }
 
 /**
- * Where another syncer takes its Service away, its Endpoints must not come back for a moment. Where a list lacks a Service of
- * another owner, a copy would give it backends. If a writer with newer knowledge of the Services deletes the copy, it would come back
- * for as long as the cache is wrong.
+ * Returns the clusters whose Service is read live before a copy is created. If another syncer deletes its Service, the Endpoints must not
+ * return for a moment. If a list lacks a Service of another owner, the copy would give it backends. If a writer with newer knowledge of the
+ * Services deletes the copy, the copy would return for as long as the cache is wrong.
  */
 function servicesBeside({ services, kind, settings }: Rules, { hostService, vanished }: CopyInput): Plan["restsOnServices"] & {} {
   if (!kind.besideService) return [];
@@ -179,8 +179,8 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
 }
 
 /**
- * The copy of an object that belongs elsewhere becomes ours in one write. Waiting for its deletion would never end if two objects
- * have changed places: each would wait for the other.
+ * Replaces the copy of an object that is now mapped elsewhere, in one write. Waiting for its deletion would never end if two objects have
+ * exchanged places: each would wait for the other.
  */
 function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
@@ -188,7 +188,7 @@ function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject },
   return { ...planned, restsOnSource: true };
 }
 
-/** The tenant wins, silently: the base of the other syncer is not known. */
+/** Adopts the copy of another syncer. The tenant's state wins without a note on conflicts, because the other syncer's base is unknown. */
 function* planAdoption(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
   const reason = `The copy of another syncer (${rules.adopt}) is adopted`;
@@ -208,7 +208,7 @@ function* planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answ
   return yield* planDifference(rules, input, base, answer);
 }
 
-/** Everything that may cross is written again; nothing of an earlier life of the copy stays. */
+/** Writes everything that is synced again; no synced content of the earlier copy stays. */
 function* planRebuild(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan, reason: string): Generator<undefined, Plan> {
   const wanted = yield* toHostInPieces(rules, input);
   const parts = reported(wanted);

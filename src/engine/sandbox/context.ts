@@ -2,21 +2,21 @@ import { EngineError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Reads } from "../expression/reads.ts";
 
-/** Data that an expression can see beside its value. The objects must not change while they are used. */
+/** Data that an expression can see in addition to its value. The objects must not change while they are used. */
 export interface EvaluationContext {
   readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
   /** Null when there is none. */
   readonly hostObject: unknown;
   /** Null when there is none. */
   readonly virtualObject: unknown;
-  /** Where the value stands, as a concrete path. */
+  /** Concrete path of the value. */
   readonly path: string;
 }
 
 /**
- * The parts of `context` that `reads` names, except the path, as JSON text.
+ * Returns the parts of `context` that `reads` contains, except the path, as JSON text.
  *
- * A checked expression cannot distinguish the result from the whole context: only parts that it does not name are left out.
+ * A checked expression cannot distinguish the result from the whole context: only parts that it does not read are left out.
  */
 export function projectContext({ vcluster, hostObject, virtualObject }: EvaluationContext, reads: Reads): string {
   const whole = { vcluster, hostObject, virtualObject };
@@ -42,7 +42,7 @@ export function jsonOf(name: "value" | "context", data: unknown): string {
   throw new EngineError("USAGE", `Cannot evaluate: ${name} is not JSON data, but a ${typeof data}`);
 }
 
-/** Without a prototype, so that a key `__proto__` is a key like any other. */
+/** Creates an object without a prototype, so that `__proto__` is a key like any other. */
 function emptyRecord(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }
@@ -51,12 +51,12 @@ function copyPath(source: Record<string, unknown>, target: Record<string, unknow
   const [name, ...deeper] = path as [string, ...string[]];
   if (!Object.hasOwn(source, name)) return;
   const value = source[name];
-  // A list is taken as a whole: its length and its holes can be seen.
+  // A list is copied as a whole, because an expression can see its length and its gaps.
   if (deeper.length === 0 || !isRecord(value)) target[name] = value;
   else copyPath(value, (target[name] ??= emptyRecord()) as Record<string, unknown>, deeper);
 }
 
-/** Which parts of a context an expression with certain reads depends on. */
+/** The parts of a context that an expression depends on. */
 export interface ContextUse {
   readonly name: boolean;
   readonly namespace: boolean;

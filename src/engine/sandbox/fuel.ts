@@ -5,7 +5,7 @@ export interface FuelBudget {
   readonly limit: number;
   /** Steps left; never below zero. */
   readonly remaining: number;
-  /** Takes `steps`, at most the rest. */
+  /** Subtracts `steps`, but not more than are left. */
   spend(steps: number): void;
 }
 

@@ -3,7 +3,7 @@ import { INITIAL_PAGES, PAGE_BYTES } from "./quickjs/engine.ts";
 
 /** Resource limits of an expression. */
 export interface SandboxLimits {
-  /** Steps of one evaluation. Default 4,000,000, that is tens of milliseconds. */
+  /** Steps of one evaluation. Default 4,000,000, which take tens of milliseconds. */
   readonly fuel: number;
   /** Steps of all evaluations for one object in one direction. Default 30,000,000. For {@link createFuelBudget}. */
   readonly objectFuel: number;
@@ -22,7 +22,7 @@ export interface SandboxLimits {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** The limits that hold unless settings say otherwise. */
+/** The default of each limit. */
 export const DEFAULT_LIMITS: SandboxLimits = {
   fuel: 4_000_000,
   objectFuel: 30_000_000,
@@ -41,7 +41,7 @@ export const LIMIT_RANGES: Readonly<Record<keyof SandboxLimits, readonly [minimu
   configurationFuel: [10_000, Number.MAX_SAFE_INTEGER],
   // The module requires 16 MiB from the start, of which its own data and stack take a third.
   memoryBytes: [INITIAL_PAGES * PAGE_BYTES, 1024 * MIB],
-  // Deeper nesting could overflow the stack of the machine before the engine's own limit stops it.
+  // Deeper nesting could overflow the stack of the process before the engine's own limit stops it.
   stackBytes: [16 * KIB, 64 * KIB],
   sourceBytes: [1, MIB],
   resultBytes: [1, 64 * MIB],

@@ -3,9 +3,9 @@
  *
  * Guarantees:
  * - An evaluation is a function of its text and scope: no clock, no randomness, no state of other evaluations.
- * - It always ends: fuel, memory, stack and the size of the result are bounded, and no guest code can catch this.
- * - It reaches its scope and `toHostDns`, nothing else; only strings cross.
- * - A failing evaluation does not affect others: after a trap, the instance is dropped and a new one continues.
+ * - An evaluation always ends: fuel, memory, stack and the size of the result are limited, and guest code cannot catch the stop.
+ * - An evaluation can access its scope and `toHostDns`, and nothing else; no object crosses the boundary of the engine.
+ * - A failing evaluation does not affect others: after a trap, a new instance replaces the old one.
  *
  * @module
  */
@@ -34,7 +34,7 @@ import { positionInText } from "./source.ts";
 export { createFuelBudget } from "./fuel.ts";
 export type { EvaluationContext, FuelBudget, SandboxLimits };
 
-/** Values of an expression's names. */
+/** Values of the names that an expression can use. */
 export interface Scope {
   /** The matched value: JSON data. The expression gets its own copy. */
   readonly value: unknown;
@@ -52,7 +52,7 @@ export interface Expression {
   readonly text: string;
 }
 
-/** Conditions of compiling, or of one evaluation. */
+/** Options of compiling, or of one evaluation. */
 export interface BudgetOptions {
   /** A shared budget; the operation uses at most its remaining steps. */
   readonly budget?: FuelBudget;
@@ -77,7 +77,8 @@ export interface Sandbox {
   /**
    * Compiles an expression without running it. Compiling the same text again returns the same result, at no cost.
    *
-   * @throws EXPRESSION_SYNTAX when the text is not one expression, or too much work for one; details: line, column (from 1), text, hint.
+   * @throws EXPRESSION_SYNTAX when the text is not one expression, or is too much work for the compiler; details: line, column (from 1),
+   *   text, hint.
    * @throws EXPRESSION_FUEL if it needs more steps than the budget has left; details: expression, fuel, limit.
    * @throws USAGE after {@link dispose}, and within `toHostDns`.
    */
@@ -92,7 +93,7 @@ export interface Sandbox {
    * @throws EXPRESSION_MEMORY when it needs more memory; details: expression, fuel (including the cost of a fresh engine), limit.
    * @throws EXPRESSION_STACK when it recurses too deeply; details: expression, fuel, limit.
    *
-   * All of them have details.charged: the fuel charged to its object, its context included where it was stopped.
+   * All of these errors have details.charged: the fuel charged to the object, which includes the context if the evaluation was stopped.
    *
    * @throws USAGE when the scope is not JSON data or lacks its context, for an expression of another sandbox, after {@link dispose}, and
    *   within `toHostDns`; nothing was evaluated.
@@ -129,7 +130,7 @@ class CompiledExpression implements CheckedExpression {
   readonly reads: CheckedExpression["reads"];
   readonly warnings: CheckedExpression["warnings"];
   compileFuel = 0;
-  /** It needs more memory than a used instance may take: each of its evaluations has its own instance. */
+  /** True if it needs more memory than a used instance may have: each of its evaluations then has its own instance. */
   needsMemory = false;
   readonly #owner: Sandbox;
 
@@ -146,7 +147,7 @@ class CompiledExpression implements CheckedExpression {
   }
 }
 
-/** An evaluation in a used instance that needed more memory than what its predecessors have left. */
+/** An evaluation in a used instance that needed more memory than earlier evaluations have left. */
 interface Crowded {
   readonly kind: "crowded";
   readonly charged: number;
@@ -155,7 +156,7 @@ interface Crowded {
 /** A used instance may not grow beyond this: memory left over from earlier evaluations must not limit this one. */
 const USED_MEMORY_BYTES = INITIAL_PAGES * PAGE_BYTES;
 
-/** Compiled texts that a sandbox remembers. */
+/** Maximum number of compiled texts that a sandbox remembers. */
 const COMPILED_MAX = 1000;
 
 /**
@@ -178,7 +179,7 @@ class QuickJsSandbox implements Sandbox {
   readonly #options: QuickJsInstanceOptions;
   readonly #realm: LoadedRealm;
   readonly #compiled = new Map<string, CompiledExpression>();
-  /** Kept from one evaluation to the next while it is as small as a fresh one. */
+  /** Kept from one evaluation to the next as long as its memory has not grown. */
   #instance: Instance | undefined;
   #busy = false;
   #disposed = false;
@@ -265,7 +266,7 @@ class QuickJsSandbox implements Sandbox {
         this.#instance ??= instance;
         return outcome;
       }
-      // It stays as large as it is, and so would every context that it keeps.
+      // The memory of an instance never shrinks, so this one is not used again.
       expression.needsMemory = true;
       if (this.#instance === instance) this.#instance = undefined;
       return { ...outcome, charged: outcome.charged + priceOfReplacement(expression, instance) };

@@ -23,13 +23,13 @@ export function functionSource(text: string): string {
  * Returns a program that compiles only if `text` does not close the parentheses of {@link functionSource}. The program is never run.
  *
  * A text that closes a parenthesis cannot also close a bracket: a text that compiles in both is one expression in the engine's own grammar,
- * regardless of what another parser reports. Otherwise, text could escape to the top level, where `this` is the engine's global object.
+ * regardless of what another parser reports. Otherwise, a text could escape to the top level, where `this` is the engine's global object.
  */
 export function probeSource(text: string): string {
   return `0&&[\n${text}\n]`;
 }
 
-/** A frame of a stack trace. Functions have any name that an expression gives them, also one that looks like a place. */
+/** A frame of a stack trace. A function can have any name, even one that looks like a place. */
 const FRAME = new RegExp(`^    at (?:.* \\()?${EXPRESSION_FILE}:(\\d+):(\\d+)\\)?$`, "m");
 
 /** Returns the innermost position in a stack trace that is inside the expression itself, counted from 1; undefined if there is none. */

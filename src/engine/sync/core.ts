@@ -54,14 +54,14 @@ export interface SyncCoreOptions {
   readonly host: ClusterCaches;
   /** One entry per synced kind. */
   readonly rules: readonly Rules[];
-  /** How objects that reference patches name are brought across; left out, they are not. */
+  /** Rules for copying the objects that reference patches name. If omitted, these objects are not copied. */
   readonly references?: ReferenceRules;
   /** The host Service that owns copies, if it exists. */
   readonly ownerService?: ObjectKey;
   readonly loopGuard: LoopGuardLimits;
   /** Default {@link DEFAULT_DELETE_BRAKE_LIMITS}. */
   readonly deleteBrake?: DeleteBrakeLimits;
-  /** Deletes that the brake need not hold. Default none. */
+  /** Confirmed deletes, which the brake does not hold. Default none. */
   readonly deletesConfirmed?: DeleteConfirmation;
   /** Called when the delete brake engages. */
   readonly braked?: (note: Note) => void;
@@ -71,7 +71,7 @@ export interface SyncCoreOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly hooks?: SyncHooks;
-  /** Replaces `plan`: for tests of the tests, which must notice a wrong planner. */
+  /** Replaces `plan`, for example to record plans. */
   readonly planner?: Planner;
   /** Receives the keys to reconcile. */
   enqueue(id: string): void;
@@ -80,19 +80,19 @@ export interface SyncCoreOptions {
 /** State of the syncer, and operations on it. */
 export interface SyncCore {
   /**
-   * Begins to bring one object to its wanted state, from the present state only. The id is one that `enqueue` was given; at
-   * most one turn of an id may be under way. Its lines go to `logger`, if one is given. Stops where something else may have its turn.
+   * Begins to bring one object to its desired state, based only on the current state. `id` must be one that `enqueue` received; at most one
+   * reconcile of an id may be in progress. Log lines go to `context.logger`, if given. Yields where other work may proceed.
    */
   begin(id: string, context?: TurnContext): Generator<undefined, ReconcileRun>;
-  /** True once every cache was complete for the first time. */
+  /** True once every cache has been complete. */
   readonly synced: boolean;
-  /** Records a copy of a referenced object from an earlier process; absent if there are no references. */
+  /** Records a copy of a referenced object that an earlier process made; undefined if referenced objects are not copied. */
   readonly found?: (kind: ReferenceKind, copy: KubeObject) => void;
-  /** Hands slices made from copies back to the host's mirror; absent if sources of backends are decided per Service. */
+  /** Hands made slices back to the host's mirror; undefined unless Endpoints are copied without decisions per Service. */
   readonly handBack?: HandBack["run"];
   /** Status of every object that has been reconciled. */
   records(): readonly SyncRecord[];
-  /** Ids of the objects of which a cluster has said otherwise than its cache for a while. */
+  /** Ids of the objects for which a cluster has contradicted its cache for a while. */
   contradicted(): readonly string[];
   close(): void;
 }
@@ -104,7 +104,7 @@ export interface TurnContext {
   readonly charge?: ((costMs: number) => void) | undefined;
 }
 
-/** Without decisions, slices made from Endpoints may be left over from earlier. */
+/** Creates the work that undoes `backends: auto`: without decisions per Service, made slices may be left from an earlier configuration. */
 function handBackOf({ rules, host, logger, clock, enqueue }: SyncCoreOptions): HandBack | undefined {
   const endpoints = rules.find(({ kind, enabled }) => enabled && kind.resource === ENDPOINTS);
   const slices = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
@@ -114,8 +114,8 @@ function handBackOf({ rules, host, logger, clock, enqueue }: SyncCoreOptions): H
 }
 
 /**
- * The copy of Endpoints that an id is about: its own, or what is made of it. Both are written one after the other: otherwise slices of the
- * copy's earlier content could land after it was decided from those before them that the host's mirror is no longer needed.
+ * Returns the tenant key, as text, of the Endpoints whose copy or made slices an id writes. Their writes must not overlap: otherwise, made
+ * slices with earlier content of the copy could arrive after the decision that the host's mirror is no longer needed.
  */
 function copyOfId(id: string): string | undefined {
   const isEither = id.startsWith(BACKENDS_ID) || id.startsWith(ENDPOINTS_ID);
@@ -124,7 +124,7 @@ function copyOfId(id: string): string | undefined {
 
 const [BACKENDS_ID, ENDPOINTS_ID] = [`${BACKENDS}|`, `${ENDPOINTS.plural}|`];
 
-/** Subscribes to the caches and hands out the ids of their objects. Starts nothing. */
+/** Subscribes to the caches and passes the ids of their objects to `enqueue`. Starts nothing. */
 export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const { tenant, host, rules, clock, hooks = {}, logger, metrics, ownerService } = options;
   const memory = options.memory ?? createSyncState();
@@ -200,7 +200,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return ownerService && ownerReference(hostServices.get(ownerService));
   }
 
-  /** Copies that were made before their owner, or by way of an earlier one, get it as soon as it exists. */
+  /** uid of the current owner. When it changes, all objects are enqueued, so that copies that were made earlier get the owner. */
   let ownerUid = owner()?.uid;
   const endOwner = hostServices.onChange((key) => {
     if (ownerService === undefined || !sameKey(key, ownerService) || ownerUid === owner()?.uid) return;
@@ -208,7 +208,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     if (ownerUid !== undefined) for (const { resource, tenantKey } of allRecords()) enqueue(syncId(resource, tenantKey));
   });
 
-  /** Copies of referenced objects are not tried by themselves while what refers to them waits. */
+  /** Ids of referenced objects whose copies may wait for a host namespace: they are retried once another copy was made there. */
   function referencesWaiting(namespace: string): readonly string[] {
     const waiting = (references?.records() ?? []).filter(({ hostKey, notes }) => hostKey?.namespace === namespace && notes.length > 0);
     return waiting.map(({ resource, tenantKey }) => syncId(resource, tenantKey));

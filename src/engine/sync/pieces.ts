@@ -26,21 +26,21 @@ export interface PieceOf {
   readonly charge?: ((costMs: number) => void) | undefined;
 }
 
-/** Runs pieces of work, see the module comment. */
+/** Runs work in pieces, so that other work can proceed between them. */
 export interface Pieces {
   /**
-   * Runs work that yields by itself. After some of it other work proceeds, and then those waiting for the next piece, one tenant
-   * namespace after the other by what their pieces have cost. Rejects with the error of the work.
+   * Runs work that yields by itself. Other work proceeds between pieces; waiting pieces take turns by tenant namespace, so that each
+   * namespace gets a fair share of the time. Rejects with the error of the work.
    */
   runAll<Result>(of: PieceOf, work: Iterator<undefined, Result>): Promise<Result>;
 }
 
-/** Dependencies of measuring pieces. */
+/** Dependencies of the scheduler. */
 export interface PiecesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Resolves when everything else has had its turn. Default: the machine's event loop decides. */
+  /** Resolves when other pending work has run. Default: {@link nextMacrotask}. */
   readonly breathe?: () => Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
   const waiting = new FairQueue<() => void>(flowOfPlace);
   let places = 0;
   let workedMs = 0;
-  /** A task is about to run, or other work is proceeding. */
+  /** True while a piece runs or is about to run, or while other work proceeds. */
   let taken = false;
   metrics.count("endpoint_sync_long_pieces_total", {}, 0);
 
@@ -61,7 +61,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
     logger.info("One object blocked all other work for a long time", { id, tookMs: Math.round(tookMs) });
   }
 
-  /** The work goes to the next that waits. */
+  /** Starts the next waiting piece, after other work if that is due. */
   async function handOn(): Promise<void> {
     taken = true;
     if (workedMs >= BREATH_MS) {
@@ -71,7 +71,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
     waiting.shift()![1]();
   }
 
-  /** Resolves when the next piece is this object's. */
+  /** Resolves when it is this object's turn. */
   async function turnOf(id: string): Promise<void> {
     places += 1;
     await new Promise<void>((go) => {
@@ -83,7 +83,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
   return {
     async runAll({ id, charge }, work) {
       for (;;) {
-        // Mostly nothing else is at work; what is handed in at the same moment is waiting by the end of the piece.
+        // Usually, no other work is running. Work that is added at the same moment is waiting when the piece ends.
         const isFree = !taken && waiting.size === 0 && workedMs < BREATH_MS;
         if (isFree) taken = true;
         await (isFree ? undefined : turnOf(id));
@@ -107,7 +107,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
   };
 }
 
-/** A place in the row: a number that tells it from others, and the id of an object. */
+/** Returns the tenant namespace of a queue entry, which is a unique number and the id of an object. */
 function flowOfPlace(place: string): string {
   return namespaceOfId(place.slice(place.indexOf(" ") + 1));
 }

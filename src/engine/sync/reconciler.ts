@@ -68,11 +68,11 @@ export interface ReconcilerOptions {
 export interface Reconciled {
   /** Reconcile the key again after this many milliseconds. */
   readonly requeueAfterMs?: number;
-  /** Nothing was done yet: `enqueue` gets the key when it may be. Its failures, if the queue counts them, count on. */
+  /** Nothing was done, because another reconcile excludes this one; `enqueue` receives the key later. Keep the key's count of failures. */
   readonly waits?: true;
 }
 
-/** See {@link createReconciler}. */
+/** Reconciles objects by key, for an embedder with its own queue and workers. */
 export interface Reconciler {
   /** True once every cache has been complete. Until then, every reconcile is postponed. */
   readonly synced: boolean;
@@ -80,8 +80,9 @@ export interface Reconciler {
    * Brings one object to its desired state, based only on the current state. Different keys may be reconciled at the same time, but never
    * the same key twice. After a failure, the caller decides when to try again, with an increasing delay.
    *
-   * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped; then nothing is written.
-   * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
+   * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or the clusters are swapped; then nothing is written.
+   * @throws OTHER_SYNCER when the host has copies that another syncer made for this virtual cluster.
+   * @throws CONFIG_VALUE when Endpoints are not copied, but the host still has slices made from copies of Endpoints.
    * @throws API_… when a cluster cannot answer.
    */
   reconcile(key: string): Promise<Reconciled>;
@@ -91,9 +92,9 @@ export interface Reconciler {
   close(): void;
 }
 
-/** Delay of a key whose caches were not complete yet, in milliseconds. */
+/** Delay before a retry while the caches are not complete yet, in milliseconds. */
 const NOT_SYNCED_MS = 100;
-/** Characters of a UUID: enough to tell the reconciles of one log apart. */
+/** Number of characters of a UUID that distinguish the reconciles in one log. */
 const ID_LENGTH = 8;
 
 /**

@@ -26,8 +26,8 @@ export interface SyncLoopOptions extends SyncCoreOptions {
 /** The syncer without its queue: the owner of the queue calls {@link reconcile} for each id that was enqueued. */
 export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "contradicted" | "close"> {
   /**
-   * Brings one object to its wanted state, from the present state only. The id is one that `enqueue` was given. What it logs goes
-   * to `logger`, if one is given; give it one that puts the id of the reconcile on every line.
+   * Brings one object to its desired state, based only on the current state. `id` must be one that `enqueue` received. Log lines go to
+   * `context.logger`, if given; pass a logger that adds the id of the reconcile to every line.
    *
    * @throws API_… when a cluster cannot answer now; the caller decides when to try again.
    */
@@ -54,7 +54,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   if (references !== undefined) options.enqueue(FIND_COPIES);
   if (core.handBack !== undefined) options.enqueue(HAND_BACK);
 
-  /** Events are in the tenant cluster; those who can create host namespaces read the log. */
+  /** Logs a missing host namespace: Events are in the tenant cluster, but the people who can create host namespaces read the log. */
   function noteNamespace(operation: Operation, response: Response): void {
     if (operation.action !== "create") return;
     const { namespace = "" } = operation.object.metadata;
@@ -83,7 +83,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       while (reconcile.request.type !== "done") {
         const request = reconcile.request;
         let response: Response = { type: "absent" };
-        // The reconcile continues while an Event is written: what comes of it does not matter.
+        // The reconcile continues while the Event is written, because its result does not matter.
         if (request.type === "report") void events.record(request.object, request.notes, context);
         else response = await send(request, reconcile.resource, writers);
         if (request.type === "write" && request.operation.side === "host") noteNamespace(request.operation, response);
@@ -102,7 +102,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   };
 }
 
-/** The object that represents the virtual cluster on the host: Events for its operators are about its own Service. */
+/** The virtual cluster's own Service on the host, to which Events for host operators refer. */
 function virtualCluster({ rules }: SyncLoopOptions): KubeObject {
   const { name, namespace } = rules[0]!.translator.vcluster;
   return { apiVersion: "v1", kind: "Service", metadata: { namespace, name } };

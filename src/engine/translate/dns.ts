@@ -9,7 +9,7 @@ export interface ServiceDns {
   readonly domain: string | undefined;
 }
 
-/** A DNS name is no longer than this. */
+/** Maximum length of a DNS name. */
 const DNS_LENGTH_MAX = 253;
 
 const LABEL = "[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?";

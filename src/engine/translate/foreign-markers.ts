@@ -1,5 +1,5 @@
 /**
- * Markers of other syncers, or of this one under a different prefix: the product that maintained the copies before writes the same facts
+ * Markers of other syncers, or of this one under a different prefix. The product that maintained the copies before writes the same facts
  * under its own keys.
  *
  * @module
@@ -10,7 +10,7 @@ import { formatKind, managedByValue, MANAGED_BY, NAMESPACE } from "./markers.ts"
 
 /** Source of a host object according to another syncer's markers. */
 export interface ForeignSource {
-  /** Where its keys live, with the slash at the end. */
+  /** Prefix of its keys, including the slash at the end. */
   readonly prefix: string;
   /** Namespace, name and uid of the tenant object. */
   readonly namespace: string;
@@ -18,7 +18,7 @@ export interface ForeignSource {
   readonly uid: string;
 }
 
-/** The product of this family that most hosts have; all below it is its own. */
+/** Prefix of the product of this family that most hosts have. All keys with this prefix belong to that product. */
 const FIRST_OF_FAMILY = "vcluster.loft.sh/";
 
 const FAMILY_KEY = /^[^/]+\/(?:object-(?:name|namespace|uid|kind|host-name|host-namespace)|stands-for)$/;
@@ -34,7 +34,7 @@ export function isSyncerKey(key: string): boolean {
   return key.startsWith(FIRST_OF_FAMILY) || FAMILY_KEY.test(key);
 }
 
-/** Every syncer of this family writes this annotation below its prefix. */
+/** The annotation that every syncer of this family writes below its prefix. */
 const NAME_KEY = /^([^/]+\/)object-name$/;
 
 /** Reports whether an object carries markers of any syncer, regardless of their content. */
@@ -103,7 +103,7 @@ function readUnder(
     : undefined;
 }
 
-/** As this syncer writes a kind, and as Go prints a GroupVersionKind: `/v1, Kind=Endpoints`. */
+/** A kind in the form that this syncer writes, and in the form in which Go prints a GroupVersionKind: `/v1, Kind=Endpoints`. */
 function kindTexts({ apiVersion, kind }: ResourceType): readonly string[] {
   const groupVersion = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
   return [formatKind({ apiVersion, kind }), `${groupVersion}, Kind=${kind}`];

@@ -10,23 +10,23 @@ import { formatKind, readMarkers } from "./markers.ts";
 import type { CopySource } from "./markers.ts";
 import type { Translator } from "./translator.ts";
 
-/** One virtual cluster, as far as it is known. The rules of a configuration are one. */
+/** The identity of one virtual cluster, as far as it is known. The rules of a configuration contain it. */
 export interface VClusterIdentity {
   readonly translator: Pick<Translator, "vcluster" | "markerPrefix" | "hostNamespace" | "targetNamespaces">;
-  /** uid of the tenant cluster's `kube-system` namespace; undefined while it is not known, and then it tells nothing apart. */
+  /** uid of the tenant cluster's `kube-system` namespace; undefined while it is not known, and then it is not compared. */
   readonly clusterUid?: string | undefined;
   /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. */
   readonly adoptCluster?: string | undefined;
 }
 
 /**
- * `former`: of this virtual cluster, and of a tenant cluster that is not the present one. `foreign`: of another virtual cluster,
- * also of one that has the same name.
+ * The owner of a copy. `former`: this virtual cluster, with a tenant cluster other than the present one. `foreign`: another virtual
+ * cluster, even if it has the same name.
  */
 export type Whose = "ours" | "former" | "foreign";
 
 /**
- * The owner of a copy with these markers. Copies of earlier versions do not name the host namespace of their virtual cluster:
+ * Returns the owner of a copy with these markers. Copies of earlier versions do not name the host namespace of their virtual cluster:
  * for these copies, the uid of the tenant cluster determines the owner or, without a uid to compare, the namespace of the copy.
  *
  * @example

@@ -2,31 +2,31 @@ import type { ObjectKey } from "../../kube/object/key.ts";
 import { formatKey, parseKey } from "../../kube/object/key.ts";
 
 /**
- * Recorded pairs of tenant key and host key, per kind. It is the only way from a host name back to a tenant name, and the
- * place where two tenant objects that translate to one host name are noticed.
+ * Recorded pairs of tenant key and host key, per kind. The mapping is the only way from a host name back to a tenant name, and it detects
+ * two tenant objects that translate to one host name.
  *
- * Guarantees: within one kind a host key belongs to at most one tenant key and the other way round; nothing that is recorded
- * is ever taken away by a later `record` of another tenant key, but for the pair that was recorded longest ago once there are too many.
+ * Guarantees: within one kind, a host key belongs to at most one tenant key and vice versa. Recording a tenant key never removes the pair
+ * of another tenant key, unless there are too many pairs: then the pair whose last recording is the oldest is removed.
  */
 export interface Mapping {
   /**
-   * Records a pair. A host key that belongs to another tenant object is `taken`, and nothing changes. A tenant key that had
-   * another host key (its namespace was mapped again) moves to the new one.
+   * Records a pair. If the host key belongs to another tenant object, it is `taken`, and nothing changes. If the tenant key had another
+   * host key (its namespace is now mapped differently), the new one replaces it.
    */
   record(kind: string, tenant: ObjectKey, host: ObjectKey): "recorded" | { readonly taken: ObjectKey };
   toHost(kind: string, tenant: ObjectKey): ObjectKey | undefined;
   toTenant(kind: string, host: ObjectKey): ObjectKey | undefined;
-  /** Ends a pair; does nothing if there is none. */
+  /** Removes a pair; does nothing if there is none. */
   forget(kind: string, tenant: ObjectKey): void;
 }
 
 interface Pairs {
-  /** Both maps hold the same pairs, by the text form of their key. */
+  /** Both maps contain the same pairs, by the text form of their keys. */
   readonly hostByTenant: Map<string, string>;
   readonly tenantByHost: Map<string, string>;
 }
 
-/** Default number of pairs of one kind that are remembered: a few megabytes. */
+/** Default maximum number of pairs of one kind: they take a few megabytes. */
 export const PAIRS_MAX = 10_000;
 
 /**

@@ -13,7 +13,7 @@ import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject, StringMap } from "../../kube/object/types.ts";
 import { safeConcat } from "./name.ts";
 
-/** Where marker keys live, unless a setting says otherwise. */
+/** The default prefix of marker keys. */
 export const DEFAULT_MARKER_PREFIX = "sync.platform/";
 
 /** Content of a host object's markers. */
@@ -32,9 +32,9 @@ export interface CopySource {
   readonly hostName: string;
   /** Namespace of the host object itself. */
   readonly hostNamespace: string;
-  /** Host namespace of the virtual cluster, which tells it from others of its name. Earlier versions did not write it. */
+  /** Host namespace of the virtual cluster, which distinguishes it from others with its name. Earlier versions did not write it. */
   readonly vclusterNamespace?: string;
-  /** uid of the tenant cluster's `kube-system` namespace, which tells one tenant cluster from another. */
+  /** uid of the tenant cluster's `kube-system` namespace, which identifies the tenant cluster. */
   readonly clusterUid?: string;
   /** resourceVersion of the tenant object at the last real change. */
   readonly resourceVersion?: string;
@@ -60,7 +60,7 @@ const OPTIONAL = {
   configHash: "config-hash",
 } as const satisfies Partial<Record<keyof CopySource, string>>;
 
-/** The field of a source, and the annotation that holds it. */
+/** A field of a source, and the key of its annotation. */
 interface MarkerKey {
   readonly field: string;
   readonly key: string;
@@ -77,7 +77,10 @@ interface MarkerKeys {
 
 const keysByPrefix = new Map<string, MarkerKeys>();
 
-/** Looked up in a map, a text that was just put together costs many times what a lasting one does. Prefixes come from settings: there are few. */
+/**
+ * Returns the keys below a prefix from a cache: looking up a string that was just concatenated is many times slower than looking up a
+ * stored one. There are few prefixes, because they come from settings.
+ */
 function keysBelow(prefix: string): MarkerKeys {
   const known = keysByPrefix.get(prefix);
   if (known !== undefined) return known;
@@ -94,7 +97,7 @@ function keysBelow(prefix: string): MarkerKeys {
   return keys;
 }
 
-/** The same text, as engines keep the keys of objects. */
+/** Returns the same text in the form in which JavaScript engines store the keys of objects. */
 function lasting(text: string): string {
   return Object.keys({ [text]: 0 })[0]!;
 }
@@ -105,8 +108,8 @@ export const MANAGED_BY = "managed-by";
 export const NAMESPACE = "namespace";
 
 /**
- * Annotation (below the prefix) by which the host's operator states which tenant object an object of theirs stands for, as
- * `NAMESPACE/NAME`: a Service whose backends that object has, or a Secret that is meant for it. It never crosses.
+ * Annotation (below the prefix) in which the host's operator names a tenant object, as `NAMESPACE/NAME`: the one whose backends a host
+ * Service should get, or the one that a host object (such as a Secret) is meant for. It is never synced.
  */
 export const STANDS_FOR = "stands-for";
 
@@ -181,7 +184,7 @@ export function readMarkersInAnnotations(prefix: string, { metadata }: KubeObjec
 }
 
 function parseAnnotations(keys: MarkerKeys, annotations: StringMap = {}): CopySource | undefined {
-  // Most objects are no copies.
+  // Most objects are not copies.
   if (own(annotations, keys.vcluster) === undefined) return undefined;
   const source: Record<string, string> = { vcluster: "", kind: "", namespace: "", name: "", uid: "", hostName: "", hostNamespace: "" };
   for (const { field, key } of keys.required) {

@@ -3,7 +3,7 @@
  *
  * Guarantees to the rest of the engine, and limits:
  * - Deterministic: the same name before and after a restart, on every replica.
- * - One-way: long names are cut, so a host name is never parsed back. Markers and the mapping record the origin of an object.
+ * - One-way: long names are truncated, so a host name is never parsed back. Markers and the mapping record the origin of an object.
  * - Not injective: `a-x-b`/`c` and `a`/`b-x-c` have the same host name. The mapping refuses the second one.
  *
  * Source of the rules: the name pattern of `virtualToHostDNS` in the specification; truncation and digest are those of the reference
@@ -20,10 +20,10 @@ export interface VCluster {
   readonly namespace: string;
 }
 
-/** No joined name is longer: a Service name is a DNS label, and Endpoints carry the name of their Service. */
+/** Maximum length of a joined name: a Service name is a DNS label, and Endpoints have the name of their Service. */
 export const NAME_LENGTH_MAX = 63;
 
-/** Hex digits of the digest that closes a cut name. */
+/** Hex digits of the digest at the end of a truncated name. */
 const DIGEST_LENGTH = 10;
 
 /**
@@ -37,7 +37,7 @@ export function safeConcat(...parts: string[]): string {
   const joined = parts.join("-");
   if (joined.length <= NAME_LENGTH_MAX) return joined;
   const head = joined.slice(0, NAME_LENGTH_MAX - DIGEST_LENGTH - 1);
-  // The cut may fall behind a dot, and no label of a DNS name may begin with a hyphen: "app.-0123" becomes "app-0123".
+  // The truncated name can end with a dot, and no label of a DNS name may begin with a hyphen: "app.-0123" becomes "app-0123".
   return `${head}-${sha256Hex(joined).slice(0, DIGEST_LENGTH)}`.replaceAll(".-", "-");
 }
 

@@ -48,11 +48,11 @@ export interface Translator extends LabelRules {
    * @throws DNS_NAME_INVALID when `name` is not `<name>.<namespace>.svc[.<domain>]`, or its namespace has no place on the host.
    */
   dns(name: string): string;
-  /** The host namespaces that copies can be in, for watching them; "all" if a pattern leaves that open. */
+  /** The host namespaces that copies can be in, for watching them; "all" if a mapping is a pattern. */
   targetNamespaces(): readonly string[] | "all";
 }
 
-/** A longer prefix would be cut inside a translated label key, which has at most 63 characters in all. */
+/** Maximum length of the prefix: a longer one would be truncated in a translated label key, which has at most 63 characters. */
 const PREFIX_LENGTH_MAX = 45;
 const PREFIX = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/$/;
 
@@ -92,13 +92,13 @@ function checkPrefix(prefix: string): void {
 }
 
 function keyRules(vcluster: VCluster, namespaces: NamespaceRules, mappingsOnly: boolean): Pick<Translator, "toHost" | "hostNamespace"> {
-  /** The last answer: one event asks for the same key again and again, as a Service, as Endpoints, for its labels. */
+  /** The last result: one event needs the same key several times, for the Service, the Endpoints and their labels. */
   let last: { readonly tenant: ObjectKey; readonly host: ObjectKey | undefined } | undefined;
   const hostNamespace = (namespace: string) => namespaces.toHost(namespace) ?? (mappingsOnly ? undefined : vcluster.namespace);
   return {
     hostNamespace,
     toHost(tenant, kind) {
-      // As Service, Endpoints or EndpointSlice it is the API server of the tenant, so it has a Service already.
+      // As a Service, Endpoints or EndpointSlice, this is the tenant's API server, which already has a Service on the host.
       if (tenant.name === "kubernetes" && tenant.namespace === "default" && (kind === undefined || KINDS_OF_SERVICE.includes(kind.kind)))
         return { namespace: vcluster.namespace, name: vcluster.name };
       if (tenant.namespace === "") return { namespace: "", name: sharedName(tenant, vcluster) };
@@ -122,12 +122,12 @@ function translateDns(name: string, toHost: Translator["toHost"], defaultDomain:
 
 /**
  * Look-up of mapped namespaces in multi-namespace mode. Both sides of a mapping are exact, or both end in one `*` that matches the same
- * text; `${name}` on the host side is the name of the virtual cluster. The configuration checks all that.
+ * text; `${name}` on the host side is the name of the virtual cluster. The checks of the configuration ensure this.
  */
 interface NamespaceRules {
   /** The mapped host namespace; undefined for a tenant namespace that no entry covers. */
   toHost(tenantNamespace: string): string | undefined;
-  /** Every host namespace that can result, or "all" when a pattern leaves that open. */
+  /** Every host namespace that can result, or "all" if there are patterns. */
   readonly targets: readonly string[] | "all";
 }
 
@@ -154,7 +154,7 @@ export function compileNamespaces(byName: Readonly<Record<string, string>>, vclu
     if (tenant.endsWith("*")) patterns.push({ tenantPrefix: tenant.slice(0, -1), hostPrefix: host.slice(0, -1) });
     else exact.set(tenant, host);
   }
-  // Of two patterns that match, the longer says more; the order of keys in a file must not matter.
+  // The longer of two matching patterns is more specific; the order of keys in a file must not matter.
   patterns.sort((left, right) => right.tenantPrefix.length - left.tenantPrefix.length);
   return {
     toHost(namespace) {
@@ -172,14 +172,14 @@ function expand(patterns: readonly Pattern[], namespace: string): string | undef
 }
 
 /**
- * Label keys and selectors in both directions.
+ * Translates label keys and selectors in both directions.
  *
  * Most keys are the same on both sides. Four keys mean something else on the host: `release` (there it is the release of the
  * virtual cluster itself, whose Service may select by it) and the three marker labels of the engine. These get a key of
  * their own, made of the virtual cluster's name and a digest, so that nested virtual clusters stay separate.
  *
- * Guarantees: `labelKey` is one-to-one where it is defined, and `tenantLabelKey` is its exact inverse. A tenant can put no
- * key below the marker prefix onto the host but those.
+ * Guarantees: `labelKey` is one-to-one where it is defined, and `tenantLabelKey` is its exact inverse. No other tenant key below the marker
+ * prefix reaches the host.
  */
 interface LabelRules {
   /** Tenant key → host key; undefined for a key that has no place on the host: a translated key, or another marker. */
@@ -196,7 +196,7 @@ interface LabelRules {
   tenantLabelSelector(selector: unknown): unknown;
 }
 
-/** Marker labels that a tenant object can carry itself, when the tenant hosts virtual clusters of its own. */
+/** Marker labels that a tenant object can have, if the tenant cluster hosts virtual clusters of its own. */
 const NESTED = ["managed-by", "namespace", "controlled-by"];
 
 /**
@@ -240,10 +240,10 @@ function renameKeys<Value>(map: Readonly<Record<string, Value>>, rename: Rename)
   return Object.fromEntries(renamed);
 }
 
-/** A structured selector, or a plain map of labels as Services have it. Anything else comes back as it is. */
+/** Renames the keys of a structured selector, or of a plain map of labels as in Services. Returns anything else as it is. */
 function renameSelector(selector: unknown, rename: Rename): unknown {
   if (!isRecord(selector)) return selector;
-  // A condition without a counterpart stays: leaving it out would make the selector match more.
+  // A condition without a counterpart stays: without it, the selector would match more objects.
   const keep: Rename = (key) => rename(key) ?? key;
   const { matchLabels, matchExpressions } = selector;
   if (!isRecord(matchLabels) && !Array.isArray(matchExpressions)) return renameKeys(selector, keep);

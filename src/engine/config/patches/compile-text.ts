@@ -4,7 +4,7 @@ import { positionInside } from "../../../schema/node.ts";
 import type { ScalarNode } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 
-/** Codes with which paths and expressions refuse a text. */
+/** Codes of the errors for paths and expressions that are not valid. */
 const REFUSALS: readonly Code[] = ["PATH_SYNTAX", "PATH_UNSUPPORTED", "EXPRESSION_SYNTAX"];
 
 /**
@@ -18,7 +18,7 @@ export function compileText<T>(place: { report: Report; node: ScalarNode; field:
     if (!isEngineError(error, ...REFUSALS)) throw error;
     const { line = 1, column = 1, hint = "" } = error.details as { line?: number; column?: number; hint?: string };
     const at = positionInside(place.node, { line, column });
-    // Some messages end with the hint, for readers who see nothing else.
+    // Some messages already end with the hint, for readers who see only the message.
     const message = hint !== "" && error.message.endsWith(`. ${hint}`) ? error.message.slice(0, -hint.length - 2) : error.message;
     place.report.error({ code: error.code, at, field: place.field, message, hint });
     return undefined;

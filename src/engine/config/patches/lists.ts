@@ -1,5 +1,5 @@
 /**
- * Rules between the patches of one list, and between lists.
+ * Checks across the patches of one list, and across lists.
  *
  * @module
  */
@@ -61,7 +61,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings }: Pa
   if (!written.endpoints) warnOfIdlePatches(toHost, report);
 }
 
-/** For slices without Endpoints there is the setting: Endpoints that are switched off mean no backends. */
+/** Warns that disabling Endpoints disables all backends. For slices without Endpoints, there is the setting `backends`. */
 function warnOfNoBackends(at: Node, backends: BackendsMode, report: Report): void {
   const nothing = "Neither Services nor their backends are synced: endpoints.enabled: false takes precedence over the setting backends";
   const message = backends === "endpoints" ? "Copied slices have no host Service: syncing Services requires syncing Endpoints" : nothing;
@@ -84,17 +84,18 @@ const SAME_RULES = {
     "Write the same patches for endpointSlices, where the paths of backends begin with endpoints or ports, for example endpoints[*].addresses[*]",
 };
 
-/** Fields of a slice that Endpoints have nothing of. */
+/** Fields of a slice that have no counterpart in Endpoints. */
 const OF_SLICES_ALONE = /^(?:\$[.])?endpoints\b[^.]*[.](?:zone|hints|deprecatedTopology|conditions[.](?:serving|terminating))\b/;
 
-/** Endpoints could be patched in the same way. */
+/** Reports whether the other kind could have a patch for the same data. */
 function isForBoth(patch: Node): boolean {
   return !OF_SLICES_ALONE.test(textOf(valueAt(patch, "path")) ?? "");
 }
 
 /**
- * Warns when Endpoints and EndpointSlices are both synced and only one of them is patched: they would disagree. With `backends: auto`, slices
- * are made of the patched copy; which Services have others is known when it runs.
+ * Warns when Endpoints and EndpointSlices are both synced and only one of them is patched: they would disagree. With `backends: auto`,
+ * patches of Endpoints alone cause no warning: slices are made from the patched copies, and it is not known before the syncer runs which
+ * Services have slices of their own.
  */
 function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { backends: BackendsMode; report: Report }): void {
   const patched = (["endpoints", "endpointSlices"] as const).filter((name) => patchCount(valueAt(toHost, name), isForBoth) > 0);
@@ -116,7 +117,7 @@ export function warnOfServicesAlone(toHost: Node | undefined, report: Report): v
   report.warning({ code: "CONFIG_VALUE", at: startOf(services), field: "sync.toHost.services.enabled", message, hint });
 }
 
-/** Warns about patches on kinds that this engine copies only for references. */
+/** Warns about patches in sections whose patches this engine does not apply. */
 export function warnOfForeignPatches(toHost: Node | undefined, report: Report): void {
   for (const name of ["secrets", "configMaps", "namespaces"]) {
     const section = valueAt(toHost, name);
@@ -131,15 +132,15 @@ export function warnOfForeignPatches(toHost: Node | undefined, report: Report): 
   }
 }
 
-/** The kinds that reference patches bring across, with their sections of `sync.toHost`. */
+/** The kinds that are copied for reference patches, with their sections of `sync.toHost`. */
 const COPIED_BY_REFERENCE = [
   { apiVersion: "v1", kind: "Secret", section: "secrets" },
   { apiVersion: "v1", kind: "ConfigMap", section: "configMaps" },
 ];
 
 /**
- * Warns about references to Secrets and ConfigMaps whose direction is not configured: these are copied from the host, while most authors expect the
- * opposite. Each kind is reported once, at the first patch that refers to it.
+ * Warns about references to Secrets and ConfigMaps whose direction is not configured: these are copied from the host, while most authors
+ * expect the opposite. Each kind is reported once, at the first patch that refers to it.
  */
 export function warnOfUncopiedReferences(toHost: Node | undefined, patches: readonly CheckedPatch[], rules: PatchRules): void {
   if (rules.settings.references.mode !== "follow") return;

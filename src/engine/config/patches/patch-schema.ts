@@ -3,7 +3,7 @@ import type { ListSchema, ObjectSchema } from "../../../schema/schema.ts";
 const relative = (what: string, otherwise: string) =>
   ({ type: "string", refuseNull: true, description: `Path of ${what}, relative to the matched value. ${otherwise}` }) as const;
 
-/** `labels`: its presence says everything. */
+/** `labels` has no fields: only its presence matters. */
 const LABELS = {
   type: "object",
   description:
@@ -25,7 +25,7 @@ const REFERENCE = {
       description: "apiVersion of the referenced object.",
       jsonSchema: { examples: ["v1"] },
     },
-    apiVersionPath: relative("the apiVersion", "Not found: apiVersion."),
+    apiVersionPath: relative("the apiVersion", "If omitted or not found, the value of apiVersion is used."),
     kind: {
       type: "string",
       required: true,
@@ -33,7 +33,7 @@ const REFERENCE = {
       description: "Kind of the referenced object.",
       jsonSchema: { examples: ["Secret"] },
     },
-    kindPath: relative("the kind", "Not found: kind."),
+    kindPath: relative("the kind", "If omitted or not found, the value of kind is used."),
     namePath: relative("the name", "If omitted, the matched value itself is the name."),
     namespacePath: relative("the namespace", "If omitted or not found, the namespace of the patched object is used."),
     labels: LABELS,

@@ -31,7 +31,7 @@ export interface CheckedPatch {
   /** `sync.toHost.endpoints.patches[1]` */
   readonly field: string;
   readonly node: MapNode;
-  /** Absent when it does not compile. */
+  /** Absent if the path does not compile or must not be patched. */
   readonly path?: Path;
 }
 
@@ -39,7 +39,7 @@ export interface CheckedPatch {
  * Checks every patch of a list and returns the patches for checks across lists.
  *
  * Reported: PATCH_MODE, PATH_SYNTAX, PATH_UNSUPPORTED, EXPRESSION_SYNTAX (with the place inside the text), PATCH_PROTECTED_PATH,
- * PATCH_DUPLICATE_PATH, and what `checkReference` finds. Items that are not maps are left to the decoder.
+ * PATCH_DUPLICATE_PATH, the findings of `checkReference`, and warnings. The decoder reports items that are not maps.
  */
 export function checkPatches(list: Node | undefined, options: { field: string; kind: SyncedKind; rules: PatchRules }): CheckedPatch[] {
   const items = list?.kind === "list" ? list.items : [];
@@ -64,7 +64,7 @@ function checkPatch(patch: CheckedPatch, { kind, rules }: { kind: SyncedKind; ru
   return path === undefined ? patch : { ...patch, path };
 }
 
-/** The schema of the values that a path matches. Labels and annotations are always there while patches run. */
+/** The schema of the values that a path matches. Labels and annotations are always present while patches run. */
 function schemaAt(schema: Schema, segments: readonly Segment[]): Schema {
   let at = schema;
   for (const segment of segments) {
@@ -76,7 +76,7 @@ function schemaAt(schema: Schema, segments: readonly Segment[]): Schema {
   return at;
 }
 
-/** The fields that make a patch do something, by mode. */
+/** The fields that give a patch an effect, each with its mode. */
 const MODES: Readonly<Record<string, "expression" | "reference">> = {
   expression: "expression",
   reverseExpression: "expression",
@@ -111,7 +111,7 @@ function checkMode({ node, field }: CheckedPatch, report: Report): void {
   refuse(startOf(node), "The patch does nothing", "Add expression (with or without reverseExpression) or reference");
 }
 
-/** A misspelt mode is reported as an unknown field already. */
+/** Reports whether an unknown field is probably a misspelled mode, which the decoder reports. */
 function meantMode(node: MapNode): boolean {
   const unknown = [...node.entries.keys()].filter((name) => !Object.hasOwn(PATCH.fields, name));
   return unknown.some((name) => suggest(name, Object.keys(MODES)) !== undefined);

@@ -1,5 +1,5 @@
 /**
- * Paths that other tools interpret differently when they read the same file: vCluster's own syncer, yq, kubectl.
+ * Paths that vCluster's own syncer interprets differently when it reads the same file.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { startOf } from "../../../schema/node.ts";
 import type { ScalarNode } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 
-/** Constructs that are read differently, and how. The first match counts. */
+/** Constructs that vCluster's own syncer reads differently, with the difference. The first match counts. */
 const DIFFERENCES: readonly { readonly pattern: RegExp; readonly message: string }[] = [
   { pattern: /^\$(?=[.[]|$)/, message: "vCluster's own syncer reads $ as a key" },
   { pattern: /\[\s*'|\.'|^'/, message: "vCluster's own syncer reads the single quotes as part of the key" },
@@ -17,7 +17,7 @@ const DIFFERENCES: readonly { readonly pattern: RegExp; readonly message: string
   { pattern: /\\/, message: "vCluster's own syncer reads a backslash as part of the key" },
 ];
 
-/** Warns about a path that other tools read differently. The canonical spelling, if there is one, is read the same way everywhere. */
+/** Warns about a path that vCluster's own syncer reads differently. The hint is the canonical spelling, unless that differs too. */
 export function warnOfForeignReading(path: Path, { node, field, report }: { node: ScalarNode; field: string; report: Report }): void {
   const text = path.text.trim();
   const difference = DIFFERENCES.find(({ pattern }) => pattern.test(text));

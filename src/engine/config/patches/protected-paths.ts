@@ -1,13 +1,13 @@
 import type { Path, Segment } from "../../path/path.ts";
 
-/** Fields of one value that no patch may change. `metadata` itself is refused besides. */
+/** Fields with a single value that no patch may change. `metadata` itself is refused separately. */
 const VALUES: readonly (readonly string[])[] = [
   ["apiVersion"],
   ["kind"],
   ...["name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"].map(inMetadata),
 ];
 
-/** Lists that no patch may change, nor anything in them. */
+/** Lists that no patch may change, including everything in them. */
 const LISTS: readonly (readonly string[])[] = ["ownerReferences", "finalizers", "managedFields"].map(inMetadata);
 
 /**
@@ -16,8 +16,8 @@ const LISTS: readonly (readonly string[])[] = ["ownerReferences", "finalizers", 
  * Protected fields, their children, their parents, and wildcards that match them (`metadata[*]`) are refused. The one
  * exception is `[*]` on annotations or labels: it skips the markers, because users mean only their own keys.
  *
- * The matches of a path with `..` are only known for an object; obvious cases are refused here, the rest is
- * restored at run time.
+ * The matches of a path with `..` depend on the object: obvious cases are refused here, and other protected fields are restored at run
+ * time.
  *
  * @example
  * protectedReason(compilePath("metadata[*]"), { markerPrefix: "sync.platform/" }); // "it reaches metadata.name"
@@ -48,7 +48,7 @@ function reachesValue(segments: readonly Segment[], steps: readonly string[]): b
 
 function reachesList(segments: readonly Segment[], steps: readonly string[]): boolean {
   const named = segments.slice(0, steps.length).every(({ kind }) => kind === "key");
-  // metadata[*].a goes into maps only, metadata[*][0] into lists.
+  // metadata[*].a matches only in maps, metadata[*][0] only in lists.
   return startsWith(segments, steps) && (named || segments[steps.length]?.kind !== "key");
 }
 
@@ -56,7 +56,7 @@ function reachesMarker(segments: readonly Segment[], prefix: string): boolean {
   const entry = segments[2];
   if (entry?.kind !== "key" || !(startsWith(segments, inMetadata("annotations")) || startsWith(segments, inMetadata("labels"))))
     return false;
-  // Translated label keys live below the prefix as well; their values belong to the tenant.
+  // Translated label keys start with the prefix too; their values belong to the tenant.
   return entry.key.startsWith(prefix) && !entry.key.startsWith(`${prefix}label-`);
 }
 

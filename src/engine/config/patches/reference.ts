@@ -6,7 +6,7 @@ import type { MapNode, Node } from "../../../schema/node.ts";
 import { compileText } from "./compile-text.ts";
 import type { PatchRules } from "./patch-rules.ts";
 
-/** Kinds that are always understood. */
+/** Kinds that can be referenced without being configured. */
 const KNOWN_KINDS = [
   { apiVersion: "v1", kind: "Secret" },
   { apiVersion: "v1", kind: "ConfigMap" },
@@ -33,7 +33,7 @@ function checkRelativePath(node: Node | undefined, { field, rules }: { field: st
   if (node?.kind === "scalar" && text !== undefined) compileText({ report: rules.report, node, field }, () => compileRelativePath(text));
 }
 
-/** Without namePath the matched value is the name itself, a text, in which a path cannot find anything. */
+/** Without namePath, the matched value is the name itself: a string, in which a path finds nothing. */
 function warnOfIdlePaths(node: MapNode, { field, rules }: { field: string; rules: PatchRules }): void {
   const idle = PATHS.filter((name) => node.entries.has(name));
   if (idle.length === 0 || idle.includes("namePath")) return;

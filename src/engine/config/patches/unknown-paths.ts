@@ -31,7 +31,7 @@ function misfitOf(segments: readonly Segment[], kind: SyncedKind): Misfit | unde
   return undefined;
 }
 
-/** Undefined where nothing more is known. */
+/** Returns undefined if nothing more is known about the shape. */
 function stepInto(
   schema: Schema,
   segment: Segment,
@@ -58,11 +58,11 @@ function memberOf({ fields }: ObjectSchema, key: string, name: string): Misfit |
   if (Object.hasOwn(fields, key)) return { schema: fields[key]! };
   const names = Object.keys(fields);
   const meant = suggest(key, names);
-  const hint = meant === undefined ? `Known there: ${names.join(", ")}` : `Did you mean ${JSON.stringify(meant)}?`;
+  const hint = meant === undefined ? `Known fields: ${names.join(", ")}` : `Did you mean ${JSON.stringify(meant)}?`;
   return { message: `The path finds nothing: there is no ${JSON.stringify(key)} in ${name}`, hint };
 }
 
-/** Most often a key with dots that is not quoted. */
+/** The usual cause is an unquoted key that contains dots. */
 function belowText(name: string, deeper: readonly Segment[]): Misfit {
   const keys = deeper.flatMap((segment) => (segment.kind === "key" ? [segment.key] : []));
   const hint =

@@ -46,14 +46,14 @@ function neverComesBack(kind: SyncedKind, [first, second]: readonly string[]): s
   return isBody && !kind.bodyFlows ? `only the tenant writes the body of a ${kind.resource.kind}` : undefined;
 }
 
-/** Whether an expression sees nothing that an edit could change. */
+/** Reports whether an expression reads nothing that an edit could change. */
 function isConstant(text: string | undefined): boolean {
   if (text === undefined) return false;
   try {
     const { reads } = checkExpression(text);
     return reads !== "all" && reads.every(([name]) => name === "vcluster") && !/\bvalue\b|\\u/.test(text);
   } catch {
-    // It is refused, and reported, elsewhere.
+    // Another check reports the error.
     return false;
   }
 }

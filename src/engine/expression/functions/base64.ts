@@ -5,13 +5,13 @@
  * @module
  */
 
-/** Code units of a text: bytes when all are below U+0100, otherwise perhaps words. */
+/** Code units of a text, as bytes (if all are below U+0100) or as 16-bit words. */
 export type Units = Uint8Array | Uint16Array;
 
 const DIGITS = Uint8Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", (digit) => digit.charCodeAt(0));
 const PAD = 0x3d;
 
-/** Marks a unit that is not a digit. */
+/** Marks of units that are not digits: white space, and all others. */
 const BLANK = 0x40;
 const FOREIGN = 0x80;
 const VALUES = new Uint8Array(0x100).fill(FOREIGN);
@@ -19,7 +19,7 @@ for (const [value, digit] of DIGITS.entries()) VALUES[digit] = value;
 for (const blank of "\t\n\f\r ") VALUES[blank.charCodeAt(0)] = BLANK;
 
 /**
- * The base64 of a string, as ASCII; undefined when a unit is above U+00FF.
+ * Encodes a string as base64, in ASCII. Returns undefined if a unit is above U+00FF.
  *
  * @example
  * encodeBase64(Uint8Array.of(0xff)); // the bytes of "/w=="
@@ -44,15 +44,15 @@ export function encodeBase64(units: Units): Uint8Array | undefined {
 }
 
 /**
- * The Latin-1 text behind base64: blanks are ignored, one or two `=` may pad the last four digits or be omitted, and leftover bits are
- * dropped. Undefined if `units` is not base64.
+ * Decodes base64 to Latin-1 text. White space is ignored, one or two `=` may pad the last four digits or be omitted, and leftover bits are
+ * dropped. Returns undefined if `units` is not base64.
  */
 export function decodeBase64(units: Units): Uint8Array | undefined {
   const digits = digitsOf(units);
   if (digits === undefined || digits.length % 4 === 1) return undefined;
   const out = new Uint8Array((digits.length * 3) >> 2);
   for (let from = 0, to = 0; to < out.length; from += 4, to += 3) {
-    // Behind the last digit there is nothing, which shifts like zero, and nothing is written behind the end of `out`.
+    // Reading after the last digit gives undefined, which shifts like zero; writing after the end of `out` has no effect.
     const second = digits[from + 1]!;
     const third = digits[from + 2]!;
     out[to] = (digits[from]! << 2) | (second >> 4);
@@ -62,7 +62,7 @@ export function decodeBase64(units: Units): Uint8Array | undefined {
   return out;
 }
 
-/** The values of the digits, without blanks and padding; undefined when there is anything else. */
+/** The values of the digits, without white space and padding; undefined if there is anything else. */
 function digitsOf(units: Units): Uint8Array | undefined {
   const digits = new Uint8Array(units.length);
   let count = 0;

@@ -1,6 +1,6 @@
 /**
  * Functions that expressions can call in addition to those of the language. A function needs only one entry: the scope of expressions, the
- * sandbox, the price, and the texts for types and reference all come from this table.
+ * sandbox, the price, the type declarations and the reference all use this table.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { isEngineError } from "../../../base/errors.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import type { Units } from "./base64.ts";
 
-/** Functions from the owner of a sandbox. */
+/** Functions that the owner of a sandbox provides. */
 export interface Outside {
   /** Implements `virtualToHostDNS`. May throw DNS_NAME_INVALID: the expression sees an Error with its message. */
   readonly toHostDns?: ((name: string) => string) | undefined;
@@ -22,21 +22,21 @@ export interface HostFunction {
   /** Its purpose, in one line. */
   readonly about: string;
   /**
-   * Its method inside of the engine, in JavaScript. `host` is the way out: a call with one text that is in one piece, see `flat` of the
-   * realm, which returns the answer, or undefined if there is none.
+   * The body of its method inside the engine, in JavaScript. `host(text)` calls the function outside and returns its answer, or undefined
+   * if there is none. `text` must be one string that is not stored in pieces: see `flat` in the realm.
    */
   readonly guest: string;
-  /** Price of a call of `host` in fuel, about its cost outside, besides one for each code unit sent. */
+  /** Price in fuel of a call of `host`, in addition to one for each code unit sent. Covers the cost outside the engine. */
   readonly fuel: number;
   readonly answer: HostAnswer;
 }
 
 /** Implementation of `host`. Must not throw: an exception that crossed the engine would leave it in an unknown state. */
 export type HostAnswer =
-  /** Code units in, characters up to U+00FF out, or nothing. The engine's own memory is read in place. */
+  /** Takes code units, which are read in place in the engine's memory; returns characters up to U+00FF, or undefined. */
   { readonly fromUnits: (units: Units) => Uint8Array | undefined } | { readonly fromText: (text: string, outside: Outside) => string };
 
-/** First character of an answer that is the message of an error. No name starts with it. */
+/** First character of an answer that is an error message. No DNS name starts with it. */
 const FAILURE = "!";
 
 /** Every function, in the order in which the engine numbers them. */
@@ -81,7 +81,7 @@ export const HOST_FUNCTIONS: readonly HostFunction[] = [
   },
 ];
 
-/** A name, or a marked message. */
+/** Returns a DNS name, or {@link FAILURE} followed by an error message. */
 function hostDnsName(name: string, { toHostDns }: Outside): string {
   if (toHostDns === undefined) return `${FAILURE}virtualToHostDNS() is not available here`;
   const failed = `${FAILURE}virtualToHostDNS() failed`;
@@ -89,7 +89,7 @@ function hostDnsName(name: string, { toHostDns }: Outside): string {
     const answer = toHostDns(name);
     return answer.startsWith(FAILURE) ? failed : answer;
   } catch (error) {
-    // No other message was written for tenants.
+    // Other messages are not meant for tenants.
     return isEngineError(error, "DNS_NAME_INVALID") ? FAILURE + error.message : failed;
   }
 }

@@ -1,4 +1,4 @@
-/** More findings of one kind of lint than this are not collected: each of them is described in the length of the text. */
+/** Maximum number of findings of one lint, because each finding can quote the whole text. */
 export const FINDINGS_MAX = 20;
 
 /** A finding with its offset in the parsed text. */

@@ -7,7 +7,7 @@ import type { AssignmentExpression, ExpressionStatement, ModuleDeclaration, Retu
 import { memberName } from "../reads.ts";
 import { parseExpression, parseStatements, walk } from "../syntax.ts";
 
-/** Description of a text that is not one expression, and what to write instead. */
+/** Description of a text that is not one expression, and its correction. */
 export interface Advice {
   readonly message: string;
   readonly hint?: string;
@@ -37,7 +37,7 @@ const HINTS: Readonly<Partial<Record<Item["type"], string>>> = {
 
 const EMPTY: Advice = { message: "found nothing to evaluate", hint: "Write `value` to keep the value" };
 
-/** Returns advice for `text`, which is not one expression; undefined if it is not a program either, as the parser's own message is then better. */
+/** Returns advice for `text`, which is not one expression; undefined if the parser's own message is better. */
 export function adviseOn(text: string): Advice | undefined {
   const items = text.trim() === "" ? [] : parseStatements(text)?.body;
   if (items === undefined) return undefined;
@@ -85,7 +85,7 @@ function sourceOf(text: string, node: { readonly start: number; readonly end: nu
   return text.slice(node.start, node.end);
 }
 
-/** A rewrite of a longer chain is too long to read: it repeats the chain at each of its members. */
+/** Maximum length of a chain that is rewritten: the rewrite repeats the chain at each of its members. */
 const REWRITTEN_MEMBERS_MAX = 10;
 
 /**

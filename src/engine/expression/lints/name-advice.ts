@@ -6,7 +6,7 @@
 import { suggest } from "../../../base/suggest.ts";
 import { ABSENT_GLOBALS, SCOPE } from "../left-out.ts";
 
-/** Names that stand one step deeper, where they are looked for at the top. */
+/** Replacements for names that are members of other objects, or names in other languages. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...["vcluster", "hostObject", "virtualObject", "path"].map((name) => [name, `context.${name}`] as const),
   ...["metadata", "spec", "data", "subsets", "kind", "apiVersion"].map((name) => [name, `context.virtualObject.${name}`] as const),

@@ -43,7 +43,7 @@ function warnOfEnd(end: Expression, root: Expression, text: string): LintFinding
   return [];
 }
 
-/** The node whose value is the result, if that is certain. */
+/** The node whose value is the result: the last expression of a sequence, or the expression itself. */
 function endOf(root: Expression): Expression {
   return root.type === "SequenceExpression" ? endOf(root.expressions.at(-1)!) : root;
 }
@@ -53,7 +53,7 @@ function endsOf(root: Expression): Expression[] {
   const end = endOf(root);
   if (end.type === "ConditionalExpression") return [...endsOf(end.consequent), ...endsOf(end.alternate)];
   if (end.type !== "LogicalExpression") return [end];
-  // The left side of `&&` is the result when it is absent; that of the others is not.
+  // An absent left side is the result of `&&`, but not of the other operators.
   return [...(end.operator === "&&" && end.left.type === "ChainExpression" ? [end.left] : []), ...endsOf(end.right)];
 }
 
@@ -131,7 +131,7 @@ function returnsNothing({ body, generator }: ArrowFunctionExpression | FunctionE
   return body.type === "BlockStatement" && !generator && !returnsSomething(body);
 }
 
-/** Whether a statement returns or throws; functions in it do so for themselves. */
+/** Reports whether a statement returns a value or throws, except in functions inside it. */
 function returnsSomething(node: AnyNode): boolean {
   if (node.type === "ReturnStatement") return node.argument !== null && node.argument !== undefined;
   if (node.type === "ThrowStatement") return true;
@@ -139,7 +139,7 @@ function returnsSomething(node: AnyNode): boolean {
   return childrenOf(node).some(returnsSomething);
 }
 
-/** Methods of texts and lists that change nothing. */
+/** Methods that do not change the string or list that they are called on. */
 const PURE: ReadonlySet<string> = new Set([
   ...["replace", "replaceAll", "trim", "trimStart", "trimEnd", "toUpperCase", "toLowerCase", "slice", "substring", "concat", "padStart"],
   ...["padEnd", "split", "join", "toSorted", "toReversed", "toSpliced", "with", "repeat", "normalize"],

@@ -5,7 +5,7 @@
  */
 import type { SyntaxProblem } from "../syntax.ts";
 
-/** Patterns at the place of the problem, or right before it, and what to write instead. The first match counts. */
+/** Patterns for the text at the place of the problem (▸), each with a hint. The first match counts. */
 const HABITS: readonly (readonly [where: RegExp, hint: string])[] = [
   [/\{\{[^]*▸|^\{▸\{/, "Leave out the braces of the template: the text is already an expression"],
   [/^\$▸\{/, "Leave out ${ and }, or write a template: `…${value}…`"],
@@ -42,7 +42,7 @@ export function adviseOnToken(text: string, problem: SyntaxProblem): SyntaxProbl
   return { ...problem, message: `unexpected ${message.includes("character") ? "character " : ""}${JSON.stringify(token)}`, ...advice };
 }
 
-/** The text around an offset, marked there. */
+/** The text around an offset, with ▸ at the offset. */
 function marked(text: string, offset: number): string {
   return `${text.slice(Math.max(0, offset - 200), offset)}▸${text.slice(offset, offset + 20)}`;
 }

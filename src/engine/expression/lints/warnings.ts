@@ -19,7 +19,7 @@ export interface Findable {
   readonly root: Expression;
   readonly steps: readonly SyntaxStep[];
   readonly declared: ReadonlySet<string>;
-  /** The parsed text, which the offsets count in. */
+  /** The parsed text, to which the offsets refer. */
   readonly text: string;
 }
 
@@ -68,10 +68,10 @@ const CONTEXT_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
   ["context.vcluster", ["name", "namespace", "config"]],
 ]);
 
-/** Length of the longest of them, as it may be written. */
+/** Maximum length of the source text of these objects. */
 const HOLDER_MAX = "context?.vcluster".length;
 
-/** Nothing fails where `context` lacks a member: a text says "undefined" then. */
+/** Warns about a member that `context` does not have: reading it does not fail, but gives undefined. */
 function warnUnknownMember(node: AnyNode, { declared, text }: Findable): LintFinding[] {
   if (node.type !== "MemberExpression" || declared.has("context")) return [];
   const { start, end } = node.object;
@@ -80,7 +80,7 @@ function warnUnknownMember(node: AnyNode, { declared, text }: Findable): LintFin
   const name = memberName(node);
   if (known === undefined || name === undefined || known.includes(name)) return [];
   const meant = suggest(name, known);
-  const hint = meant === undefined ? `Known there: ${known.join(", ")}` : `Did you mean \`${holder}.${meant}\`?`;
+  const hint = meant === undefined ? `Known members: ${known.join(", ")}` : `Did you mean \`${holder}.${meant}\`?`;
   return [{ message: `\`${holder}.${name}\` does not exist`, offset: node.property.start, hint }];
 }
 

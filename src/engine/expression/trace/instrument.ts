@@ -11,7 +11,7 @@ import { childrenOf, walk } from "../syntax.ts";
 import type { TracePlaces } from "./trace-places.ts";
 import { anchorOf, isWorthShowing, takesName } from "./worth.ts";
 
-/** The watched expression. */
+/** The parts of an expression that are watched. */
 export interface Watched {
   /** Values of sub-expressions. */
   readonly values: boolean;
@@ -19,21 +19,21 @@ export interface Watched {
   readonly branches: boolean;
 }
 
-/** An optional member or call, or a plain one behind it, in the order in which a chain runs. */
+/** One member or call of a chain with `?.`. */
 type Step = MemberExpression | CallExpression;
 
-/** A pair of places: how often a default was used, and how often not. */
+/** A pair of places that count how often a default was used, and how often a value was given. */
 interface Default {
   readonly used: number;
   readonly given: number;
 }
 
-/** Without its semicolon, such a statement could run on into the call that now stands behind it. */
+/** Statements that get a semicolon if they have none: otherwise, they could continue into the call that is inserted after them. */
 const ENDS_IN_SEMICOLON: ReadonlySet<string> = new Set([
   ...["ExpressionStatement", "VariableDeclaration", "ReturnStatement", "ThrowStatement", "PropertyDefinition"],
 ]);
 
-/** Node types that are copied unchanged: names that are no values, and places where a call cannot stand. */
+/** Node types that are copied unchanged, because they are not values or cannot be replaced by a call. */
 const COPIED: ReadonlySet<string> = new Set(["MetaProperty", "PrivateIdentifier", "TemplateElement", "Super", "BreakStatement"]);
 
 /** Instruments one expression. */
@@ -42,13 +42,13 @@ export class Instrumenter {
   readonly #with: Watched;
   #defaults: Default[] | undefined;
 
-  /** The places are added to `places`. */
+  /** Creates an instrumenter that adds its places to `places`. */
   constructor(places: TracePlaces, watched: Watched) {
     this.#places = places;
     this.#with = watched;
   }
 
-  /** The text of an expression whose value is used, with its calls. */
+  /** Returns the text of an expression whose value is used, with calls around it and its parts. */
   value(node: AnyNode): string {
     if (!this.#with.values || !isWorthShowing(node)) return this.#inner(node);
     return this.#places.nest(
@@ -135,7 +135,7 @@ export class Instrumenter {
     }
   }
 
-  /** The part before the first semicolon of a loop; that is the loop's own. */
+  /** The text of a loop's initializer. It gets no semicolon, because the semicolon after it belongs to the loop. */
   #head(node: AnyNode): string {
     return node.type === "VariableDeclaration" ? this.#splice(node, (child) => this.#inner(child)) : this.value(node);
   }
@@ -149,18 +149,18 @@ export class Instrumenter {
     return this.#splice(node, (child) => (child === node.object ? render(child) : property(child)));
   }
 
-  /** The callee: a member keeps the object that it is called on. */
+  /** The text of a callee. A member keeps the object that it is called on. */
   #callee(node: AnyNode): string {
     if (node.type === "ChainExpression") return this.#splice(node, (child) => this.#nativeChain(child));
     return node.type === "Identifier" ? this.#places.sourceOf(node) : this.#inner(node);
   }
 
-  /** A target of assignment, `delete` or `typeof`. */
+  /** The text of a target of an assignment, `delete` or `typeof`. */
   #place(node: AnyNode): string {
     return this.#callee(node);
   }
 
-  /** The operand of `new`: an argument list there belongs to `new`. */
+  /** The text of the operand of `new`, without a call around it, whose argument list would belong to `new`. */
   #constructed(node: AnyNode): string {
     if (node.type === "MemberExpression") return this.#member(node, (object) => this.#constructed(object));
     return node.type === "Identifier" || node.type === "TaggedTemplateExpression" ? this.#places.sourceOf(node) : this.#inner(node);
@@ -208,7 +208,7 @@ export class Instrumenter {
     }, plain);
   }
 
-  /** A pattern and where its values come from. */
+  /** The text of a node that assigns values of another node to a pattern. */
   #destructuring(node: AnyNode, { pattern, from }: { pattern: AnyNode; from: AnyNode | null | undefined }): string {
     const defaults: Default[] = [];
     const target = this.#collecting(defaults, () => this.#pattern(pattern));
@@ -216,7 +216,7 @@ export class Instrumenter {
     return this.#splice(node, (child) => (child === pattern ? target : this.#counting(defaults, source ?? "")));
   }
 
-  /** `text` in a call for each of the defaults that could be used. */
+  /** Wraps `text` in one call for each default, which counts how often that default could be used. */
   #counting(defaults: readonly Default[], text: string): string {
     return defaults.reduce((inner, { given }) => this.#places.call("h", [given], inner), text);
   }
@@ -254,7 +254,7 @@ export class Instrumenter {
   #default({ left, right }: Extract<AnyNode, { type: "AssignmentPattern" }>): string {
     const defaults = this.#defaults;
     const text = this.#collecting(undefined, () => this.value(right));
-    // A function without a name takes that of its target, but not out of a call. Each counted default costs a call around the source.
+    // An anonymous function takes the name of its target, but not inside a call. Each counted default adds a call around the source.
     if (defaults === undefined || !this.#with.branches || takesName(right) || defaults.length >= this.#places.nesting) return text;
     const used = this.#places.point("branch", right, { label: "default used" });
     const given = this.#places.point("branch", left, { label: "value given" });
@@ -292,8 +292,8 @@ export class Instrumenter {
   }
 
   /**
-   * A chain with `?.` as calls with functions for what follows it: `a?.b.c` becomes `o(a, (v) => v.b.c)`, so that parts of it can be
-   * distinguished.
+   * Rewrites a chain with `?.` as calls with functions for the rest of the chain: `a?.b.c` becomes `o(a, (v) => v.b.c)`, so that its parts
+   * can be watched separately.
    */
   #chain(chain: ChainExpression): string {
     const steps: Step[] = [];
@@ -304,7 +304,7 @@ export class Instrumenter {
     }
     const isCalled = steps[0]!.type === "CallExpression";
     const isOwn = base.type === "Super" || (isCalled && base.type === "ChainExpression");
-    // A generator cannot be left from inside another function.
+    // A function inside a generator cannot yield for it.
     const native = isOwn || walk(chain).some(({ node }) => node.type === "YieldExpression") || this.#places.isFull;
     if (native) return this.#splice(chain, (child) => this.#nativeChain(child));
     const start = isCalled ? this.#callee(base) : this.#object(base);
@@ -350,7 +350,7 @@ export class Instrumenter {
     return step.computed ? `[${this.value(step.property)}]` : `.${this.#places.sourceOf(step.property)}`;
   }
 
-  /** `text`, the value of `step`, in the call that keeps it. */
+  /** Wraps `text`, which gives the value of `step`, in the call that records the value. */
   #kept(step: Step, text: string): string {
     if (!this.#with.values) return text;
     return this.#places.call("t", [this.#shown(step)], text);

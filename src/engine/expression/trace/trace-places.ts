@@ -13,21 +13,21 @@ interface Stretch {
 
 /** Input of {@link TracePlaces}. */
 export interface PlacesOptions {
-  /** The parsed text, which the nodes' offsets count in. */
+  /** The parsed text, to which the offsets of nodes refer. */
   readonly source: string;
-  /** Where the expression starts in it. */
+  /** Where the expression starts in `source`. */
   readonly start: number;
-  /** Begins the names of all functions that are called; no name of the expression begins so. */
+  /** Prefix of the names of all inserted functions. No name in the expression starts with it. */
   readonly prefix: string;
-  /** How many calls may nest. */
+  /** Maximum nesting of calls. */
   readonly nesting: number;
 }
 
 /** Collects places while an expression is instrumented. */
 export class TracePlaces {
-  /** As the calls name them, by position. */
+  /** The places. Calls refer to a place by its position in this list. */
   readonly points: TracePoint[] = [];
-  /** Pairs of places: from the count of the first, that of the second has to be taken. */
+  /** Pairs of places: the count of the second must be subtracted from that of the first. */
   readonly differences: (readonly [of: number, taken: number])[] = [];
   readonly source: string;
   readonly prefix: string;
@@ -43,17 +43,17 @@ export class TracePlaces {
     this.#start = start;
   }
 
-  /** Whether calls nest as deeply as they may. */
+  /** True if calls are nested as deeply as allowed. */
   get isFull(): boolean {
     return this.#depth >= this.nesting;
   }
 
-  /** `wrapped()`, or `plain()` when calls nest as deeply as they may. */
+  /** Returns `wrapped()`, or `plain()` if calls are nested as deeply as allowed. */
   nest(wrapped: () => string, plain: () => string): string {
     return this.isFull ? plain() : this.deeper(wrapped);
   }
 
-  /** `render()`, one level deeper. */
+  /** Returns `render()`, which runs one level deeper. */
   deeper(render: () => string): string {
     this.#depth += 1;
     const text = render();
@@ -61,7 +61,7 @@ export class TracePlaces {
     return text;
   }
 
-  /** A call with positions and the text of one expression. The space keeps the name apart from a keyword before it, as in `return-1`. */
+  /** The text of a call with positions and one expression. The space separates the name from a keyword before it, as in `return-1`. */
   call(name: string, positions: readonly number[], text: string): string {
     return ` ${this.prefix}${name}(${positions.join(",")},(${text}))`;
   }
@@ -77,7 +77,7 @@ export class TracePlaces {
     return this.source.slice(start, end);
   }
 
-  /** A name that nothing else has. */
+  /** Returns a new, unique name. */
   temporary(): string {
     this.#temporaries += 1;
     return `${this.prefix}${this.#temporaries}`;

@@ -2,10 +2,10 @@
 export interface TracePoint {
   readonly start: number;
   readonly end: number;
-  /** `value`: its value is worth showing. `branch`: one side of a choice, for which only matters whether it was taken. */
+  /** `value`: its value is worth showing. `branch`: one side of a choice; only how often it is taken matters. */
   readonly kind: "value" | "branch";
-  /** The text of a value; which side a branch is, `condition true` for example. */
+  /** The source text of a value, or the name of a branch, for example `condition true`. */
   readonly label: string;
-  /** Where a reader looks for the value: the operator, or the last name of a chain. */
+  /** Offset at which a reader looks for the value: the operator, or the last name of a chain. */
   readonly anchor: number;
 }

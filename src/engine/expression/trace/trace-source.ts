@@ -8,22 +8,22 @@
 
 /** Input of the surrounding program. */
 export interface TraceSurroundings {
-  /** Begins the names of all functions here; no name of the expression begins so. */
+  /** Prefix of the names of all functions here. No name in the expression starts with it. */
   readonly prefix: string;
-  /** Places that are counted. */
+  /** Number of places. */
   readonly places: number;
-  /** Pairs of places: from the count of the first, that of the second is taken. */
+  /** Pairs of places: the count of the second is subtracted from that of the first. */
   readonly differences: readonly (readonly [of: number, taken: number])[];
-  /** Whether values are kept, or counts only. */
+  /** True to record values and counts; false to record only counts. */
   readonly values: boolean;
 }
 
-/** A result of more characters of JSON is left out: callers that need it have it already. */
+/** Maximum length of a recorded result, in characters of JSON. Callers that need a longer one have it already. */
 const RESULT_CHARACTERS = 256 * 1024;
-/** Objects that are examined; the rest are only counted. */
+/** Maximum number of objects whose contents are recorded; others are recorded as "…". */
 const OBJECTS_MAX = 1000;
 
-/** The name and message of `e`, which was thrown, as failures of the sandbox show them. */
+/** Code for the name and message of the thrown value `e`, in the form that failures of the sandbox have. */
 const DESCRIBED = `(()=>{const t=(v)=>{try{return String(v).slice(0,2000)}catch{return"?"}};
 try{return typeof e==="object"&&e!==null?{name:t(e.name),message:t(e.message)}:{name:"",message:t(e)}}catch{return{name:"",message:""}}})()`;
 
@@ -47,7 +47,7 @@ for(const [a,b] of ${JSON.stringify(differences)})${p}s[a][0]=Math.max(0,${p}s[a
 ${p}m.seen=${p}s;return ${p}m})()`;
 }
 
-/** `t`, which keeps a value, and the functions that write it down. */
+/** Code of the function `t`, which records a value, and of the functions that format it. */
 function preview(p: string): string {
   return `
 const ${p}d=Object.getOwnPropertyDescriptor,${p}z=(t,n)=>t.length>n?t.slice(0,n)+"…":t,

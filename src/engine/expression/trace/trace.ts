@@ -37,9 +37,9 @@ export interface TraceOptions {
 
 /** Observation at one point. */
 export interface Sighting {
-  /** How often it ran. */
+  /** Number of times that the point was reached. */
   readonly count: number;
-  /** The first and the last value, in JavaScript's notation, cut when long. Absent at branches, and where `count` is 0. */
+  /** The first and the last value, in JavaScript's notation, truncated if long. Absent at branches, and if `count` is 0. */
   readonly first?: string;
   readonly last?: string;
 }
@@ -55,11 +55,11 @@ export interface Trace {
   readonly seen: readonly Sighting[];
 }
 
-/** Calls that nest at most: they make the tree deeper, which has a limit. */
+/** Maximum nesting of calls, which make the tree deeper; the depth of the tree is limited. */
 const NESTING_MAX = 50;
 /** Levels of the tree, and parentheses, that surround the expression. */
 const SURROUNDING_DEPTH = 16;
-/** Levels of the tree, and parentheses, that each call adds at most. */
+/** Maximum levels of the tree, and parentheses, that each call adds. */
 const CALL_DEPTH = 4;
 
 /**
@@ -103,7 +103,7 @@ function freePrefix(steps: readonly SyntaxStep[]): string {
   return prefix;
 }
 
-/** How many calls may nest. */
+/** Returns how deeply calls may nest in a text. */
 function freeNesting(text: string, steps: readonly SyntaxStep[]): number {
   const depth = steps.reduce((deepest, step) => Math.max(deepest, step.depth), 0);
   let open = 0;

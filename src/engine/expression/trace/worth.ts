@@ -60,7 +60,7 @@ export function anchorOf(node: AnyNode, source: string): number {
   }
 }
 
-/** Where `sign` stands between two places; there may be comments, too. */
+/** Returns the offset of `sign` between two offsets, ignoring comments. */
 function placeOf(sign: string, { source, start, end }: { source: string; start: number; end: number }): number {
   const bare = source.slice(start, end).replace(/\/\*[^]*?\*\/|\/\/.*/g, (comment) => " ".repeat(comment.length));
   return start + Math.max(0, bare.indexOf(sign));

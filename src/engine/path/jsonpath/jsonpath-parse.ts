@@ -23,7 +23,7 @@ export interface JsonPathSegment {
   readonly selectors: readonly JsonPathSelector[];
 }
 
-/** More `..` in one path could visit a document more than cubically often. */
+/** Maximum number of `..` in one path. With more, a search could take more than cubic time. */
 export const DESCENTS_MAX = 2;
 
 /** Maximum number of paths that the unions of one path may expand to. */

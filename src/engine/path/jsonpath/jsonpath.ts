@@ -1,6 +1,7 @@
 /**
- * The only module that uses jsonpath-plus. It receives only paths that {@link parseJsonPath} accepted, rewritten so that the library
- * interprets them identically, and always with `eval: false`: filters of the library are code, and code of patches runs only in the sandbox.
+ * The only module that uses jsonpath-plus. It passes only paths to the library that {@link parseJsonPath} accepted, rewritten so that the
+ * library interprets them identically, and always with `eval: false`: filters of the library are code, and code of patches runs only in the
+ * sandbox.
  *
  * Paths returned by the library lose keys such as `~`. Its type operator `@other()` passes every match with its keys to a callback, so
  * this module uses that operator instead.
@@ -16,7 +17,7 @@ import { PATH_SEGMENTS_MAX, type Segment, type PathStep } from "../syntax/segmen
 import { type Change, decide } from "../update.ts";
 import type { Match } from "../walk.ts";
 
-/** The most matches of one search, each place counted as often as the path reaches it. */
+/** Maximum number of matches of one search. A place counts each time that the path reaches it. */
 export const JSONPATH_MATCHES_MAX = 100_000;
 
 const EVERY_MATCH = "@other()";
@@ -59,7 +60,7 @@ export function compileJsonPath(text: string): JsonPath {
   };
 }
 
-/** Every path that the unions expand to, in the library's spelling. It would visit a place once per alternative and segment. */
+/** Every path that the unions expand to, in the library's spelling: it would visit a place of a union once per alternative and segment. */
 function alternatives(segments: readonly JsonPathSegment[]): string[] {
   return segments.reduce<string[]>(
     (queries, { descend, selectors }) =>
@@ -112,7 +113,7 @@ interface Search {
 
 function searchDocument(root: unknown, { text, queries, operators }: Search): JsonPathNode {
   const places = noPlaces();
-  // The library takes a falsy document for a missing one.
+  // The library treats a falsy document as missing.
   if (typeof root !== "object" || root === null) return places;
   refuseDocument(root, { text, operators });
   let matches = 0;

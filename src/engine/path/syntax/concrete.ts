@@ -1,5 +1,5 @@
 /**
- * Concrete paths, each of one place: as text, in the form that `find` prints, and as steps.
+ * Parses concrete paths, each of which leads to one place, from the text that `find` returns into steps.
  *
  * @module
  */

@@ -2,8 +2,8 @@
  * Refusals of constructs of other path languages, each with the equivalent path as a hint. Their code is PATH_UNSUPPORTED, except for
  * characters that no path language uses.
  *
- * Guessing would be worse: in the usual JSONPath libraries, `metadata..name` selects every name below `metadata`, in others it means
- * `metadata.name`, and a patch that matches more than its author intended overwrites data.
+ * Guessing would be worse: in most JSONPath libraries, `metadata..name` selects every name below `metadata`, but in others it means
+ * `metadata.name`. A patch that matches more than its author intended overwrites data.
  *
  * @module
  */
@@ -128,7 +128,7 @@ function after(scanner: Scanner, at: number): string {
 
 /** The path with `[*]` in place of the bracket at `opened`. */
 function everyElement(scanner: Scanner, opened: number): string {
-  // Brackets in a quoted key do not close.
+  // A bracket in a quoted key does not end the selector.
   const bracket = /\[(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\]"'])*\]?/y;
   bracket.lastIndex = opened;
   return `${before(scanner, opened)}[*]${after(scanner, opened + bracket.exec(scanner.text)![0].length)}`;

@@ -1,5 +1,5 @@
 /**
- * The one printer of paths. Its output parses back to the same segments.
+ * Formats paths. The output parses back to the same segments.
  *
  * Plain names are joined by dots, list elements are written as `[0]`, every other name as `["…"]` with JSON escapes.
  *
@@ -8,13 +8,13 @@
 import { escapeControls } from "../../../base/escape-controls.ts";
 import type { Segment, PathStep } from "./segment.ts";
 
-/** How the whole object is written. */
+/** The path of the whole object. */
 export const WHOLE_OBJECT = "$";
 
-// Names that look like numbers are not plain: bare, they would select list elements.
+// Names that look like numbers are not plain: without quotes, they would select list elements.
 const PLAIN = /^(?!-?\d+$)[\w-][\w/:-]*$/;
 
-// A message that quotes a key must not be able to move the reader's cursor or turn the text around.
+// A key that a message quotes must not move the cursor of a terminal or change the reading direction.
 const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /**

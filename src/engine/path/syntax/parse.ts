@@ -1,11 +1,12 @@
 /**
- * Text → segments. A path either parses completely or is refused with a code, a column and a hint; nothing is guessed.
+ * Parses the text of a path into segments. A path either parses completely or is refused with a code, a column and a hint; nothing is
+ * guessed.
  *
  *     path     = [ "$" | "." ] segments            "$" is the root only before ".", "[" or the end, so that "$ref" stays a key
  *     segments = first { "." ( name | "*" | quoted ) | [ "." ] bracket }
- *     bracket  = "[" ( "*" | quoted | raw ) "]"    white space may stand inside
- *     name     = characters but . [ ] quotes, operators and white space; \. \[ \] \\ are escapes
- *     raw      = characters but [ ] quotes, operators and white space: dots and slashes are literal
+ *     bracket  = "[" ( "*" | quoted | raw ) "]"    white space is allowed inside
+ *     name     = characters except . [ ] quotes, operators and white space; \. \[ \] \\ are escapes
+ *     raw      = characters except [ ] quotes, operators and white space: dots and slashes are literal
  *
  * A name or raw that is an integer is an index on lists and a key on objects; a quoted one is always a key.
  *
@@ -17,11 +18,11 @@ import { formatSegments } from "./format.ts";
 import { accept, openScanner, peek, readQuoted, type Scanner, skipSpace, syntaxError, take } from "./scan.ts";
 import { PATH_SEGMENTS_MAX, type Segment } from "./segment.ts";
 
-// Kept apart from the grammar of names: operators of other languages, white space, invisible characters, curly quotes.
+// Names cannot contain operators of other languages, white space, invisible characters and curly quotes.
 const NAME = /(?:[^.[\]"'*\\~^@?(){},|`“”„‘’\s\p{Cc}\p{Cf}\p{Cs}]|\\[.[\]\\])+/uy;
 const RAW = /[^[\]"'*\\~^@?(){},|`“”„‘’$\s\p{Cc}\p{Cf}\p{Cs}]+/uy;
 const INTEGER = /^(?:0|-?[1-9]\d*)$/;
-/** A number, or nothing, and a colon: a slice, well-formed or not. */
+/** The beginning of a slice, valid or not: an optional number and a colon. */
 const SLICE = /^[+-]?(?:\d*|\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?:/;
 
 const WILDCARD: Segment = { kind: "wildcard" };
@@ -100,7 +101,7 @@ function readName(scanner: Scanner): Segment {
   }
   const name = take(scanner, NAME);
   if (name === "") throw characterError(scanner, "a field name");
-  // A character that ends a name but neither ends nor continues the path is best explained in place.
+  // A character that ends the name, but cannot follow a name, gets a specific error here.
   const next = peek(scanner);
   if (next === '"' || next === "'") throw misplacedQuote(scanner, name);
   if (!/^[.[]?$/.test(next)) throw characterError(scanner, '".", "[" or the end');

@@ -48,13 +48,13 @@ export function skipSpace(scanner: Scanner): void {
   take(scanner, /[ \t\n\r]*/y);
 }
 
-/** Content of a refusal beside the path itself. */
+/** Content of a refusal in addition to the path itself. */
 export interface PathRefusal {
-  /** Offset of the offending character, in UTF-16 units. Default: where the scanner stands. */
+  /** Offset of the offending character, in UTF-16 units. Default: the position of the scanner. */
   readonly at?: number;
-  /** The text found or expected, as the rest of a sentence. */
+  /** Describes what was found or expected, as the rest of a sentence. */
   readonly problem: string;
-  /** The rewrite, or what to do instead. */
+  /** The corrected path, or another correction. */
   readonly hint: string;
 }
 
@@ -98,7 +98,7 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: 
 
 /**
  * Reads a quoted name at its opening quote (`"` or `'`). The escapes are those of RFC 9535; unlike there, a lone
- * surrogate is allowed, because a key of a document may hold one and its concrete path must parse.
+ * surrogate is allowed, because a key of a document may contain one and its concrete path must parse.
  *
  * @throws PATH_SYNTAX when the quote is not closed, or an escape is none of these.
  */

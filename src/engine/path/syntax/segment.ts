@@ -1,4 +1,4 @@
-/** One part of a path. Its selection depends on the node that it meets: see {@link Segment} arms. */
+/** One part of a path. Its selection depends on the node that it is applied to. */
 export type Segment =
   /** The own member of that name of an object; nothing in a list. */
   | { readonly kind: "key"; readonly key: string }
@@ -10,8 +10,8 @@ export type Segment =
 /** One part of a concrete path: the number of a list element, or the name of an object member. */
 export type PathStep = string | number;
 
-/** The longest path that is compiled, in UTF-16 units. Kubernetes allows keys of 317. */
+/** Maximum length of a path, in UTF-16 units. Kubernetes allows keys of 317. */
 export const PATH_LENGTH_MAX = 4096;
 
-/** The most segments of a path that is compiled. The deepest built-in Kubernetes field has about 20. */
+/** Maximum number of segments in a path. The deepest built-in Kubernetes field has about 20. */
 export const PATH_SEGMENTS_MAX = 64;

@@ -1,6 +1,6 @@
 /**
- * The base: each part of an object on both sides when they last agreed, as a pair of digests (tenant value,
- * host value). It is used to compare parts in three ways, and is stored on the host object as an annotation, so that it survives a restart.
+ * The base: each part of an object on both sides when they last agreed, as a pair of digests (tenant value, host value). It makes three-way
+ * comparisons possible, and is stored on the host object as an annotation, so that it survives a restart.
  *
  * @module
  */
@@ -11,10 +11,10 @@ import { isMarkerKey } from "../../translate/markers.ts";
 import { TRIGGER_TIME } from "../rules/excluded-keys.ts";
 import type { Rules } from "../rules/rules.ts";
 
-/** Which part: `labels/app`, `annotations/example.com/x` or `body`, by the host's key. */
+/** Name of a part, by the host's key: `labels/app`, `annotations/example.com/x` or `body`. */
 export type UnitId = `labels/${string}` | `annotations/${string}` | "body";
 
-/** One part on both sides, as text, the body as its SHA-256; `undefined` where the part is absent. */
+/** One part on both sides, as text (the body as its SHA-256); `undefined` if the part is absent. */
 export interface Unit {
   readonly id: UnitId;
   readonly tenant: string | undefined;
@@ -22,10 +22,10 @@ export interface Unit {
   readonly host: string | undefined;
 }
 
-/** Per part the digests of both sides when they last agreed: `tenant.host`, or one for both where they are equal. */
+/** Per part: the digests of both sides when they last agreed, as `tenant.host`, or as one digest if they are equal. */
 export type Base = ReadonlyMap<UnitId, string>;
 
-/** Digest of a part that is not there. */
+/** Digest of an absent part. */
 export const ABSENT = "-";
 const DIGEST_LENGTH = 10;
 
@@ -52,13 +52,13 @@ export function parseNote(text: string): unknown {
   }
 }
 
-/** The annotation's key and text for a base. */
+/** Returns the annotation for a base. */
 export function writeBase(prefix: string, base: Base): Record<string, string> {
   const members = [...base.keys()].sort().map((id) => `${JSON.stringify(id)}:${JSON.stringify(base.get(id))}`);
   return { [`${prefix}base`]: `{${members.join(",")}}` };
 }
 
-/** The number of characters that one part takes in the text of a base; fewer if both sides are equal. */
+/** Returns the number of characters of one part in the text of a base: fewer if both sides are equal. */
 export function entryLength(id: UnitId, isSame: boolean): number {
   return JSON.stringify(id).length + (isSame ? DIGEST_LENGTH : 2 * DIGEST_LENGTH + 1) + ENTRY_MARKS;
 }
@@ -83,7 +83,7 @@ export function sidesOf(pair: string): { readonly tenant: string; readonly host:
   return { tenant, host };
 }
 
-/** The sides of a part that differ from the base. A part that is not in the base was absent on the host. */
+/** Reports which sides of a part differ from the base. A part that is not in the base was absent on the host. */
 export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: boolean } {
   const known = base.get(unit.id);
   if (known === undefined) return { tenant: unit.desired !== undefined, host: unit.host !== undefined };
@@ -91,13 +91,13 @@ export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: b
   return { tenant: digest(unit.id, unit.tenant) !== sides.tenant, host: digest(unit.id, unit.host) !== sides.host };
 }
 
-/** Reports whether the host is unchanged since both sides last agreed. */
+/** Reports whether a part on the host is unchanged since both sides last agreed. */
 export function isAsWritten(base: Base, id: UnitId, host: string): boolean {
   const known = base.get(id);
   return known !== undefined && sidesOf(known).host === digest(id, host);
 }
 
-/** Of a body there is a digest already. */
+/** Returns the digest of a part. The text of a body is already a digest. */
 function digest(id: UnitId, text: string | undefined): string {
   if (text === undefined) return ABSENT;
   return (id === "body" ? text : sha256Hex(text)).slice(0, DIGEST_LENGTH);
@@ -149,13 +149,13 @@ function comparedKeys({ kind, translator, settings }: Rules, field: "labels" | "
   const units: Unit[] = [];
   for (const key of Object.keys({ ...desired, ...host })) {
     if (key === TRIGGER_TIME) continue;
-    // The engine's own notes are not compared, whatever the base contains.
+    // The engine's own labels and annotations are not compared, whatever the base contains.
     if (!Object.hasOwn(desired, key) && isMarkerKey(translator.markerPrefix, key)) continue;
     const id = `${field}/${key}` as const;
     // Values that the engine alone decides have no counterpart in the tenant.
     const there = field === "annotations" ? key : kind.ownLabelKeys.includes(key) ? undefined : translator.tenantLabelKey(key);
     if (!Object.hasOwn(desired, key)) {
-      // A host key that no tenant key translates to is the host's own business, unless the value there is the one that was written.
+      // A host key to which no tenant key translates belongs to the host, unless it still has the value that the syncer wrote.
       const isComparable = there !== undefined && !settings.excluded(key);
       if (!isComparable && !(compared.base.has(id) && isAsWritten(compared.base, id, host[key]!))) continue;
     }

@@ -1,5 +1,5 @@
 /**
- * The stamp on a tenant object: which host edits it has taken over. It is written in the same request as the edits, so that
+ * The stamp on a tenant object records the host edits that were applied to it. It is written in the same request as the edits, so that
  * neither a lost answer nor a killed process can separate them. Until the copy's base is written again, the stamp records the last
  * agreement of both sides.
  *
@@ -16,22 +16,22 @@ import type { Rules } from "../rules/rules.ts";
 
 /** Host edits applied from a copy to its source since the copy's base was written. */
 export interface Flowed {
-  /** Per part both sides as they were then, as a base has them. */
+  /** Per part: both sides as they were then, in the form of a base. */
   readonly units: Base;
-  /** The copy is seen as it was before the last edit that has flowed: nothing that it says is new. */
+  /** True if the copy was read as it was before the last edit that has flowed: none of its content is new. */
   readonly isOld: boolean;
 }
 
 interface Stamp {
   /** uid of the copy. */
   readonly copy: string;
-  /** resourceVersion that the copy had. */
+  /** resourceVersion of the copy. */
   readonly at: string;
   /** resourceVersion of the tenant object that the edits were added to. */
   readonly onto: string;
   /** Digest of the copy's markers and base. */
   readonly marks: string;
-  /** Hash of the configuration by which they flowed. Earlier versions did not write it. */
+  /** Hash of the configuration with which the edits flowed. Earlier versions did not write it. */
   readonly config?: string;
   readonly units: Base;
 }
@@ -42,11 +42,11 @@ const MARKS_LENGTH = 10;
 interface Sides {
   readonly tenant: KubeObject;
   readonly host: KubeObject;
-  /** A live read said that the copy is no newer than this one. Default false. */
+  /** True if a live read found no newer version of the copy. Default false. */
   readonly copyConfirmed?: boolean;
 }
 
-/** The annotation of the stamp. */
+/** Returns the annotation key of the stamp. */
 function stampKey({ translator }: Rules): string {
   return `${translator.markerPrefix}flowed`;
 }
@@ -64,8 +64,8 @@ export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides,
   if (stamp.copy !== (host.metadata.uid ?? "")) return { units: fromEarlierCopy(stamp.units, written), isOld: false };
   const isOlder = compareResourceVersions(host.metadata.resourceVersion ?? "", stamp.at) < 0;
   if (isOlder) return { units: new Map(), isOld: copyConfirmed !== true };
-  // A syncer unaware of the edits wrote the copy after them. Under another configuration it may have undone them: values
-  // as it wrote them are no edits. Under the same one it leaves pending edits alone: the values there are later edits by users.
+  // A syncer that did not know the edits wrote the copy after them. With another configuration, it may have undone them: the values that it
+  // wrote are not edits. With the same one, it leaves pending edits alone: the values are later edits by users.
   const isRewritten = stamp.marks !== marksOf(rules, host) && stamp.config !== configHash;
   const rewritten = isRewritten ? units.filter((unit) => !changedSides(unit, written).host) : [];
   const excepted = new Set(rewritten.map(({ id }) => id));
@@ -73,8 +73,8 @@ export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides,
 }
 
 /**
- * Host edits applied from a deleted copy, as a base for the present one: the tenant object has taken them over, and
- * the new copy is as it was written. An edit of the new one is later than that.
+ * Returns the host edits that flowed from a deleted copy, as a base for the current copy: the tenant object contains them, and the current
+ * copy is as it was written. An edit of the current copy is later than that.
  */
 function fromEarlierCopy(flowed: Base, written: Base): Base {
   return new Map([...flowed].map(([id, pair]) => [id, pairOf(sidesOf(pair).tenant, sidesOf(written.get(id) ?? ABSENT).host)]));
@@ -99,7 +99,7 @@ export function stamped(rules: Rules, { tenant, host }: Sides, object: KubeObjec
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** The tenant object that expressions receive: earlier host edits must not change their results. */
+/** Returns the tenant object that expressions receive: without the stamp, so that earlier host edits do not change their results. */
 export function withoutStamp<T extends KubeObject | undefined>(rules: Rules, tenant: T): T {
   const annotations = tenant?.metadata.annotations;
   const key = stampKey(rules);
@@ -109,7 +109,7 @@ export function withoutStamp<T extends KubeObject | undefined>(rules: Rules, ten
   return { ...tenant, metadata: { ...metadata, ...(Object.keys(others).length > 0 && { annotations: others }) } };
 }
 
-/** Marks on a copy that only syncers write. */
+/** Returns a digest of the markers and the base of a copy, which only syncers write. */
 function marksOf({ translator: { markerPrefix } }: Rules, host: KubeObject): string {
   const source = readMarkers(markerPrefix, host) ?? {};
   const marks = [

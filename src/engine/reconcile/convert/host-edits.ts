@@ -12,7 +12,7 @@ import type { ToHostInput } from "./to-host.ts";
 import type { Rules } from "../rules/rules.ts";
 import { comparedFields } from "../agreement/base.ts";
 
-/** A host edit that does not flow, and why. */
+/** A host edit that does not flow, and the reason. */
 export interface RefusedEdit {
   readonly id: UnitId;
   readonly code: Code;
@@ -21,7 +21,7 @@ export interface RefusedEdit {
 
 /** Handling of the host edits of one object. */
 export interface HostEdits {
-  /** The tenant object with every edit that flows; the given one when none does. */
+  /** The tenant object with every edit that flows; the given object if none does. */
   readonly tenant: KubeObject;
   readonly flowing: readonly UnitId[];
   readonly refusals: readonly RefusedEdit[];
@@ -52,7 +52,7 @@ export function* planHostEditsInPieces(
   for (let round = 1; ; round += 1) {
     const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
     const inverse = cancelled === reversed ? attempt : withUnits(rules, input.tenant, cancelled.object, candidates);
-    // Only a body can have no way back at all; other edits must not suffer for it.
+    // Only a body can be irreversible; other edits must not be refused because of it.
     const found =
       attempt === undefined || inverse === undefined
         ? candidates.filter(({ id }) => id === "body")
@@ -66,10 +66,10 @@ export function* planHostEditsInPieces(
   }
 }
 
-/** Edits whose expressions read each other could be lost one by one, each after all patches were applied again. Then none is applied. */
+/** Maximum number of rounds. Edits whose expressions read each other could fail one by one; after the last round, all are refused. */
 const ROUNDS_MAX = 3;
 
-/** The tenant object with the reversed values of `units`; `undefined` when the body cannot be reversed. */
+/** Returns the tenant object with the reversed values of `units`; `undefined` if the body cannot be reversed. */
 function withUnits(rules: Rules, tenant: KubeObject, reversed: KubeObject, units: readonly Unit[]): KubeObject | undefined {
   const body = units.some(({ id }) => id === "body");
   const start = body ? rules.kind.tenantWithBody(tenant, reversed, rules.translator) : tenant;
@@ -90,7 +90,7 @@ function assign(target: Record<string, string>, targetKey: string | undefined, s
   else Object.defineProperty(target, targetKey, { value: source[key]!, enumerable: true, writable: true, configurable: true });
 }
 
-/** The API server drops empty maps, so an empty map is written as none. */
+/** Omits an empty map, because the API server drops it. */
 function mapField(field: "labels" | "annotations", map: Record<string, string>) {
   return { [field]: Object.keys(map).length > 0 ? map : undefined } as { labels?: StringMap };
 }
@@ -100,7 +100,7 @@ function splitId(id: UnitId): [field: string, key: string] {
   return slash < 0 ? [id, ""] : [id.slice(0, slash), id.slice(slash + 1)];
 }
 
-/** Results of the patches that also go to the host for the host object; `reversed` if no other patch has an effect. */
+/** Reverses the host object with only those patches that also apply on the way to the host; `reversed` if these are all patches. */
 function* cancelling(
   rules: Rules,
   { host, tenant }: { host: KubeObject; tenant: KubeObject },
@@ -119,7 +119,7 @@ interface Attempt {
   readonly reversed: Reversed;
 }
 
-/** The units that do not come back as the host has them, or that change nothing in the tenant. */
+/** Returns the units that do not come back as the host has them, or that change nothing in the tenant. */
 function* lostUnits(rules: Rules, input: ToHostInput & { host: KubeObject }, tried: Attempt): Generator<undefined, readonly Unit[]> {
   const { attempt, inverse, units, reversed } = tried;
   const again = yield* toHostInPieces(rules, { ...input, tenant: inverse });
@@ -143,7 +143,7 @@ function notInverse(unit: Unit, reversed: Reversed): RefusedEdit {
   };
 }
 
-/** The failure of a reverse patch at this part, or at the whole map that it is in. */
+/** Returns the failure of a reverse patch at this part, or at the whole map that contains it. */
 function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; message: string } | undefined {
   const [field, key] = splitId(id);
   const places = [formatSteps(["metadata", field, key]), `metadata.${field}`];
@@ -151,7 +151,7 @@ function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; mess
   return failures.find(({ place }) => (id === "body" ? !place.startsWith("metadata.") : places.includes(place)));
 }
 
-/** An edit of the result of a patch without reverseExpression has no way back. */
+/** Returns the refusal of an edit that cannot flow, for example of the result of a patch without reverseExpression; empty if it can. */
 function oneWay(rules: Rules, input: ToHostInput, unit: Unit): RefusedEdit[] {
   const edited = unit.id === "body" ? "the body" : unit.id;
   const refuse = (why: string): RefusedEdit[] => [

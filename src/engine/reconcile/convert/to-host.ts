@@ -20,18 +20,18 @@ export interface HostBody {
   readonly outcomes: readonly Outcome[];
   readonly references: readonly FoundReference[];
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
-  /** Where something stood that the host's API server would refuse. */
+  /** Paths of removed values that the host's API server would refuse. */
   readonly leftOut: readonly string[];
-  /** Why the object must not be written at all. */
+  /** Reason why the object must not be written at all. */
   readonly rejected?: string;
-  /** Code that reports it. Default EXPRESSION_RESULT. */
+  /** Code of the note with that reason. Default EXPRESSION_RESULT. */
   readonly rejectedAs?: Code;
 }
 
 /** Input objects of the translation. */
 export interface ToHostInput extends Surroundings, PatchedFrom {}
 
-/** Labels that make proxies ignore an object; they may stand on a copy only where the host Service carries them too. */
+/** Labels that make proxies ignore an object; a copy may have them only if the host Service has them too. */
 const PROXY_LABELS = ["service.kubernetes.io/headless", "service.kubernetes.io/service-proxy-name"];
 
 /** Translates and patches one tenant object. Pure: the same input gives the same result. */
@@ -44,7 +44,7 @@ export function* toHostInPieces(rules: Rules, input: ToHostInput): Generator<und
   return withTooManyKeys(rules, input) ?? finished(rules, input, yield* patchedBody(rules, input));
 }
 
-/** Labels and annotations of an object together; a copy has room for some 1,500. Processing more of them would delay all other objects. */
+/** Maximum number of labels and annotations of an object. A copy has room for about 1,500; processing more would delay other objects. */
 const KEYS_MAX = 10_000;
 
 /** Rejects an object with more labels and annotations than are processed; undefined for any other. */
@@ -65,7 +65,7 @@ function withTooManyKeys({ kind }: Rules, { tenant, hostKey }: ToHostInput): Hos
 function finished(rules: Rules, input: ToHostInput, { patched, admission }: PatchedBody): HostBody {
   const { kind, settings, translator } = rules;
   const { object } = admission;
-  // A patch may have added something under an excluded key, and such keys are never compared either.
+  // A patch may have added an excluded key, and excluded keys are never compared.
   const annotations = withoutKeys(object.metadata.annotations ?? {}, neverCrosses(rules));
   let labels = withoutKeys(object.metadata.labels ?? {}, settings.excluded);
   const ofTenant = input.tenant.metadata.labels ?? {};
@@ -74,7 +74,7 @@ function finished(rules: Rules, input: ToHostInput, { patched, admission }: Patc
     const value = ofTenant[key];
     if (value !== undefined && value === onService[key]) labels = { ...labels, [key]: value };
   }
-  // Last of all, so that no patch decides to which Service something belongs, or who writes it.
+  // These labels are set last, so that no patch decides which Service an object belongs to, or which controller writes it.
   if (kind.ownLabelKeys.length > 0) {
     const kept = withoutKeys(labels, (key) => kind.ownLabelKeys.includes(key));
     labels = { ...kept, ...kind.ownLabels(input.tenant, { ...input, translator }) };
@@ -95,7 +95,7 @@ function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): ApplyPatches
     direction: "toHost",
     engine: rules.engine,
     names: rules.names,
-    // Values that no expression can see need not be made.
+    // A value that no expression can read is not computed.
     context: {
       vcluster: rules.vcluster,
       hostObject: seesHostObject(rules) ? visibleHostObject(rules, host) : null,
@@ -105,8 +105,8 @@ function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): ApplyPatches
     fuelMax: rules.settings.objectFuel,
     markerPrefix: rules.translator.markerPrefix,
     namespace: tenant.metadata.namespace ?? "",
-    // Labels and annotations that the same patches wrote for the same object before, and that have not been touched since; a failing
-    // patch may keep them. Read only when a patch fails, which is seldom.
+    // Labels and annotations that the same patches wrote for the same object before, and that have not changed since; a failing patch may
+    // keep them. They are read only when a patch fails, which is rare.
     lastWritten(place) {
       if (host === undefined) return undefined;
       const [, field, key] = parseConcrete(place) as ["metadata", "labels" | "annotations", string?];
@@ -117,7 +117,7 @@ function patchOptions(rules: Rules, { tenant, host }: PatchedFrom): ApplyPatches
   };
 }
 
-/** The tenant object under its host name, before patches. */
+/** Returns the tenant object under its host name, before patches. */
 function translate(rules: Rules, tenant: KubeObject, hostKey: ObjectKey): KubeObject {
   const { labels = {}, annotations = {} } = tenant.metadata;
   const metadata = {
@@ -135,7 +135,7 @@ export function neverCrosses(rules: Rules): (key: string) => boolean {
   return (key) => rules.settings.excluded(key) || isMarkerKey(rules.translator.markerPrefix, key);
 }
 
-/** The host object that expressions receive: without fields that change on their own and without the engine's own annotations. */
+/** Returns the host object that expressions receive: without fields that change on their own, and without markers. */
 export function visibleHostObject(rules: Rules, host: KubeObject | undefined): KubeObject | null {
   if (host === undefined) return null;
   const { resourceVersion: _resourceVersion, generation: _generation, managedFields: _managedFields, ...metadata } = host.metadata;
@@ -160,46 +160,46 @@ function asWritten(
   return new Map(Object.entries(host.metadata[field] ?? {}).filter(([key, value]) => isAsWritten(base, `${field}/${key}`, value)));
 }
 
-/** All that patches of one object can depend on, beside the rules. The objects must not change. */
+/** Everything that the patches of one object can depend on, besides the rules. The objects must not change. */
 export interface PatchedFrom {
   readonly tenant: KubeObject;
   readonly host: KubeObject | undefined;
   readonly hostKey: ObjectKey;
 }
 
-/** A patched object, and what of it may be written. */
+/** A patched object, and the part of it that may be written. */
 export interface PatchedBody {
   readonly patched: PatchedObject;
   readonly admission: AllowedBody;
 }
 
-/** Objects per kind whose result is cached: those of all workers, and some more whose own write has not been seen yet. */
+/** Number of cached results per kind: for the objects of all workers, and for some whose own write has not been seen yet. */
 export const REMEMBERED_MAX = 64;
 
 interface Remembered extends PatchedBody {
   readonly from: PatchedFrom;
-  /** False while the result holds for one host object only. */
+  /** False if the result is valid for one host object only. */
   readonly forAnyHost: boolean;
 }
 
 /** Cached results under one set of rules, oldest first. */
 type Memory = Map<KubeObject, Remembered>;
 
-/** Reports whether an expression on the way to the host can read anything in the host object. */
+/** Reports whether an `expression` can read the host object. */
 export const seesHostObject = remembered(({ engine, patches }: Rules): boolean =>
   patches.some(({ expression }) => expression !== undefined && (engine.readsHostObject?.(expression) ?? true)),
 );
 
-/** Cached results, by the rules that they were made under. */
+/** Cached results, by their rules. */
 const memoryOf = remembered((_rules: Rules): Memory => new Map());
 
 /**
- * The patched object: the result that was computed last for the same tenant object under the same rules and name, and also the same host
- * object if an expression can read it, or if a patch failed and may keep the current value. Every write is planned a second time, to
- * prove that it left nothing to do; evaluating all expressions again for that would double the cost of a change.
+ * Returns the patched object. The cached result for the same tenant object, rules and host key is used; the host object must be the same
+ * too if an expression can read it, or if a patch failed and may keep the current value. Every write is planned a second time to prove that
+ * nothing is left to do; evaluating all expressions again for that would double the cost of a change.
  */
 function* patchedBody(rules: Rules, { tenant, host, hostKey }: PatchedFrom): Generator<undefined, PatchedBody> {
-  // Looking a reference up is noted for the way back, and that must not be left out.
+  // The lookup of a reference is recorded for the reverse direction, and must not be skipped.
   const memory = rules.patches.every(({ reference }) => reference === undefined) ? memoryOf(rules) : undefined;
   const known = memory?.get(tenant);
   if (known !== undefined && (known.forAnyHost || host === known.from.host) && sameKey(hostKey, known.from.hostKey)) return known;

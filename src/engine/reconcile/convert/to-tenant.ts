@@ -15,7 +15,7 @@ export interface Reversed {
 }
 
 /**
- * Applies the patches of the way back (by default, all patches of the rules) in reverse order to the synced parts of a host object. Pauses
+ * Applies patches (by default, all patches of the rules) toward the tenant, in reverse order, to the synced parts of a host object. Pauses
  * after each value.
  */
 export function* toTenantInPieces(

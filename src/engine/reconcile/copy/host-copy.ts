@@ -18,7 +18,7 @@ export interface CopyParts {
   readonly owner?: OwnerReference | undefined;
 }
 
-/** A new copy: the desired object, its markers, its base and its owner. */
+/** Returns a new copy: the desired object with its markers, its base and its owner. */
 export function copyOf({ rules, desired, source, base, owner }: CopyParts): KubeObject {
   const prefix = rules.translator.markerPrefix;
   const markers = writeMarkers(prefix, source);
@@ -35,7 +35,7 @@ export function copyOf({ rules, desired, source, base, owner }: CopyParts): Kube
 
 /**
  * Writes `copy` over `host`: identity, owners and excluded keys stay; every other label and annotation comes from the copy, as do the
- * labels that the engine sets. The marks of the host's own controller are dropped, because they would no longer be true.
+ * labels that the engine sets. The label of the host's own controller is dropped, because it would no longer be true.
  */
 export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): KubeObject {
   const own = [MANAGED_BY_CONTROLLER, ...rules.kind.ownLabelKeys];
@@ -52,19 +52,19 @@ export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): K
   };
 }
 
-/** Changes of an existing copy. */
+/** Parts of the update of an existing copy. */
 export interface UpdateParts extends CopyParts {
   readonly host: KubeObject;
   /** The parts that are written; all others stay as they are on the host. */
   readonly changed: readonly Unit[];
 }
 
-/** The host object with the changed parts, and with the current markers, base and owner. */
+/** Returns the host object with the changed parts, and with the current markers, base and owner. */
 export function updatedCopy({ rules, host, desired, changed, source, base, owner }: UpdateParts): KubeObject {
   const prefix = rules.translator.markerPrefix;
   const markers = writeMarkers(prefix, source);
   const body = ownedBy(changed.some(({ id }) => id === "body") ? rules.kind.withBody(host, desired) : host, owner);
-  // It travels with a real change only.
+  // The trigger time is copied only together with a real change.
   const stamp = desired.metadata.annotations?.[TRIGGER_TIME];
   return {
     ...body,
@@ -90,7 +90,7 @@ function withChanged(field: "labels" | "annotations", standing: StringMap = {}, 
   return withoutKeys({ ...standing, ...written }, (key) => gone.has(key));
 }
 
-/** The host object without the engine's marks; everything else stays. */
+/** Returns the host object without the engine's markers and labels; everything else stays. */
 export function strippedCopy(rules: Rules, host: KubeObject): KubeObject {
   const mine = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
   const base = readBase(rules.translator.markerPrefix, host) ?? new Map();
@@ -100,7 +100,7 @@ export function strippedCopy(rules: Rules, host: KubeObject): KubeObject {
   return { ...host, metadata: { ...host.metadata, labels: kept, annotations: withoutKeys(annotations, mine) } };
 }
 
-/** Source of a copy according to its markers. */
+/** Returns the source that the markers of a copy record. */
 export function copySourceOf(rules: Rules, { tenant, key, hostKey }: CopyInput): CopySource {
   const { resourceVersion, uid = "" } = tenant.metadata;
   return {
@@ -132,16 +132,16 @@ export function missingOwner({ metadata }: KubeObject, owner: OwnerReference | u
   return [...ownerReferences.filter((reference) => !isFormer(reference)), owner];
 }
 
-/** The copy with `owner` among its owners; `copy` itself if the owner is there already. */
+/** Returns the copy with `owner` among its owners; `copy` itself if it already has that owner. */
 export function ownedBy<T extends KubeObject>(copy: T, owner: OwnerReference | undefined): T {
   const ownerReferences = missingOwner(copy, owner);
   return ownerReferences === undefined ? copy : { ...copy, metadata: { ...copy.metadata, ownerReferences } };
 }
 
-/** Why a field or annotation does not cross. */
+/** Reason why a field or annotation is not copied. */
 export const WHY_LEFT_OUT = "the API server refuses it on a Service of the copy's type";
 
-/** Returns what the conversion to the host reports, as parts of a plan. */
+/** Returns the results of the conversion to the host, as parts of a plan. */
 export function reported(wanted: HostBody): Pick<Plan, "outcomes" | "references" | "notes"> {
   const refused = wanted.refusedAddresses.map(({ ip, reason }): Note => ({
     code: "ADDRESS_REFUSED",

@@ -23,7 +23,7 @@ export function isCopyOf(rules: Rules, host: KubeObject, key: ObjectKey): boolea
   return source !== undefined && sameKey(source, key);
 }
 
-/** Restores the marker labels: the endpoints controller replaces all labels, but keeps the annotations. */
+/** Returns the object with the marker labels: the endpoints controller replaces all labels, but keeps the annotations. */
 export function withMarkerLabels({ translator }: Rules, host: KubeObject, { namespace }: ObjectKey): KubeObject {
   const { markerPrefix, vcluster } = translator;
   const markers = { [markerPrefix + MANAGED_BY]: managedByValue(vcluster.name), [markerPrefix + NAMESPACE]: namespace };
@@ -49,7 +49,7 @@ export function mayTakeOver(rules: Rules, { key, tenantService, hostService }: P
   return isCopyOf(rules, withMarkerLabels(rules, host, key), key) || (isControllers(host) && !isMarkedBySyncer(host));
 }
 
-/** The endpoints controller marks what it writes since Kubernetes 1.33; earlier versions record the time of the change that caused the write. */
+/** Reports whether the endpoints controller wrote the object: it sets a label since Kubernetes 1.33, and a trigger time before. */
 function isControllers({ metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
   return Object.hasOwn(labels, MANAGED_BY_CONTROLLER) || Object.hasOwn(annotations, TRIGGER_TIME);
 }
@@ -63,20 +63,20 @@ export function isRewritten({ kind, settings }: Rules, host: KubeObject): boolea
   return kind.resource === ENDPOINTS && labelled;
 }
 
-/** Markers of other syncers on an object whose name is that of a copy. */
+/** Returns the markers of other syncers on an object with the name of a copy. */
 function foreignSources({ translator, kind }: Rules, host: KubeObject): readonly ForeignSource[] {
   const { markerPrefix, vcluster } = translator;
   return readForeignMarkers(host, { vcluster: vcluster.name, resource: kind.resource, ownPrefix: markerPrefix });
 }
 
-/** Reports whether `host` is the copy of exactly this tenant object, by the syncer whose copies are to be adopted. */
+/** Reports whether `host` is the copy of exactly this tenant object by the syncer whose copies are adopted. */
 export function mayAdopt(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
   if (rules.adopt === undefined) return false;
   const source = foreignSources(rules, host).find(({ prefix }) => prefix === rules.adopt);
   return source !== undefined && source.uid !== "" && source.uid === tenant.metadata.uid && sameKey(source, keyOf(tenant));
 }
 
-/** The object without the marks of the syncer whose copies are adopted. */
+/** Returns the object without the markers of the syncer whose copies are adopted. */
 export function withoutForeignMarks({ adopt = "" }: Rules, host: KubeObject): KubeObject {
   const theirs = (key: string) => key.startsWith(adopt);
   const { labels = {}, annotations = {} } = host.metadata;

@@ -1,5 +1,5 @@
 /**
- * Plans the write for an existing copy: differing parts are compared three ways, with the state in which both sides last agreed.
+ * Plans the write for an existing copy, with a three-way comparison of each part: tenant, host, and the last agreed state.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import type { MakePlan, CopyInput, Note, Operation, Plan } from "../plan-types.t
 import type { Rules } from "../rules/rules.ts";
 import { comparedFields } from "../agreement/base.ts";
 
-/** Plans the parts that differ between a copy and its desired state. */
+/** Plans the write of the parts that differ between a copy and its desired state. */
 export function* planDifference(
   rules: Rules,
   input: CopyInput & { host: KubeObject },
@@ -70,7 +70,7 @@ interface Flow extends Pick<HostEdits, "refusals" | "outcomes"> {
 
 const NO_FLOW: Flow = { refusals: [], outcomes: [], noRoom: [] };
 
-/** The tenant write that lets edits flow, if any may: all of them, or where they are too long for the tenant object only the body. */
+/** Plans the tenant write with the edits that flow: all of them, or only the body if the others are too long for the tenant object. */
 function* planFlow(
   rules: Rules,
   input: CopyInput & { host: KubeObject },
@@ -99,7 +99,7 @@ interface Flowing {
   readonly before: Base;
 }
 
-/** Annotations of a copy beside its units and its base. */
+/** Returns the annotations of a copy besides its units and its base. */
 function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, units: readonly Unit[]): StringMap {
   const ids = new Set<string>(units.map(({ id }) => id));
   const isOther = (key: string) => !ids.has(`annotations/${key}`) && key !== `${rules.translator.markerPrefix}base`;
@@ -110,9 +110,9 @@ function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, units: 
 interface Difference {
   readonly wanted: HostBody;
   readonly units: readonly Unit[];
-  /** Foreign keys, which stay where they are. */
+  /** Parts that stay as they are on the host: foreign keys, edits that wait, and parts without room. */
   readonly left: ReadonlySet<UnitId>;
-  /** Those of them that are applied later: the last agreed state is still known then. */
+  /** Those of them that flow later: their last agreed state is kept until then. */
   readonly waiting: readonly Unit[];
   /** The last agreed state: the copy's base, and the host edits applied since. */
   readonly known: Base;
@@ -128,12 +128,12 @@ function hostUpdate(
 ): Operation[] {
   if (rules.kind.mustRecreate(input.host, wanted.object)) return [recreation(input.host)];
   const owned = units.filter(({ id }) => !left.has(id));
-  /** The agreed base, with what `from` says of the parts that wait. */
+  /** Returns the agreed base, with the entries of `from` for the parts that wait. */
   const baseWith = (from: Base) =>
     new Map([...agreedBase(owned), ...waiting.flatMap(({ id }) => (from.has(id) ? [[id, from.get(id)!] as const] : []))]);
   const changed = owned.filter((unit) => unit.desired !== unit.host);
   const { host, owner } = input;
-  // Applied host edits are no reason to write: the answer to a later edit may be lost, and its stamp belongs to this very copy.
+  // Host edits that have flowed are no reason to write: the answer to a later one may be lost, and its stamp belongs to this version.
   const agreed = changed.length === 0 && sameBase(base, baseWith(base));
   if (agreed && missingOwner(host, owner) === undefined) return [];
   const object = updatedCopy({
@@ -155,7 +155,7 @@ function sameBase(left: Base, right: Base): boolean {
   return left.size === right.size && [...left].every(([id, text]) => right.get(id) === text);
 }
 
-/** A key that neither the tenant nor a patch knows. */
+/** Reports whether neither the tenant nor a patch has the key. */
 function isForeign({ tenant, desired }: Unit): boolean {
   return tenant === undefined && desired === undefined;
 }
@@ -165,22 +165,22 @@ function isForeign({ tenant, desired }: Unit): boolean {
  * of one object. The body always fits: addresses are synced regardless of the annotations.
  */
 
-/** Longest text of a base, in bytes. Annotations of the tenant need room beside it. */
+/** Maximum length of the text of a base, in bytes. The tenant's annotations also need room. */
 export const BASE_LENGTH_MAX = 64 * 1024;
 
-/** Bytes that all annotations of one object may have, keys and values together: more is refused by API servers. */
+/** Maximum size of all annotations of one object, keys and values together, in bytes: API servers refuse more. */
 export const ANNOTATIONS_LENGTH_MAX = 256 * 1024;
 
-/** Present or desired metadata of a copy. */
+/** Current and desired metadata of a copy. */
 export interface CopyMetadata {
   readonly units: readonly Unit[];
-  /** Host edits that are to flow; the value that counts is the host's. */
+  /** Host edits: of these, the value on the host counts. */
   readonly edits: readonly Unit[];
-  /** Annotations of the copy beside the units and the base. Read only if there may be too many. */
+  /** Annotations of the copy besides the units and the base. Read only if there may be too many. */
   readonly others: () => StringMap;
   /** All annotations that the copy has now. */
   readonly standing: StringMap | undefined;
-  /** None of the units is on the host yet. Default false. */
+  /** True if none of the units is on the host yet. Default false. */
   readonly fresh?: boolean;
 }
 
@@ -201,7 +201,7 @@ export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySe
   const inOrder = candidates.sort((left, right) => Number(left.isNew) - Number(right.isNew) || (left.rank < right.rank ? -1 : 1));
   let total = annotationsLength(wanted.others()) + inOrder.reduce((sum, { unit }) => sum + standing(unit), 0);
   let base = 0;
-  // For new keys, every part counts as if both sides had digests of their own: applied host edits must not make room for more.
+  // For new keys, every part counts as if both sides had different digests: host edits that have flowed must not make room for more.
   let widest = 0;
   const left = new Set<UnitId>();
   for (const { unit, value, isNew } of inOrder) {
@@ -220,7 +220,7 @@ export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySe
   return left;
 }
 
-/** Most objects are far from any limit, and every plan checks. */
+/** Reports whether everything surely fits: most objects are far from any limit, and every plan checks this. */
 function fitsAtOnce({ units, standing }: CopyMetadata): boolean {
   let entries = 0;
   let characters = MARKERS_LENGTH_MAX;
@@ -237,7 +237,7 @@ const BYTES_PER_CHARACTER = 3;
 /** More characters than the markers of a copy can have: names, namespaces and kinds are short. */
 const MARKERS_LENGTH_MAX = 8 * 1024;
 
-/** Sorts by importance, then by key. */
+/** Returns a text that sorts by importance, then by key. */
 function rankOf({ kind }: Rules, { id }: Unit): string {
   if (id === "body") return "0";
   const isOwn = kind.ownLabelKeys.some((key) => id === `labels/${key}`);
@@ -249,7 +249,7 @@ function lengthOn({ id }: Unit, value: string | undefined): number {
   return byteLength(id) - "annotations/".length + byteLength(value);
 }
 
-/** Total bytes of the annotations, as API servers count them. */
+/** Returns the total size of the annotations in bytes, as API servers count it. */
 export function annotationsLength(annotations: StringMap = {}): number {
   return Object.entries(annotations).reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
 }
@@ -260,7 +260,7 @@ function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** Notes on the parts that do not fit; empty if all fit. */
+/** Returns the notes on the parts that do not fit; empty if all fit. */
 export function roomNotes(left: Iterable<UnitId>): Note[] {
   const ids = [...left].sort();
   if (ids.length === 0) return [];
@@ -273,7 +273,7 @@ export function roomNotes(left: Iterable<UnitId>): Note[] {
   ];
 }
 
-/** A new copy without the parts that do not fit. */
+/** Returns a new copy without the parts that do not fit. */
 export function withoutUnits(object: KubeObject, left: ReadonlySet<UnitId>): KubeObject {
   if (left.size === 0) return object;
   const { labels = {}, annotations = {} } = object.metadata;

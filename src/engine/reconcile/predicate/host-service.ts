@@ -13,10 +13,13 @@ import { ourMarkers, readCopyMarkers } from "../../translate/identity.ts";
 import { STANDS_FOR } from "../../translate/markers.ts";
 import type { Rules, Surroundings } from "../rules/rules.ts";
 
-/** `other`: that of the tenant Service `of`. `foreign`: of another virtual cluster. `unknown`: it has no owner marks. */
+/** `other`: it belongs to the tenant Service `of`. `foreign`: to another virtual cluster. `unknown`: it names no owner. */
 export type HostServiceOwner = { readonly whose: "this" | "foreign" | "unknown" } | { readonly whose: "other"; readonly of: ObjectKey };
 
-/** The owner of `hostService`, for the tenant Service `key`. Markers take precedence over the operator's annotation, which counts only for unmarked Services. */
+/**
+ * Returns the owner of `hostService`, as seen from the tenant Service `key`. Markers take precedence over the operator's annotation, which
+ * counts only for unmarked Services.
+ */
 export function hostServiceOwner(
   rules: Rules,
   key: ObjectKey,

@@ -15,19 +15,19 @@ export type CopyDecision =
   | { readonly action: "copy" }
   /** The copy must not exist. `restsOnServices`: the clusters whose Service is the reason. */
   | { readonly action: "remove"; readonly code: Code; readonly message: string; readonly restsOnServices?: readonly ["tenant" | "host"] }
-  /** Nothing is touched, a copy that exists stays as it is. */
+  /** Nothing is written: an existing copy stays as it is. */
   | { readonly action: "leave"; readonly code: Code; readonly message: string }
   /** The host's own controller is the writer from now on. */
   | { readonly action: "hand-over"; readonly code: Code; readonly message: string; readonly restsOnServices: readonly ["host"] };
 
 const COPY: CopyDecision = { action: "copy" };
 
-/** The way to the tenant's API server, which is the virtual cluster's own Service on the host. */
+/** The tenant Service of its API server, which on the host is the virtual cluster's own Service. */
 const OWN_SERVICE = "default/kubernetes";
 
 /** Decides whether a tenant object that exists is copied. Earlier rules take precedence. */
 export function decideCopy(rules: Rules, key: ObjectKey, tenant: KubeObject, around: Surroundings): CopyDecision {
-  // A tenant Service that is being deleted has no copy any more, and nothing waits for one.
+  // A tenant Service that is being deleted no longer has a copy, and nothing waits for one.
   const { tenantService, ...others } = around;
   const lasting = tenantService === undefined || isGoing(tenantService) ? others : around;
   return (
@@ -51,7 +51,7 @@ function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): CopyDecisio
     return { action: "leave", code: "EXCLUDED", message: "default/kubernetes belongs to the tenant's API server" };
   }
   if (isGoing(tenant)) {
-    // A finalizer may hold it for long, and its deletion cannot be revoked.
+    // A finalizer may delay the deletion for long, and the deletion cannot be revoked.
     return { action: "remove", code: "EXCLUDED", message: "The object is being deleted" };
   }
   if (isPaused(rules.translator.markerPrefix, tenant)) {
@@ -71,8 +71,8 @@ function serviceItself(tenant: KubeObject): CopyDecision | undefined {
 }
 
 /**
- * Endpoints live beside the Service of their name, slices beside the one that a label names: the one that it belongs to on the host
- * decides who writes them.
+ * Decides by the Service that an object belongs to: Endpoints to the Service of their name, slices to the one that a label names. The host
+ * Service determines whether the syncer or another writer writes them.
  */
 function besideService(
   rules: Rules,
@@ -96,7 +96,7 @@ function besideService(
   const selector = hostService?.spec?.selector;
   if (selector !== undefined && Object.keys(selector).length > 0) {
     return {
-      // The controller writes into Endpoints of that very name, while its slices have names of their own.
+      // The host's controller writes Endpoints of the same name, while its slices have other names.
       action: rules.kind.resource === ENDPOINTS ? "hand-over" : "remove",
       code: "HOST_SERVICE_SELECTOR",
       message: `The host Service has a selector: the host's own controller writes its ${rules.kind.plural}`,
@@ -106,7 +106,7 @@ function besideService(
   return rules.services === "external" ? besideExternal(rules, service, around) : besideManaged(rules, service, around);
 }
 
-/** Slices that a controller of the tenant has made from copied objects. Their copies stay until readers see these. */
+/** Excludes slices that a controller of the tenant cluster made from copied objects. Their copies stay until readers see the others. */
 function besideSource({ backends }: Surroundings): CopyDecision | undefined {
   if (backends === undefined || backends.isSource) return undefined;
   const message = "A controller of the tenant cluster made the slice from an object that is itself copied";
@@ -135,7 +135,7 @@ function besideManaged(rules: Rules, key: ObjectKey, { tenantService, hostServic
   const { translator } = rules;
   const expected = rules.servicesEnabled && tenantService !== undefined && tenantService.spec?.type !== "ExternalName";
   if (hostService === undefined) {
-    // Written before its Service, an Endpoints object may be collected as a leftover by the host.
+    // The host may delete Endpoints that are written before their Service as leftovers.
     return expected ? { action: "leave", code: "HOST_SERVICE_MISSING", message: missingService(translator, tenantService) } : undefined;
   }
   const source = ourMarkers(rules, hostService, SERVICES);
@@ -154,7 +154,7 @@ export function isPaused(markerPrefix: string, object: KubeObject): boolean {
   return object.metadata.annotations?.[`${markerPrefix}pause`] === "true";
 }
 
-/** Its own object takes the host Service to another place, or the tenant Service of this name takes its place. */
+/** Waits while the host Service belongs to a tenant Service that is now mapped elsewhere: another one will take its place. */
 function besideFormer({ translator }: Rules, other: ObjectKey, key: ObjectKey): CopyDecision | undefined {
   const here = translator.toHost(key, SERVICES);
   if (here === undefined || !isMappedElsewhere(translator, SERVICES, other, here)) return undefined;
@@ -162,7 +162,7 @@ function besideFormer({ translator }: Rules, other: ObjectKey, key: ObjectKey): 
   return { action: "leave", code: "HOST_SERVICE_MISSING", message };
 }
 
-/** Endpoints beside the copy of another tenant Service with the same host name are its backends, and exclude its own. */
+/** Removes Endpoints beside the copy of another tenant Service with the same host name: they would replace that Service's own backends. */
 function besideCopy(other: ObjectKey, key: ObjectKey): CopyDecision {
   return {
     action: "remove",

@@ -26,7 +26,7 @@ export interface CopyPair {
   readonly desired: DesiredCopy;
 }
 
-/** Content of an object except metadata and status, without empty maps. */
+/** Returns the content of an object except metadata and status, without empty maps. */
 export function bodyOf(object: KubeObject): Record<string, unknown> {
   const {
     apiVersion: _apiVersion,
@@ -42,7 +42,7 @@ function isEmptyMap(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length === 0;
 }
 
-/** Desired content of the copy of a source. */
+/** Returns the desired content of the copy of a source. */
 export function desiredCopy({ translator, excluded }: ReferenceRules, { kind, source }: SourcedInput): DesiredCopy {
   const { labels = {}, annotations = {} } = source.metadata;
   const kept = withoutKeys(labels, excluded);
@@ -53,7 +53,7 @@ export function desiredCopy({ translator, excluded }: ReferenceRules, { kind, so
   };
 }
 
-/** A new copy, with markers, base and owner. */
+/** Returns a new copy, with markers, base and owner. */
 export function newCopy(rules: ReferenceRules, input: SourcedInput, desired: DesiredCopy): KubeObject {
   const { kind, key, hostKey } = input;
   const { apiVersion, kind: name } = kind.resource;
@@ -62,7 +62,7 @@ export function newCopy(rules: ReferenceRules, input: SourcedInput, desired: Des
   return refreshedCopy(rules, input, { target: empty, desired });
 }
 
-/** The copy with its owner, updated to the content of the source. */
+/** Returns the copy with its owner, updated to the content of the source. */
 export function refreshedCopy(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): KubeObject {
   const prefix = rules.translator.markerPrefix;
   const before = readBase(prefix, target) ?? new Map<UnitId, string>();
@@ -85,7 +85,7 @@ export function refreshedCopy(rules: ReferenceRules, input: SourcedInput, { targ
   };
 }
 
-/** Copies in the tenant cluster are not part of what goes with the virtual cluster. */
+/** Returns the owner of the copy. Copies in the tenant cluster have none: the owner is an object on the host. */
 function ownerOf({ kind, owner }: SourcedInput): OwnerReference | undefined {
   return kind.direction === "toHost" ? owner : undefined;
 }
@@ -105,7 +105,7 @@ function markersOf({ translator, clusterUid }: ReferenceRules, { kind, key, host
   });
 }
 
-/** Which labels and annotations are ours. Of the body nothing is recorded: not even a digest of secrets leaves it. */
+/** Returns the base, which records our labels and annotations. It contains nothing of the body, not even a digest, because of Secrets. */
 function baseOf({ labels, annotations }: DesiredCopy): Base {
   const entries = (field: "labels" | "annotations", map: StringMap) =>
     Object.entries(map).map(([key, value]): [UnitId, string] => [`${field}/${key}`, digestPair(`${field}/${key}`, value, value)]);

@@ -1,6 +1,6 @@
 /**
- * Plans the copy of one object that reference patches name: a Secret, for example. The copy follows its source, and
- * is deleted a while after the last reference to it. Pure, as `plan.ts` is.
+ * Plans the copy of one object that reference patches name, for example a Secret. The copy follows its source, and is deleted a while after
+ * the last reference to it. Pure, as `plan.ts` is.
  *
  * @module
  */
@@ -20,13 +20,13 @@ import { namesakes, whyNotImported } from "./reference-source.ts";
 
 /** The result of {@link planReferenceCopy}. */
 export interface ReferencePlan extends Plan {
-  /** When to plan again although nothing changes, in milliseconds. */
+  /** Delay before the object is planned again although nothing has changed, in milliseconds. */
   readonly againInMs?: number;
   /** True when the copy may be deleted only if it is still not referenced. */
   readonly confirmUnused?: boolean;
-  /** Of an import: nothing can be planned before it is known which of these tenant namespaces exist. */
+  /** For an import: nothing can be planned before it is known which of these tenant namespaces exist. */
   readonly restsOnNamespaces?: readonly string[];
-  /** Of a stale plan: the cached state of the source suffices while its cluster cannot be reached. */
+  /** For a stale plan: the cached state of the source suffices while its cluster cannot be reached. */
   readonly cacheSuffices?: boolean;
 }
 
@@ -47,13 +47,13 @@ export function planReferenceCopy(rules: ReferenceRules, input: ReferenceInput):
   if (unusedMs !== undefined) return planUnused(rules, { ...input, unusedMs });
   const restsOnNamespaces = source === undefined ? [] : (input.namesakes ?? namesakes(rules, { ...input, source }));
   if (restsOnNamespaces.length > 0) return { ...answer(input, "waiting"), restsOnNamespaces };
-  // A copy must not be taken for a source: it is from before the configuration reversed the direction.
+  // A copy must not be treated as a source: it is from before the configuration reversed the direction.
   if (source !== undefined && isReferenceCopy(rules, input, source)) return planTurned(input, source);
   if (source === undefined) return planMissing(rules, input);
   if (source.kind === SECRETS.kind && CREDENTIAL_TYPES.includes(source["type"]))
     return planRefused(rules, input, `is of type ${String(source["type"])}, which gives access to a cluster; it is not copied`);
   const foreign = whyNotImported(rules, { ...input, source });
-  // Namespaces come and go unseen.
+  // Namespaces are created and deleted unseen.
   if (foreign !== undefined) return { ...planRefused(rules, input, `is not copied: ${foreign}`), againInMs: FOREIGN_AGAIN_MS };
   return planWanted(rules, { ...input, source });
 }
@@ -61,7 +61,7 @@ export function planReferenceCopy(rules: ReferenceRules, input: ReferenceInput):
 function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly unusedMs: number }): ReferencePlan {
   const { target, unusedMs, known } = input;
   const leftMs = rules.retentionMs - unusedMs;
-  // A list may have left it out. If it were forgotten now, it would not be recognized when the next list has it.
+  // A list may have omitted the copy. If the copy were forgotten now, it would not be recognized when the next list has it.
   const copy = target ?? known;
   if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
   if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };
@@ -121,14 +121,14 @@ function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
   return answer(input, "copied", { operations: [{ action: "update", side, object, reason, ...(restores && { restores }) }] });
 }
 
-/** Reports whether a copy here is from before its namespace was remapped: it is replaced in one write, as for other kinds. */
+/** Reports whether the copy in this place is from before its namespace was remapped: it is replaced in one write, as for other kinds. */
 function isOfMovedSource(rules: ReferenceRules, input: SourcedInput, target: KubeObject): boolean {
   const { resource } = input.kind;
   const other = targetSide(input) === "host" ? ourMarkers(rules, target, resource) : undefined;
   return other !== undefined && isMappedElsewhere(rules.translator, resource, other, input.hostKey);
 }
 
-/** A foreign object with the same content is as good as a copy. */
+/** Plans for an object in the place of the copy that is not ours. With the same content, it serves as the copy. */
 function planForeign(rules: ReferenceRules, input: SourcedInput & { readonly target: KubeObject }): ReferencePlan {
   const { target, source, kind } = input;
   const isHost = targetSide(input) === "host";
@@ -166,12 +166,12 @@ function isLiveCopy(rules: ReferenceRules, input: ReferenceInput, object: KubeOb
   return object !== undefined && !object.metadata.deletionTimestamp && isReferenceCopy(rules, input, object);
 }
 
-/** The cluster and key of the source. */
+/** Returns the cluster of the source. */
 export function sourceSide({ kind }: Pick<ReferenceInput, "kind">): "tenant" | "host" {
   return kind.direction === "toHost" ? "tenant" : "host";
 }
 
-/** The cluster and key of the copy. */
+/** Returns the cluster of the copy. */
 export function targetSide({ kind }: Pick<ReferenceInput, "kind">): "tenant" | "host" {
   return kind.direction === "toHost" ? "host" : "tenant";
 }
@@ -182,7 +182,7 @@ function deletion(input: ReferenceInput, { metadata }: KubeObject, reason: strin
   return { action: "delete", side: targetSide(input), key: { namespace, name }, preconditions, reason, confirm: "none" };
 }
 
-/** Says no host name: the note becomes an Event in the tenant cluster. */
+/** Returns the note about a missing source. It contains no host name, because it becomes an Event in the tenant cluster. */
 function missing(input: ReferenceInput): Note {
   const { kind } = input.kind.resource;
   const isFromHost = sourceSide(input) === "host";

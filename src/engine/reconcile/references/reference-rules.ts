@@ -14,10 +14,10 @@ export interface ReferenceKind {
 
 /** Rules shared by all referenced objects. */
 export interface ReferenceRules {
-  /** Kinds that reference patches can name, but for those that are synced anyway. */
+  /** Kinds that reference patches can name, except those that are synced anyway. */
   readonly kinds: readonly ReferenceKind[];
   readonly translator: Translator;
-  /** Label and annotation keys that never cross. */
+  /** Label and annotation keys that are never copied. */
   readonly excluded: KeyFilter;
   /** Retention of an unreferenced copy, in milliseconds. */
   readonly retentionMs: number;
@@ -44,15 +44,15 @@ export interface ReferenceInput {
   readonly unusedMs: number | undefined;
   /** Owner of copies on the host. */
   readonly owner?: OwnerReference | undefined;
-  /** True when a live read said that the source is no newer than this one. */
+  /** True when a live read found no newer version of the source, or when the cached one is enough without an answer. */
   readonly sourceConfirmed?: boolean;
-  /** Of an import: tenant namespaces to ask for, in which an object may be meant by the same host name; undefined before any was. */
+  /** For an import: tenant namespaces to check, because the host name may mean an object in them; undefined before the first check. */
   readonly namesakes?: readonly string[];
   /** True when one of them exists. */
   readonly namesakeExists?: boolean;
-  /** The copy as it was written or seen last, unless we have deleted it since: if it is missing, a list may have left it out. */
+  /** The copy as it was last written or seen, unless we have deleted it since: if it is missing, a list may have omitted it. */
   readonly known?: KubeObject | undefined;
-  /** uid and version of the source that was written last: if the copy differs from it again, it has been edited. */
+  /** uid and version of the source that was last written: if the copy differs from it again, the copy has been edited. */
   readonly writtenFrom?: string | undefined;
 }
 

@@ -10,7 +10,7 @@ import { isMarkedBySyncer, namesAnotherCluster, readForeignMarkers } from "../..
 import { STANDS_FOR } from "../../translate/markers.ts";
 import type { ReferenceRules, SourcedInput } from "./reference-rules.ts";
 
-/** Stands between the parts of a shared host name, and may stand within each of them. */
+/** Separates the parts of a shared host name, and may also occur within each of them. */
 const JOINT = "-x-";
 
 /**
@@ -33,7 +33,7 @@ export function namesakes(rules: ReferenceRules, { kind, key, hostKey, source }:
   return [...found];
 }
 
-/** The host operator's statement about an object: that it stands for this tenant object, or for another one. */
+/** Returns the host operator's statement about an object: that it is meant for this tenant object, or for another one. */
 function wordOf(
   { translator }: ReferenceRules,
   { key }: Pick<SourcedInput, "key">,

@@ -27,9 +27,9 @@ export interface FormerUser {
   readonly object: KubeObject | undefined;
 }
 
-/** Tenant objects that have to do with a referenced object. */
+/** Tenant objects that refer, or did refer, to a referenced object. */
 export interface ReferenceUsers {
-  /** Those that refer to it, to tell. */
+  /** Those that refer to it, on which notes are reported. */
   readonly users: readonly KubeObject[];
   /** The one that referred to it last, if known. */
   readonly formerUser: FormerUser | undefined;
@@ -47,17 +47,17 @@ export function referenceStrategy(
     question({ planned, input }) {
       const [name] = planned.restsOnNamespaces ?? [];
       if (name !== undefined) return { name: "namespace", side: "tenant", key: { namespace: "", name }, resource: NAMESPACES };
-      // The cache is older than the copy: either it lags, or the cluster went back in time. Only the cluster knows.
+      // The cache may be older than the copy: it lags, or the cluster was restored to an earlier state. Only the cluster knows.
       return planned.state === "stale" ? { name: "source", ...sourceOf(input) } : undefined;
     },
     learn({ asked, planned, input }, response) {
       if (asked.at(-1) === "namespace") {
         if (response.type === "absent") return { ...input, namesakes: planned.restsOnNamespaces!.slice(1) };
-        // Without the right to look at namespaces, each of them may exist.
+        // Without permission to read namespaces, each of them may exist.
         const isKnown = response.type !== "failed" || isEngineError(response.error, "API_FORBIDDEN");
         return isKnown ? { ...input, namesakes: [], namesakeExists: true } : undefined;
       }
-      // As for other objects: a deleted copy comes back while its source cannot be asked.
+      // As for other objects, a deleted copy is recreated while the cluster of its source cannot be reached.
       if (response.type === "failed")
         return planned.cacheSuffices === true && isEngineError(response.error, "API_UNAVAILABLE")
           ? { ...input, sourceConfirmed: true }
@@ -96,7 +96,7 @@ function sourceOf(input: ReferenceInput): LiveRead {
   return { side, key: side === "tenant" ? input.key : input.hostKey };
 }
 
-/** Note about a refused write: it shows the code, and nothing of the API server's message. */
+/** Returns the note about a refused write. It contains the code, and nothing of the API server's message. */
 function refusal({ kind, key }: ReferenceInput, { side }: Operation, note: Note): Note {
   if (note.code !== "HOST_NAMESPACE_MISSING")
     return { code: note.code, message: `The ${side}'s API server refuses the copy of a ${kind.resource.kind} as invalid` };

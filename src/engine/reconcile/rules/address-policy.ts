@@ -1,6 +1,6 @@
 /**
- * Which addresses of a tenant may appear on the host. A tenant can write any address into Endpoints, and the host's load
- * balancers, proxies and policies trust these addresses (CVE-2021-25740); this module limits that trust.
+ * Limits which addresses of a tenant may appear on the host. A tenant can write any address into Endpoints, and the host's load balancers,
+ * proxies and policies trust these addresses (CVE-2021-25740).
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface AddressPolicy {
   readonly action: "drop-address" | "reject-object";
 }
 
-/** Refused whatever the settings say. */
+/** Refused regardless of the settings. */
 const ALWAYS_REFUSED: readonly (readonly [cidr: string, name: string])[] = [
   ["0.0.0.0/8", "unspecified"],
   ["::/128", "unspecified"],
@@ -49,7 +49,7 @@ export interface RefusedAddress {
   readonly reason: string;
 }
 
-/** Why `ip` is refused, or `undefined` when it may pass. */
+/** Returns the reason why `ip` is refused, or `undefined` if it may pass. */
 export type AddressCheck = (ip: string) => string | undefined;
 
 /** A policy that is ready to use. */
@@ -83,10 +83,10 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
     if (address === undefined) return "not an address in canonical form";
     const refused = judge(address);
     if (refused !== undefined) return refused;
-    // An IPv6 address that embeds an IPv4 one counts as that one: a translator on the way unwraps it.
+    // An IPv6 address that embeds an IPv4 one counts as that one too, because a translator on the path extracts it.
     for (const embedded of embeddedIpv4(address)) {
       const reason = judge(embedded);
-      if (reason !== undefined) return `it stands for ${formatIp(embedded)}: ${reason}`;
+      if (reason !== undefined) return `it embeds ${formatIp(embedded)}: ${reason}`;
     }
     return undefined;
   };
@@ -99,14 +99,14 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
   return { check, checkName, action: policy.action };
 }
 
-/** Refuses names that are an address in disguise, or the machine itself; what other names resolve to is unknown. */
+/** Refuses names that are addresses in another form, or that mean the local host; the addresses of other names are unknown. */
 function nameProblem(name: string): string | undefined {
   const last = name.toLowerCase().replace(/\.$/, "").split(".").at(-1)!;
   if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address instead of a host name";
   return last === "localhost" ? "loopback" : undefined;
 }
 
-/** Skipping an entry would permit what the operator denied. */
+/** Parses an entry. An invalid one is an error, because skipping it could permit an address that the operator denied. */
 function readCidr(text: string): Cidr {
   const cidr = parseCidr(text);
   if (cidr === undefined) throw new EngineError("CONFIG_VALUE", `Cannot use "${text}" in addressPolicy: expected a CIDR in canonical form`);
@@ -141,7 +141,7 @@ export function admitAddresses(
   return { subsets: kept.filter((subset) => subset.addresses !== undefined || subset.notReadyAddresses !== undefined), refused };
 }
 
-/** Reports whether a policy does not affect a list, which most changes of an object leave unchanged. */
+/** Reports whether a policy refuses nothing in a list. Remembered, because most changes of an object leave the list unchanged. */
 const passes = remembered((check: AddressCheck) =>
   remembered((subsets: readonly EndpointSubset[]): boolean => {
     const pass = (addresses: readonly EndpointAddress[] = []) => addresses.every(({ ip }) => check(ip) === undefined);

@@ -1,13 +1,13 @@
 import type { StringMap } from "../../../kube/object/types.ts";
 import { isSyncerKey } from "../../translate/foreign-markers.ts";
 
-/** Label and annotation keys that never cross, either way. */
+/** Matches the label and annotation keys that are never copied, in either direction. */
 export type KeyFilter = (key: string) => boolean;
 
-/** Written by the endpoints controller with every change: copied along with a real change, but no change by itself. */
+/** Annotation that the endpoints controller writes with every change: copied with a real change, but not a change by itself. */
 export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
-/** Label by which the endpoints controller knows its own objects. */
+/** Label by which the endpoints controller recognizes its own objects. */
 export const MANAGED_BY_CONTROLLER = "endpoints.kubernetes.io/managed-by";
 
 /**
@@ -23,7 +23,7 @@ export function compileExcludedKeys(entries: readonly string[]): KeyFilter {
   return (key) => exact.has(key) || prefixes.some((prefix) => key.startsWith(prefix)) || isSyncerKey(key);
 }
 
-/** The entries of `map` whose key is not excluded; the same reference if none is excluded. */
+/** Returns the entries of `map` whose key is not excluded; the same reference if none is excluded. */
 export function withoutKeys(map: StringMap, excluded: KeyFilter): StringMap {
   // Most maps have no such key, and each change checks several.
   for (const key in map) if (excluded(key)) return Object.fromEntries(Object.entries(map).filter(([name]) => !excluded(name)));

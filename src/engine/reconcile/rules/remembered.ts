@@ -10,10 +10,10 @@ export function remembered<Argument extends object, Answer>(compute: (argument: 
   const answers = new WeakMap<Argument, Answer>();
   return (argument) => {
     const known = answers.get(argument);
-    // Without a wrapper around each result: there are as many as objects in both clusters.
+    // Results have no wrapper, because there are as many as objects in both clusters.
     if (known !== undefined) return known;
     const answer = compute(argument);
-    // An object of the wrong shape may have a text where another has a list.
+    // An object of the wrong shape may have a string in place of a list.
     if (Object(argument) === argument) answers.set(argument, answer);
     return answer;
   };

@@ -1,5 +1,5 @@
 /**
- * Everything a plan needs that stays the same from object to object: one immutable value per configuration.
+ * Everything a plan needs that is the same for all objects of one kind: one immutable value per kind and configuration.
  *
  * @module
  */
@@ -38,45 +38,45 @@ export interface SliceCount {
 
 /** Decision about the backends of an object's Service, with `backends: auto`. */
 export interface ServedBackends {
-  /** Readers learn the object's content from a copy of it, not from a copy of another object. */
+  /** True if readers get the object's content from its own copy, not from objects made from another copy. */
   readonly isSource: boolean;
-  /** The copy of an object that is gone or is no source may be deleted: its replacement is seen. */
+  /** True if the copy of an object that is gone or is no source may be deleted, because readers see its replacement. */
   readonly mayGo: boolean;
-  /** The copy stays though the object is no source, with the paused Endpoints that it was made of. Default false. */
+  /** True if the copy stays although the object is no source, because the Endpoints that it was made from are paused. Default false. */
   readonly isKept?: boolean;
-  /** The copy of a slice would lose endpoints that another slice of the Service is about to show: it changes after that. Default false. */
+  /** True if the copy of a slice must not change yet: it would lose endpoints that another copy is about to show. Default false. */
   readonly awaitsMove?: boolean;
   /** Value of the skip-mirror label on the copy of Endpoints: "true" keeps the host's mirror away. Undefined for none. */
   readonly skipMirror: "true" | "false" | undefined;
-  /** Without these readers would miss what goes now. Default none. */
+  /** Objects without which readers would miss the backends that are removed now. Default none. */
   readonly standIns?: readonly StandIn[];
 }
 
-/** An object that takes the place of one that goes, as a cache has it. It is read live first: each cache lags by itself. */
+/** An object that replaces a removed one for readers, as a cache has it. It is read live first, because each cache lags independently. */
 export interface StandIn {
-  /** Where it is. Default: on the host, where readers see it. */
+  /** The cluster of the object. Default: the host, where readers see it. */
   readonly side?: "tenant" | "host";
   readonly resource: ResourceType;
   readonly key: ObjectKey;
-  /** Undefined where there must be none: without a Service there are no readers. One that is about to go is none in the tenant. */
+  /** Undefined if it must not exist: without a Service, there are no readers. In the tenant, an object that is being deleted is absent. */
   readonly object: KubeObject | undefined;
-  /** The label by which a slice belongs to its Service, and which must say the same; left out for what must be this very version. */
+  /** The label that names the Service of a slice and must be unchanged. If omitted, the object must be exactly this version. */
   readonly label?: string;
-  /** Others than this syncer's reconcile of the Service may change it: it need only be there, for the same Service. Default false. */
+  /** True if it may also change outside the reconcile of the Service: it must only exist, for the same Service. Default false. */
   readonly mayChange?: boolean;
 }
 
 /** State of both sides around the planned object. */
 export interface Surroundings {
-  /** The tenant Service that the object belongs to; {@link SyncedKind.serviceOf} says which that is. */
+  /** The tenant Service that the object belongs to, as determined by {@link SyncedKind.serviceOf}. */
   readonly tenantService?: Service | undefined;
   /** The host Service at the host key of that Service. */
   readonly hostService?: Service | undefined;
-  /** An embedder states that the host Service belongs to the tenant Service, whatever its marks. */
+  /** True if an embedder states that the host Service belongs to the tenant Service, whatever its markers. */
   readonly ownsHostService?: boolean | undefined;
   /** The slices of that Service; undefined while slices are not synced. Endpoints only. */
   readonly slices?: SliceCount | undefined;
-  /** Undefined where nothing is decided: every object is a source. */
+  /** Undefined if nothing is decided: every object is then a source. */
   readonly backends?: ServedBackends | undefined;
 }
 
@@ -86,40 +86,40 @@ export interface LabelSurroundings extends Surroundings {
   readonly translator: Translator;
 }
 
-/** All that is special about one synced kind. The body is everything but metadata. */
+/** Everything that is specific to one synced kind. The body is everything except metadata. */
 export interface SyncedKind extends KindDescription {
   readonly resource: ResourceType;
   /**
-   * Its objects say where a Service leads, so that what becomes of the Service's copy decides over theirs: they stand beside it, or are
-   * not copied. Other kinds are copied whatever Services there are.
+   * True if its objects contain the backends of a Service, so that the host Service determines whether they are copied. Other kinds are
+   * copied regardless of Services.
    */
   readonly besideService: boolean;
-  /** Tells that the body's host edits may flow back (as one value). */
+  /** True if host edits of the body may flow back, as one value. */
   readonly bodyFlows: boolean;
-  /** Label keys whose values on a copy the engine alone decides. They cross in neither direction. */
+  /** Label keys whose values on a copy only the engine sets. They are copied in neither direction. */
   readonly ownLabelKeys: readonly string[];
-  /** Values of the copy under these keys; a missing key is not on the copy. Neither the tenant nor a patch has a say. */
+  /** Returns the copy's labels under these keys; the copy has no others of them. Neither the tenant nor a patch can change them. */
   ownLabels(tenant: KubeObject, around: LabelSurroundings): StringMap;
-  /** The tenant Service that an object belongs to; undefined when it belongs to none. */
+  /** Returns the tenant Service that an object belongs to; undefined if it belongs to none. */
   serviceOf(key: ObjectKey, tenant: KubeObject): ObjectKey | undefined;
-  /** Controller in the tenant cluster that writes this object and would undo host edits; undefined if there is none. */
+  /** Returns the controller in the tenant cluster that writes this object and would undo host edits; undefined if there is none. */
   writerOf(tenant: KubeObject): string | undefined;
-  /** The body of the host object, before patches. */
+  /** Returns the body of the host object, before patches. */
   translateBody(tenant: KubeObject, translator: Translator): Record<string, unknown>;
   /** Checks and corrects the patched body; may refuse the whole object. */
   admitBody(object: KubeObject, rules: Rules): AllowedBody;
-  /** SHA-256 of the owned part of a host object's body: equivalent bodies have the same digest. The object must not change. */
+  /** Returns the SHA-256 of the owned part of a host object's body: the same for equivalent bodies. The object must not change. */
   hostFingerprint(object: KubeObject): string;
-  /** The same for a tenant object's body. */
+  /** Returns the same for a tenant object's body. */
   tenantFingerprint(object: KubeObject): string;
   /**
-   * A host object with `desired`'s body, keeping values that the host's API server assigned, without annotations that it would refuse
-   * beside that body.
+   * Returns a host object with `desired`'s body. Values that the host's API server assigned stay; annotations that it would refuse together
+   * with that body do not.
    */
   withBody(host: KubeObject, desired: KubeObject): KubeObject;
-  /** The tenant object with the reversed body of a host object; `undefined` when it cannot be reversed. */
+  /** Returns the tenant object with the reversed body of a host object; `undefined` if the body cannot be reversed. */
   tenantWithBody(tenant: KubeObject, reversed: KubeObject, translator: Translator): KubeObject | undefined;
-  /** Tells that the host object must be deleted and created, because a field that differs cannot be changed. */
+  /** Reports whether the host object must be deleted and created again, because a field that differs cannot be changed. */
   mustRecreate(host: KubeObject, desired: KubeObject): boolean;
 }
 
@@ -127,12 +127,12 @@ export interface SyncedKind extends KindDescription {
 export interface AllowedBody {
   readonly object: KubeObject;
   readonly refusedAddresses: readonly { readonly ip: string; readonly reason: string }[];
-  /** Where something stood that the host's API server would refuse beside the rest. Default none. */
+  /** Paths of removed values that the host's API server would refuse together with the rest. Default none. */
   readonly leftOut?: readonly string[];
   readonly rejected?: string;
 }
 
-/** See the module comment. */
+/** The rules for plans of one kind. */
 export interface Rules {
   readonly kind: SyncedKind;
   readonly enabled: boolean;
@@ -150,9 +150,9 @@ export interface Rules {
   readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
   /** Digest of this kind's patches and translation; recorded on every copy. */
   readonly configHash: string;
-  /** Prefix of the markers of another syncer whose copies are taken over. */
+  /** Prefix of the markers of another syncer whose copies are adopted. */
   readonly adopt?: string;
-  /** uid of the tenant cluster's `kube-system` namespace, which tells one tenant cluster from another; recorded on every copy. */
+  /** uid of the tenant cluster's `kube-system` namespace, which identifies the tenant cluster; recorded on every copy. */
   readonly clusterUid?: string;
   /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. */
   readonly adoptCluster?: string;

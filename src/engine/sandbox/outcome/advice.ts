@@ -1,5 +1,5 @@
 /**
- * Advice for expressions that threw or returned an unfit value. The patterns are the engine's own messages.
+ * Advice for expressions that threw or returned an unusable value. The patterns match the engine's own messages.
  *
  * @module
  */
@@ -39,7 +39,7 @@ const METHODS = {
   number: ["toFixed", "toPrecision"],
 };
 
-/** Methods that other languages have. */
+/** Methods of other languages, and the names of these methods in JavaScript. */
 const FOREIGN_METHODS: ReadonlyMap<string, string> = new Map([
   ["contains", "includes"],
   ["has", "includes"],
@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
   [/^cannot convert bigint/, () => "Do not mix 1n with 1; write Number(…)"],
   [/^cannot convert symbol/, () => "Write symbol.description"],
   [/^cannot convert to object/, () => "null and undefined have no members; write … ?? {}"],
-  [/^empty array/, () => "Give reduce a first value: list.reduce((sum, one) => sum + one, 0)"],
+  [/^empty array/, () => "Give reduce an initial value: list.reduce((sum, one) => sum + one, 0)"],
   [/^Date value is NaN/, () => "The text is not a date; `2024-02-29` and `2024-02-29T12:00:00Z` are"],
   [/current time|randomness is not available/, () => "Use `value` and `context`"],
   [/^Function\(\) is not available/, () => "Write the code as part of the expression"],
@@ -132,7 +132,7 @@ function waysToText(owner: string, method: string, value: unknown): string[] {
   return [`String(${owner}).${method}(…)`, ...(value === undefined ? [each] : [])];
 }
 
-/** Hints by how the description of an unfit result starts. */
+/** Hints by the beginning of the description of an unusable result. */
 const RESULTS: readonly (readonly [found: string, hint: string])[] = [
   ["undefined", "Return `value` to keep the value, null to delete the field, or append ?? and a default"],
   ["a function", "Call the function: (…)(value)"],

@@ -16,11 +16,11 @@ import { positionInText } from "../source.ts";
 
 const MESSAGE_MAX = 500;
 
-/** Input of an evaluation. */
+/** Conditions of an evaluation. */
 export interface Conditions {
   readonly limits: SandboxLimits;
   readonly budget: FuelBudget | undefined;
-  /** Its own limit, or the rest of the budget. */
+  /** The evaluation's own limit, or the rest of the budget if that is less. */
   readonly fuel: number;
   readonly value: unknown;
 }

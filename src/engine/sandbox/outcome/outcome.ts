@@ -1,10 +1,10 @@
 import type { TrapReason } from "../quickjs/engine.ts";
 
-/** Fuel of an evaluation charged to its object, beside the expression's own steps. */
+/** Fuel that is charged to an object for an evaluation. */
 export interface Price {
-  /** Everything but the context: the expression's own steps, its value, its result, and the work of the host for each evaluation. */
+  /** Fuel for everything but the context: the expression's own steps, its value, its result, and the work of the host. */
   readonly charged: number;
-  /** Bringing in the context. It is the same whether an earlier evaluation has left it there; frequent evaluations pay it once. */
+  /** Fuel for loading the context: the same if an earlier evaluation has loaded it. Repeated evaluations pay it once. */
   readonly contextCharged: number;
 }
 
@@ -17,25 +17,25 @@ export type EvaluationOutcome =
   | { readonly kind: "threw"; readonly thrown: Thrown; readonly fuel: number }
   | { readonly kind: "noJson"; readonly found: string; readonly fuel: number };
 
-/** A thrown value as the realm reports it. Name and message are on one line, whatever the expression wrote into them. */
+/** A thrown value as the realm reports it. Control characters in the name and the message are escaped. */
 export interface Thrown {
   readonly name: string;
   readonly message: string;
-  /** Empty for values that are no errors: any object can claim any origin. */
+  /** Empty for values that are not errors, because any object can claim any origin. */
   readonly stack: string;
-  /** It has the class of the engine's errors for too deep nesting. */
+  /** True if it has a class that the engine uses for excessive nesting. */
   readonly byEngine: boolean;
 }
 
 /** An evaluation that hit a limit, or a fault of the engine. */
 export interface Stopped {
   readonly kind: "stopped";
-  /** "input": its value or context could not be brought in for a fair price. */
+  /** "input": loading its value or context took more steps than are allowed. */
   readonly reason: TrapReason | "input";
   readonly fuel: number;
-  /** Its cost in a fresh engine, with the price of what it broke: the same whatever was evaluated before. */
+  /** Its cost in a fresh engine, including the replacement of the engine. It does not depend on earlier evaluations. */
   readonly attempted: number;
-  /** Its total cost, with an attempt in a used engine that had not enough memory left. */
+  /** Its total cost, including an attempt in a used engine that did not have enough memory left. */
   readonly charged: number;
   /** JSON length of the input, in code units. */
   readonly inputLength: number;

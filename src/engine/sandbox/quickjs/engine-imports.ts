@@ -7,14 +7,14 @@
 /** The instance, as the imports need it. */
 export interface ImportHost {
   readonly memory: WebAssembly.Memory;
-  /** Makes the memory hold `bytes`, or throws: a refusal must not reach the guest as a catchable error. */
+  /** Grows the memory to `bytes`, or throws: a refusal must not reach the guest as an error that it can catch. */
   growTo(bytes: number): void;
   /** Handles a call of the host's function `id`; takes and returns addresses of values. Zero is undefined. */
   callFunction(id: number, values: number, count: number): number;
 }
 
 const NOT_SUPPORTED = 52;
-/** `struct tm`: all zero but for the fields that are never read; the offset to UTC is one of the zeros. */
+/** Size of `struct tm`. All fields that the engine reads can be zero, including the offset to UTC. */
 const TM_BYTES = 44;
 
 /** The import object; the build names its members with letters. */

@@ -1,15 +1,15 @@
 /**
- * Facts about the engine's build: its exports, its constants, and how its values lie in memory. All of it belongs to the file whose
- * digest `wasm-file.ts` checks.
+ * Facts about the engine's build: its exports, its constants, and the layout of its values in memory. They are valid only for the file
+ * whose digest `wasm-file.ts` checks.
  *
  * @module
  */
 import type { MeterExports } from "./meter.ts";
 
-/** Address of a value in the instance's memory. The caller that gets one from a method frees it. */
+/** Address of a value in the instance's memory. A caller that gets one from a method must free it. */
 export type Handle = number;
 
-/** Kind of a value, as far as the boundary needs it. A rope is a string in pieces. */
+/** Kind of a value, as far as the boundary needs it. A rope is a string that is stored in pieces. */
 export type Kind = "string" | "rope" | "object" | "number" | "boolean" | "null" | "undefined" | "exception" | "symbol" | "bigint";
 
 /** The exports in use; the build names them by letters. */
@@ -49,7 +49,7 @@ export const INTRINSICS = {
   mapSet: 256,
   bigInt: 2048,
 } as const;
-/** Bits of how a source is evaluated. */
+/** Flags for the evaluation of a source. */
 export const EVAL_STRICT = 1 << 3;
 export const EVAL_COMPILE_ONLY = 1 << 5;
 

@@ -2,7 +2,7 @@
  * One instance of QuickJS, driven through the raw exports of its WASM module.
  *
  * The high-level binding is not used: its `dump` turns failures into values, its strings lose NUL and lone surrogates, and its
- * interrupt handler does not bound time.
+ * interrupt handler does not limit time.
  *
  * Guarantees:
  * - The instance can call the functions that it is given and nothing else. Only strings cross, and each call has its price in fuel.
@@ -24,10 +24,10 @@ import { needsEscape, readUnits, writeText } from "./strings.ts";
 
 export type { Handle };
 
-/** Why an instance stopped: a limit, or a fault of the engine itself. */
+/** The reason why an instance stopped: a limit, or a fault of the engine itself. */
 export type TrapReason = "fuel" | "overhead" | "memory" | "stack" | "fault";
 
-/** Steps of both counters: the program's own, and those inside the engine whose number depends on what ran before. */
+/** Steps of both counters: the program's own, and those inside the engine whose number depends on earlier evaluations. */
 export interface Steps {
   readonly fuel: number;
   readonly overhead: number;
@@ -39,17 +39,17 @@ export const PAGE_BYTES = 65_536;
 /** Number of pages that the module requires from the start. */
 export const INITIAL_PAGES = 256;
 
-/** Fuel for the host's own calls into the engine that free, compile or read what was already charged. */
+/** Fuel for the host's own calls into the engine, which free, compile or read data that was already charged. */
 export const HOST_FUEL = STEPS_MAX;
 
-/** Overhead that every allowance of fuel has besides as many steps as the fuel itself; ordinary programs need less than 1.2 per step. */
+/** Allowed overhead in addition to one step for each step of fuel; ordinary programs need less than 1.2 per step. */
 const OVERHEAD_BASE = 200_000;
 
-/** How an instance is made. */
+/** Options of an instance. */
 export interface QuickJsInstanceOptions {
   /** The metered module. */
   readonly module: WebAssembly.Module;
-  /** The memory never grows beyond this, in bytes, nor beyond what {@link QuickJsInstance.allowMemory} says. */
+  /** Maximum size of the memory, in bytes. {@link QuickJsInstance.allowMemory} can set a lower limit. */
   readonly memoryBytes: number;
   /** The engine refuses calls that nest deeper than this, in bytes of its own stack. */
   readonly stackBytes: number;
@@ -59,24 +59,24 @@ export interface QuickJsInstanceOptions {
   readonly outside: Outside;
 }
 
-/** Where the parts of an instance lie in its memory. */
+/** Addresses of the parts of an instance in its memory. */
 interface Layout {
   readonly context: number;
   /** Space for arguments, then for short texts. */
   readonly scratch: number;
 }
 
-/** An instance at rest: its memory pages that have contents, by number. */
+/** An instance at rest: its memory pages that are not empty, by number. */
 export interface Snapshot {
   readonly pages: ReadonlyMap<number, Uint8Array>;
   readonly layout: Layout;
 }
 
-/** How a source is evaluated. */
+/** Options for the evaluation of a source. */
 export interface EvaluateSourceOptions {
   /** Shown in stack traces. */
   readonly file: string;
-  /** Only compiles; the value is good for nothing but freeing. */
+  /** Only compiles; the resulting value can only be freed. */
   readonly compileOnly?: boolean;
 }
 
@@ -132,7 +132,7 @@ export class QuickJsInstance {
     return stepsLeft(this.#raw.fuelLeft());
   }
 
-  /** Allows `fuel` from now on, and `overhead`: by default as much as this fuel can need. */
+  /** Sets the steps that are left: `fuel`, and `overhead`, by default as much as this fuel can need. */
   refuel(fuel: number, overhead: number = fuel + OVERHEAD_BASE): void {
     this.#givenFuel = fuel;
     this.#givenOverhead = Math.min(STEPS_MAX, overhead);
@@ -163,7 +163,7 @@ export class QuickJsInstance {
     return error instanceof RangeError ? "stack" : "fault";
   }
 
-  /** Copies the memory. Take it at rest only: the stack of a running call is not complete in memory. */
+  /** Copies the memory. Use it only at rest: the stack of a running call is not complete in memory. */
   snapshot(): Snapshot {
     const pages = new Map<number, Uint8Array>();
     for (let page = 0; page < this.#bytes.length / PAGE_BYTES; page += 1) {
@@ -208,7 +208,7 @@ export class QuickJsInstance {
     return this.#raw.ua(this.#layout.context);
   }
 
-  /** The way out of function number `id`: a function of the guest that takes one flat string. */
+  /** The way out of host function number `id`: a guest function that calls it with one flat string. */
   wayOut(id: number): Handle {
     return this.#raw.Da(this.#layout.context, this.#scratchText(this.#options.functions[id]!.name), 1, 0, id);
   }
@@ -224,7 +224,7 @@ export class QuickJsInstance {
     return this.#raw.Y(this.#layout.context, value);
   }
 
-  /** A string value; undefined when `text` has NUL or lone surrogates, which have to come in as JSON. */
+  /** A string value; undefined if `text` has NUL or lone surrogates, which must be passed as JSON. */
   newText(text: string): Handle | undefined {
     if (text.length > SCRATCH_TEXT_MAX) return needsEscape(text) ? undefined : this.#newLongText(text);
     const address = this.#layout.scratch + ARGUMENTS_BYTES;
@@ -267,21 +267,21 @@ export class QuickJsInstance {
     const string = this.#words[value >> 2]!;
     const header = this.#words[(string >> 2) + 1]!;
     if (header < 0) return readUnits(this.#unitsOf(value));
-    // Most texts are short ones of bytes, for which a view would take longer than reading them.
+    // Most texts are short and stored as bytes; creating a view would take longer than reading them.
     const address = string + STRING_HEADER_BYTES;
     return readUnits(this.#bytes, address, address + header);
   }
 
-  /** The code units of the string `value`, in place: good until the memory grows or the value is freed. */
+  /** The code units of the string `value`, in place: valid until the memory grows or the value is freed. */
   #unitsOf(value: Handle): Units {
     const address = this.#words[value >> 2]! + STRING_HEADER_BYTES;
     const header = this.#words[(this.#words[value >> 2]! >> 2) + 1]!;
     const length = header & 0x7fff_ffff;
-    // The top bit of the length tells 16-bit units from bytes.
+    // The top bit of the length distinguishes 16-bit units from bytes.
     return header >= 0 ? this.#bytes.subarray(address, address + length) : new Uint16Array(this.#bytes.buffer, address, length);
   }
 
-  /** A string value of Latin-1 text, NUL included: one of as many letters is made, and overwritten before it is visible. */
+  /** Creates a string value from Latin-1 text, including NUL: it creates a string of that length and overwrites it before it is visible. */
   #newLatin1(units: Uint8Array): Handle {
     const address = this.#raw.v(units.length + 1);
     this.#bytes.fill(FILLER, address, address + units.length)[address + units.length] = 0;
@@ -304,8 +304,8 @@ export class QuickJsInstance {
   }
 
   /**
-   * Keeps the engine from looking for cycles of garbage. When it did so would depend on what earlier evaluations left, and its
-   * steps would count. Cycles stay until the memory has grown, then the instance is dropped as a whole.
+   * Prevents the engine from collecting cyclic garbage. The time of a collection would depend on earlier evaluations, and its steps would
+   * count. Cycles stay until the memory has grown; then the instance is dropped as a whole.
    */
   #disableCollector(runtime: number): void {
     const fields = this.#words.subarray(runtime >> 2, (runtime >> 2) + RUNTIME_WORDS);
@@ -349,11 +349,11 @@ export class QuickJsInstance {
       return converted === undefined ? 0 : this.#newLatin1(converted);
     }
     const text = answer.fromText(this.readText(values), this.#options.outside);
-    // Results of functions rarely have such characters; these are not worth a special path.
+    // Results of functions rarely have such characters, which do not justify a special path.
     return this.newText(text) ?? this.newPlainText(text.replace(NOT_PLAIN, "\ufffd"));
   }
 
-  /** Takes `steps` for work of the host, or stops the instance before that work is done. */
+  /** Charges `steps` for work of the host, or stops the instance before that work is done. */
   #charge(steps: number): void {
     const left = this.fuel - steps;
     this.#raw.refuel(Math.max(left, -1), this.#raw.overheadLeft());
@@ -364,11 +364,11 @@ export class QuickJsInstance {
 const FILLER = 0x61;
 /** Characters that {@link QuickJsInstance.newText} cannot bring in. */
 const NOT_PLAIN = /[\0\p{Surrogate}]/gu;
-/** The fields of a runtime that are looked through, and the value of the one that starts its collector, as an unsigned size. */
+/** Number of words of a runtime that are searched for the threshold of its collector, and the initial value of that threshold. */
 const RUNTIME_WORDS = 64;
 const COLLECT_FROM = 256 * 1024;
 
-/** A loop, since a call for each of four million words would take longer than everything else that a start of the engine does. */
+/** Uses a loop, because a call for each of four million words would take longer than all other work at the start of the engine. */
 function hasContents(words: Int32Array, page: number): boolean {
   const end = ((page + 1) * PAGE_BYTES) / 4;
   for (let at = (page * PAGE_BYTES) / 4; at < end; at += 1) if (words[at] !== 0) return true;

@@ -7,20 +7,20 @@ import { assert } from "../../../base/errors.ts";
 import { OP, PREFIXED, TYPE, ByteWriter, encodeUnsigned, skipOperands } from "./wasm-format.ts";
 import type { Reader } from "./wasm-format.ts";
 
-/** How many bytes a bulk memory instruction handles for one step, as a power of two. */
+/** Number of bytes that a bulk memory instruction handles per step, as a power of two. */
 const BULK_SHIFT = 7;
 
-/** No counter is ever set higher than this; see {@link Counters.callAsOverhead}. */
+/** Maximum value that a counter is set to; see {@link Counters.callAsOverhead}. */
 export const STEPS_MAX = 2 ** 29 - 1;
 
-/** Added to the fuel of a call that counts as overhead, as a power of two: it must not run out of fuel that it does not take. */
+/** Added to the fuel during a call that counts as overhead, as a power of two: the call must not run out of fuel. */
 export const LOAN_BITS = 30;
 
-/** Code written at the points of one counter. */
+/** Code that is inserted at the points of one counter. */
 interface Charges {
-  /** Takes one step, traps below zero. */
+  /** Subtracts one step, and traps below zero. */
   readonly step: readonly number[];
-  /** Takes the steps of a length that lies on the stack and stays there, by way of the local `scratch`. */
+  /** Subtracts the steps of a length that is on the stack and stays there. Uses the local `scratch`. */
   bulk(scratch: number): readonly number[];
 }
 
@@ -29,8 +29,8 @@ export interface Counters {
   readonly fuel: Charges;
   readonly overhead: Charges;
   /**
-   * The body of a function that calls `inner` with its own parameters and takes what that took as overhead. Meanwhile the fuel stands
-   * above {@link STEPS_MAX}; a call inside such a call gets no second loan.
+   * The body of a function that calls `inner` with its own parameters and subtracts the steps of that call from the overhead. During the
+   * call, the fuel is above {@link STEPS_MAX}; a call inside such a call adds nothing to the fuel again.
    */
   callAsOverhead(inner: number, parameters: number): readonly number[];
 }
@@ -104,7 +104,7 @@ export function meterFunction(body: Reader, plan: FunctionPlan): Uint8Array {
     locals += body.unsigned();
     body.skip(1);
   }
-  // One more local for every function is simpler than a first pass that finds the few which need it; the compiler drops it.
+  // One more local for every function is simpler than a first pass that finds the few that need it; the compiler drops it.
   out.unsigned(groups + 1);
   out.append(body.bytes.subarray(groupsFrom, body.at));
   out.byte(1, TYPE.i32);

@@ -2,15 +2,15 @@
  * Rewrites the engine's WASM module so that it counts its own steps.
  *
  * Guarantees:
- * - Every function entry and every turn of every loop takes one step; bulk memory instructions take one more per 128 bytes. Code
- *   between two such points is bounded by the size of the module, so steps bound time, also inside native loops that never check
- *   an interrupt handler.
+ * - Every function entry and every iteration of every loop takes one step; bulk memory instructions take one more per 128 bytes. The
+ *   size of the module limits the code between two such points, so steps limit time, even inside native loops that never check an
+ *   interrupt handler.
  * - When a counter falls below zero the instance traps. WASM has no way to catch a trap, so no guest code can.
- * - The same evaluation takes the same fuel on every machine and whatever was evaluated before. Steps whose number depends on the
- *   past (how the free list looks, which other entries are in the same hash chain) have a counter of their own, "overhead": it bounds them
- *   like fuel but is not reported.
+ * - The same evaluation takes the same fuel on every platform and after any earlier evaluations. Steps whose number depends on earlier
+ *   evaluations (through the state of the free list, or other entries in the same hash chain) have a counter of their own, "overhead",
+ *   which limits them like fuel but is not reported.
  *
- * The counters are globals of their own, out of reach of the module's memory: corrupted memory cannot refuel.
+ * The counters are globals outside the module's memory, so corrupted memory cannot change them.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import type { Section } from "./wasm-format.ts";
 /**
  * Functions that the rewriting adds and exports. (They are several times as fast as the interface of an exported global.)
  *
- * `refuel(fuel, overhead)` sets both counters, each to {@link STEPS_MAX} at most; `fuelLeft()` and `overheadLeft()` tell them.
+ * `refuel(fuel, overhead)` sets both counters, each to {@link STEPS_MAX} at most; `fuelLeft()` and `overheadLeft()` return them.
  */
 export interface MeterExports {
   refuel(fuel: number, overhead: number): void;
@@ -31,8 +31,8 @@ export interface MeterExports {
 }
 
 /**
- * Code that counts as overhead, by number of function: "call" covers everything from the entry of the function to its return, with
- * all that it calls; a list names loops of the function itself, by their number in its text from 1.
+ * Code that counts as overhead, by number of function: "call" covers everything from the entry of the function to its return, including
+ * all that it calls; a list contains loops of the function itself, numbered from 1 in the order of its code.
  */
 export type OverheadPoints = ReadonlyMap<number, "call" | readonly number[]>;
 
@@ -45,11 +45,11 @@ export function stepsLeft(fuelLeft: number): number {
 interface AddedFunction {
   readonly type: number;
   readonly body: ArrayLike<number>;
-  /** Under which it is exported, if it is. */
+  /** Name of the export, if it is exported. */
   readonly name?: keyof MeterExports;
 }
 
-/** The bodies of the module's own functions, and what comes behind them. */
+/** The bodies of the module's own functions, and the functions that are added after them. */
 interface Rewritten {
   readonly bodies: readonly ArrayLike<number>[];
   readonly added: readonly AddedFunction[];
@@ -115,7 +115,7 @@ function rewriteFunctions(sections: readonly Section[], overheadPoints: Overhead
     const overheadLoops = overhead === "call" ? [] : overhead;
     const body = meterFunction(code.slice(code.unsigned()), { counters, parameters, overheadLoops });
     if (overhead !== "call") return body;
-    // The function's number, which tables and calls know, goes to the one that keeps the accounts.
+    // The function that counts the call gets the original function's number, which tables and calls use.
     added.push({ type, body });
     return counters.callAsOverhead(firstAdded + added.length - 1, parameters);
   });
@@ -171,8 +171,8 @@ function countImportedFunctions(sections: readonly Section[]): number {
 }
 
 /**
- * A counter as an item of the section of globals. A new instance's start function runs before it can be set. The encoding of the
- * number is the signed one as well: its last byte is below 0x40.
+ * A counter as an item of the section of globals. Its initial value is the maximum, because an instance's start function runs before the
+ * counter can be set. The encoding of the number is also its signed encoding, because its last byte is below 0x40.
  */
 const MUTABLE = 1;
 const COUNTER = [TYPE.i32, MUTABLE, OP.i32Const, ...encodeUnsigned(STEPS_MAX), OP.end];

@@ -1,12 +1,12 @@
 /**
- * Lossless transfer of text into and out of the engine: NUL, lone surrogates and a leading byte order mark survive.
+ * Lossless transfer of text into and out of the engine, including NUL, lone surrogates and a leading byte order mark.
  *
  * `TextDecoder` would replace lone surrogates and drop the mark, so code units are copied one by one.
  *
  * @module
  */
 
-/** More arguments than this could overflow the stack of `String.fromCharCode`. */
+/** Maximum number of arguments of `String.fromCharCode`; more could overflow the stack. */
 const CHUNK = 4096;
 
 const encoder = new TextEncoder();
@@ -32,7 +32,7 @@ export function writeText(bytes: Uint8Array, at: number, text: string): boolean 
   return true;
 }
 
-/** Writes plain ASCII without NUL; returns the address behind it, or -1 when `text` is something else. */
+/** Writes plain ASCII without NUL; returns the address after it, or -1 if `text` is something else. */
 function writeAscii(bytes: Uint8Array, at: number, text: string): number {
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
@@ -50,7 +50,7 @@ export function readUnits(units: Uint8Array | Uint16Array, start = 0, end: numbe
   return parts.join("");
 }
 
-/** A plain list of arguments is spread two to three times as fast as a typed one. */
+/** Copies the units to a plain list, which is spread into arguments two to three times as fast as a typed one. */
 function fromUnits(units: Uint8Array | Uint16Array, from: number, to: number): string {
   const codes = new Array<number>(to - from);
   for (let at = from; at < to; at += 1) codes[at - from] = units[at]!;

@@ -1,5 +1,5 @@
 /**
- * The one file of the sandbox that needs the platform: it finds, reads and checks the engine.
+ * Finds, reads and checks the engine. This is the only file of the sandbox that depends on the platform.
  *
  * Node's file system is imported at run time, so that a browser can load this file too; there, the engine is fetched.
  *
@@ -10,8 +10,8 @@ import { assert } from "../../../base/errors.ts";
 const ENGINE = "@jitl/quickjs-wasmfile-release-sync/wasm";
 
 /**
- * SHA-256 of the engine. The layout of its values, the letters of its exports and the cost of every expression belong to this
- * very file.
+ * SHA-256 of the engine. The layout of its values, the letters of its exports and the cost of every expression are those of exactly this
+ * file.
  */
 export const ENGINE_DIGEST = "105c3bed22d457e43e3d1c3c1c6959fda62a8fe06f0fc8a985303c3a2be72232";
 

@@ -1,5 +1,5 @@
 /**
- * Reads and writes as much of the WebAssembly binary format as the meter needs.
+ * Reads and writes the parts of the WebAssembly binary format that the meter needs.
  *
  * The instruction table covers what the engine's module uses. An unknown opcode stops the rewriting, because a wrong length of one
  * instruction would shift all following ones.
@@ -42,7 +42,7 @@ export const OP = {
   prefix: 0xfc,
 } as const;
 
-/** Second byte after {@link OP}.prefix. */
+/** The second byte of instructions that begin with {@link OP}.prefix. */
 export const PREFIXED = { memoryCopy: 10, memoryFill: 11 } as const;
 
 /** Kinds of imports and exports. */
@@ -90,7 +90,7 @@ export class Reader {
     assert(this.at <= this.end, "the WASM module ends inside an item");
   }
 
-  /** A cursor over the next `length` bytes; this one moves behind them. */
+  /** Returns a cursor over the next `length` bytes, and moves this one past them. */
   slice(length: number): Reader {
     const from = this.at;
     this.skip(length);
@@ -121,7 +121,7 @@ export class ByteWriter {
     this.#length += values.length;
   }
 
-  /** The bytes so far, behind their length, as the format requires for sections and function bodies. */
+  /** Appends the length of `part` and its bytes, as the format requires for sections and function bodies. */
   appendSized(part: ByteWriter): void {
     this.unsigned(part.#length);
     this.append(part.bytes());

@@ -1,6 +1,6 @@
 /**
- * As much of the WebAssembly interface as the sandbox uses. TypeScript has it in its library for browsers only, which would bring
- * `window` and its kin into every file.
+ * The parts of the WebAssembly interface that the sandbox uses. TypeScript declares it only in its library for browsers, which would also
+ * declare `window` and other browser globals in every file.
  */
 declare namespace WebAssembly {
   class Module {

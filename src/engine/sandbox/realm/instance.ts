@@ -16,7 +16,7 @@ import { chargeOf, EVALUATION_FUEL, FREE_TEXT_MAX, inputAllowance, InputTooDear,
 import type { InputCost } from "./price.ts";
 import { EXPRESSION_FILE, functionSource, probeSource } from "../source.ts";
 
-/** Input of one evaluation: the value, its surroundings, and how many steps it may take and bytes of JSON it may answer. */
+/** Input of one evaluation: the value, its surroundings, and its limits: steps, and bytes of JSON in the result. */
 export interface Evaluation {
   readonly value: unknown;
   readonly valueExists: boolean;
@@ -50,13 +50,13 @@ interface CachedContext {
   readonly cost: InputCost;
 }
 
-/** JSON text of contexts that an instance keeps, in characters. Inside the engine it is several times as large. */
+/** Maximum JSON text of the contexts that an instance keeps, in characters. Inside the engine, contexts are several times as large. */
 const CACHED_CONTEXTS_MAX = 512 * 1024;
 
-/** Expressions that an instance keeps. */
+/** Maximum number of expressions that an instance keeps. */
 const LOADED_MAX = 1000;
 
-/** Enough to turn any error into text that does not resist. */
+/** Fuel for converting an error to text, which is enough unless the error is hostile. */
 const DESCRIBE_FUEL = 100_000;
 
 const NO_STEPS: Steps = { fuel: 0, overhead: 0 };
@@ -77,7 +77,7 @@ export class Instance {
   #charged = 0;
   #contextCharged = 0;
   #inputLength = 0;
-  /** True while the steps since the last refuel are those of the evaluation. Otherwise they are the host's, of earlier evaluations too. */
+  /** True while the steps since the last refuel belong to the evaluation. Otherwise, they belong to the host or to earlier evaluations. */
   #paying = false;
 
   constructor(options: QuickJsInstanceOptions, image: RealmImage) {
@@ -90,7 +90,7 @@ export class Instance {
     return this.#used;
   }
 
-  /** The outcome of an evaluation that was over when the instance stopped: reading the message of its error hit a limit. */
+  /** The outcome of an evaluation that had ended when the instance stopped, because reading the message of its error hit a limit. */
   get fallback(): EvaluationOutcome | undefined {
     return this.#fallback;
   }
@@ -104,7 +104,7 @@ export class Instance {
     return { reason: byData ? "input" : found, fuel: byData ? 0 : taken.fuel, charged, inputLength: this.#inputLength };
   }
 
-  /** Compiles the expression, without running anything of it. */
+  /** Compiles the expression without running it. */
   compile(expression: CheckedExpression, fuel: number): Compilation {
     const { engine } = this;
     engine.refuel(fuel);
@@ -167,7 +167,7 @@ export class Instance {
     this.engine.refuel(fuel);
   }
 
-  /** From now on the engine works for the host, on fuel that was charged before. */
+  /** From now on, the engine works for the host, with fuel that is not charged. */
   #host(): void {
     this.#settle();
     this.engine.refuel(HOST_FUEL);
@@ -183,9 +183,10 @@ export class Instance {
   }
 
   /**
-   * Brings in data of `length` code units of JSON: for no more than its fair price, and the rest of the evaluation.
+   * Loads data of `length` code units of JSON. That may take the steps that are allowed for this length, but not more than the evaluation
+   * has left.
    *
-   * @throws InputTooDear, or a trap of the engine, when that does not do.
+   * @throws InputTooDear, or a trap of the engine, when that is not enough.
    */
   #bringIn(length: number, make: () => Handle): { readonly handle: Handle; readonly cost: InputCost } {
     const { engine } = this;
@@ -204,7 +205,7 @@ export class Instance {
     return { handle, cost: { steps, charged: chargeOf(taken) + length } };
   }
 
-  /** Reads what the expression returned, on the rest of its fuel. */
+  /** Reads the result of the expression, with the rest of its fuel. */
   #readOutcome(result: Handle, resultBytes: number): Priced {
     const { engine } = this;
     const kind = engine.kind(result);
@@ -270,7 +271,7 @@ export class Instance {
     return this.#checked(JSON.parse(text), { fuel, resultBytes });
   }
 
-  /** Refuses a result whose JSON text is too long. A code unit takes at most six bytes there, so that most texts need no count. */
+  /** Refuses a result whose JSON text is too long. A code unit takes at most six bytes there, so most texts need not be measured. */
   #checked(value: unknown, { fuel, resultBytes }: { fuel: number; resultBytes: number }): Priced {
     if (typeof value === "string" && value.length * 6 + 2 <= resultBytes) return this.#value(value, fuel);
     if (new TextEncoder().encode(JSON.stringify(value)).length <= resultBytes) return this.#value(value, fuel);
@@ -282,7 +283,7 @@ export class Instance {
     return this.engine.readText(text);
   }
 
-  /** Name, message and place of what an exception threw. `fallback` is the outcome if that cannot be found out. */
+  /** Returns the name, message and stack of the value that was thrown. `fallback` is the outcome if reading them hits a limit. */
   #describe(exception: Handle, fallback?: EvaluationOutcome): Thrown {
     const { engine } = this;
     this.#fallback = fallback;
@@ -308,7 +309,7 @@ export class Instance {
     return this.#chargedValue(jsonOf("value", value));
   }
 
-  /** The shared values of the engine must not be freed. */
+  /** Frees a value, except the shared values of the engine, which must not be freed. */
   #freeValue(value: Handle): void {
     const { engine } = this;
     if (value !== engine.true && value !== engine.false && value !== engine.null && value !== engine.undefined) engine.free(value);
@@ -354,7 +355,7 @@ export class Instance {
     return handle;
   }
 
-  /** A context that is already present leaves as little for the expression as one that is brought in. */
+  /** Charges for a context that is already present, so that the expression has the same steps left as if the context were loaded. */
   #payContext({ base, cost }: CachedContext): Handle {
     this.#stepsLeft -= cost.steps;
     this.#contextCharged = cost.charged;

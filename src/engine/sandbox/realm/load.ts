@@ -13,7 +13,7 @@ let metered: Promise<WebAssembly.Module> | undefined;
 const images = new Map<number, RealmImage>();
 
 /**
- * The engine, metered and with its realm, for a stack of `stackBytes`.
+ * Returns the metered engine with its realm, for a stack of `stackBytes`.
  *
  * Metering and booting take tens of milliseconds each, so both are done once per process.
  */

@@ -6,14 +6,14 @@
 import type { Steps } from "../quickjs/engine.ts";
 
 /**
- * Steps of one evaluation with everything that the host does for it, as a multiple of its fuel: at the default fuel 9.6 million, that is
- * less than 50 ms. The cost of the value and the context reduces the budget of the expression.
+ * Steps of one evaluation, including the host's work for it, as a multiple of its fuel: 9.6 million with the default fuel, which take less
+ * than 50 ms. The cost of the value and the context reduces the budget of the expression.
  */
 export const STEPS_PER_FUEL = 2.4;
 
 /**
- * Steps for bringing in data, besides those for each code unit of its JSON text: three times what the dearest data needs, which are
- * short lists in a list. Keys that fall into one chain of a table would need the square of their number.
+ * Steps that are allowed for loading data, in addition to those for each code unit of its JSON text: three times as many as the most
+ * expensive data needs, which is short lists in a list. Keys in the same chain of a hash table would need the square of their number.
  */
 const INPUT_BASE = { fuel: 100_000, overhead: 100_000 };
 const INPUT_PER_UNIT = { fuel: 128, overhead: 40 };
@@ -32,12 +32,12 @@ export const EVALUATION_FUEL = 500;
 export const RESULT_UNIT_FUEL = 4;
 
 /**
- * Cost of a stopped evaluation beyond its steps, besides compiling its expression again: its instance has to be replaced, which
- * takes about as long as so many steps. Otherwise an expression that stops at once could do so a thousand times for one object.
+ * Cost of a stopped evaluation in addition to its steps and to compiling its expression again: its instance must be replaced, which
+ * takes about as long as this many steps. Otherwise, an expression that stops at once could do so a thousand times for one object.
  */
 const REPLACEMENT_FUEL = 1_000_000;
 
-/** Price of one MiB that an engine grows by, which the machine has to find and clear: half a millisecond. */
+/** Price of each MiB that an engine grows by: half a millisecond for allocating and clearing it. */
 const GROWTH_FUEL_PER_MIB = 128_000;
 
 /** Price of replacing an engine that grew by this many bytes. */
@@ -45,11 +45,11 @@ export function replacementFuel(grownBytes: number): number {
   return REPLACEMENT_FUEL + (GROWTH_FUEL_PER_MIB / (1024 * 1024)) * grownBytes;
 }
 
-/** Cost of bringing in a value. */
+/** Cost of loading a value or a context. */
 export interface InputCost {
-  /** Of both counters together. */
+  /** Steps of both counters together. */
   readonly steps: number;
-  /** The same for the same input, whatever ran before. */
+  /** Price of the steps, which is the same for the same input, regardless of earlier evaluations. */
   readonly charged: number;
 }
 
@@ -61,7 +61,7 @@ export function chargeOf({ fuel, overhead }: Steps): number {
   return Math.max(fuel, overhead - OVERHEAD_FREE);
 }
 
-/** Overhead that costs nothing. */
+/** Overhead that is not charged. */
 const OVERHEAD_FREE = 5_000;
 
 /** Code units of a text whose cost is part of the price of an evaluation. */

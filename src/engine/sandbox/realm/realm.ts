@@ -7,7 +7,7 @@ import { realmSource } from "./realm-source.ts";
 export interface RealmTools {
   /** JSON text → value. */
   readonly parse: Handle;
-  /** Value → JSON text, or undefined where there is none. */
+  /** Value → JSON text, or undefined if there is none. */
   readonly stringify: Handle;
   /** JSON text → deeply frozen value. */
   readonly freezeParsed: Handle;
@@ -17,13 +17,13 @@ export interface RealmTools {
   readonly describe: Handle;
 }
 
-/** An instance whose realm is ready for expressions, at rest: the starting point of every further one. */
+/** An instance at rest whose realm is ready for expressions: the starting point of all others. */
 export interface RealmImage {
   readonly snapshot: Snapshot;
   readonly tools: RealmTools;
 }
 
-/** Shown in stack traces for the realm's own functions. */
+/** The file name of the realm's own functions in stack traces. */
 const REALM_FILE = "builtin";
 
 /** Boots an instance and makes its realm the scope of expressions. */

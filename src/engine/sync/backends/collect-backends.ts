@@ -17,7 +17,7 @@ import type { Tracked } from "../run/reconcile.ts";
 import type { BackendsSeen, Completeness, CountedSlices } from "./decide-backends.ts";
 import { isAsMade } from "./plan-made-slices.ts";
 
-/** What is known of one Service on both sides. */
+/** The known state of one Service on both sides. */
 export interface KnownBackends {
   readonly service: ObjectKey;
   /** Host key of the copy of Endpoints; undefined when the namespace is not mapped. */
@@ -27,9 +27,9 @@ export interface KnownBackends {
   readonly slices: Tracked;
   readonly tenantSlices: readonly ObjectKey[];
   readonly hostSlices: readonly ObjectKey[];
-  /** A slice as the host has shown it, whatever was answered since. */
+  /** Returns a slice as the host's cache has it, regardless of the answers to later writes. */
   shown(hostKey: ObjectKey): KubeObject | undefined;
-  /** A slice of the tenant translates to this host key. */
+  /** Reports whether a tenant slice translates to this host key. */
   isClaimed(hostKey: ObjectKey): boolean;
   readonly services: {
     readonly tenant: KubeObject | undefined;
@@ -38,7 +38,7 @@ export interface KnownBackends {
   };
 }
 
-/** What is decided from, and the objects behind it. */
+/** The state that a decision is based on, and the objects behind it. */
 export interface CollectedBackends {
   readonly service: ObjectKey;
   readonly seen: Omit<BackendsSeen, "mirrorWaited" | "copyWaited" | "othersWaited">;
@@ -46,26 +46,26 @@ export interface CollectedBackends {
   readonly hostService: ObjectKey | undefined;
   /** Our copy of Endpoints. */
   readonly copy: Endpoints | undefined;
-  /** Endpoints that are not our copy stand in its place. */
+  /** True if Endpoints that are not our copy are in its place. */
   readonly isTaken: boolean;
-  /** The copies of the tenant's slices that count as such, as the host shows them. */
+  /** The copies of the tenant's slices that are counted, as the host shows them. */
   readonly copies: readonly EndpointSlice[];
-  /** Slices of another syncer beside the host Service. */
+  /** Slices of another syncer for the host Service. */
   readonly others: readonly EndpointSlice[];
-  /** Slices that we have made of Endpoints of this Service, in any order. */
+  /** Slices that we made from Endpoints of this Service, in any order. */
   readonly made: readonly EndpointSlice[];
-  /** Slices that the host's mirror has made of our copy. */
+  /** Slices that the host's mirror made from our copy. */
   readonly mirrored: readonly EndpointSlice[];
-  /** The copy is to be another one in a moment: what others have written into it is undone, or taken over. */
+  /** Reports whether other writers have changed the copy: it is about to change again, because the edit is undone or flows back. */
   readonly isEdited: () => boolean;
-  /** The slices that should be made of the copy. */
+  /** Returns the slices that should be made from the copy. */
   readonly desired: () => readonly EndpointSlice[];
 }
 
-/** A mirror takes so many addresses of one subset. Source: `--mirroring-max-endpoints-per-subset` of kube-controller-manager. */
+/** Maximum number of addresses of a subset in a mirror. Source: `--mirroring-max-endpoints-per-subset` of kube-controller-manager. */
 const MIRRORED_MAX = 1_000;
 
-/** Longer is no name of a Service, and no value of the label by which a slice says whose it is. */
+/** Maximum length of the name of a Service, and of the value of the label with which a slice names its Service. */
 const SERVICE_NAME_MAX = 63;
 
 /** Collects the known state that a decision is based on, in time linear in the slices of the Service. */
@@ -119,7 +119,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   };
 }
 
-/** A tenant slice has the name, or something that was not made of this copy stands there. */
+/** Reports whether a tenant slice has the name, or a host slice that was not made from this copy. */
 function isTaken(known: KnownBackends, name: string, copy: Endpoints): boolean {
   const { hostKey, slices, isClaimed } = known;
   const place = { namespace: hostKey?.namespace ?? "", name };
@@ -128,7 +128,7 @@ function isTaken(known: KnownBackends, name: string, copy: Endpoints): boolean {
   return there !== undefined && !isMade(known, there as EndpointSlice, copy);
 }
 
-/** We have made the slice for this Service: by its marks, or by its name where others have taken all marks away. */
+/** Reports whether we made the slice for this Service: by its markers, or by its name if other writers have removed all markers. */
 function isMade(known: KnownBackends, slice: EndpointSlice, copy: Endpoints | undefined): boolean {
   if (madeFor(known, slice) !== undefined) return true;
   const { rules } = known.slices;
@@ -137,7 +137,7 @@ function isMade(known: KnownBackends, slice: EndpointSlice, copy: Endpoints | un
   return endpointsBehind(rules.translator.markerPrefix, slice) === undefined && copyNameIn(slice) === copy.metadata.name;
 }
 
-/** The marks by which we have made a slice for this Service, wherever it stands. */
+/** Returns the markers of a slice that we made for this Service, wherever it is; undefined for other slices. */
 function madeFor({ service, slices: { rules } }: KnownBackends, slice: KubeObject): CopySource | undefined {
   const source = madeFrom(rules.translator.markerPrefix, slice);
   return source !== undefined && sameKey(source, service) && whose(rules, source) === "ours" ? source : undefined;
@@ -145,7 +145,7 @@ function madeFor({ service, slices: { rules } }: KnownBackends, slice: KubeObjec
 
 const NO_SUBSETS: readonly EndpointSubset[] = [];
 
-/** A cache keeps the list from one version to the next if it does not change. */
+/** Remembered, because a cache keeps an unchanged list from one version to the next. */
 const viewOf = remembered((subsets: readonly EndpointSubset[]) => viewOfEndpoints({ subsets } as unknown as Endpoints));
 
 function seenEndpoints({ service, endpoints: { rules, tenant }, services }: KnownBackends): BackendsSeen["endpoints"] {
@@ -170,7 +170,7 @@ export function aroundOf({ tenant, host, ownsHost }: KnownBackends["services"]):
   };
 }
 
-/** Both ask for it again and again: whether there are addresses at all, and of which families. */
+/** Summary of the addresses: whether there are any, and their families. Remembered, because every decision needs it. */
 const summaryOf = remembered((subsets: readonly EndpointSubset[]) => {
   const addresses = subsets.flatMap(({ addresses: ready, notReadyAddresses }) => [...(ready ?? []), ...(notReadyAddresses ?? [])]);
   const families = new Set(addresses.map(({ ip }) => (typeof ip === "string" && ip.includes(":") ? "IPv6" : "IPv4")));
@@ -195,13 +195,13 @@ function countTenant(
     const slice = slices.tenant.get(key) as EndpointSlice | undefined;
     const controller = slice && controllerOf(slice);
     if (slice === undefined || slice.metadata.deletionTimestamp) continue;
-    // What a mirror made of Endpoints says nothing of its own.
+    // Slices that a mirror made from Endpoints contain nothing of their own.
     if (controller === MIRROR) {
       mirroredInTenant = true;
       mirroredStands ||= copyOf(known, slice) !== undefined;
       continue;
     }
-    // One that gets no copy, a paused one for example, is not waited for.
+    // A slice that gets no copy, for example a paused one, is not counted, so that nothing waits for it.
     if (controller === undefined && decideCopy(slices.rules, key, slice, around).action !== "copy") continue;
     const counted: { count: number; copied: number } = controller === undefined ? own : derived;
     counted.count += 1;
@@ -216,7 +216,7 @@ function countTenant(
   return { own: own satisfies CountedSlices, derived, mirroredInTenant, mirroredStands, copies };
 }
 
-/** The copy of a slice, or of an earlier one of its name. One that goes or one that still backs another Service is none. */
+/** Returns the copy of a slice, or of an earlier slice with its name, unless it is being deleted or still belongs to another Service. */
 function copyOf(
   { slices: { rules }, shown, hostService }: KnownBackends,
   slice: EndpointSlice,
@@ -230,7 +230,7 @@ function copyOf(
   return { object: copy as EndpointSlice, isOfThisLife: known.uid === (slice.metadata.uid ?? "") };
 }
 
-/** What a slice of the host says that never changes: it is asked for once for each slice of the Service. */
+/** Facts about a version of a host slice. Remembered, because each decision needs them for each slice of the Service. */
 const backing = new WeakMap<KubeObject, Backing>();
 
 interface Backing {
@@ -252,18 +252,18 @@ function comparedWith(rules: Rules, made: readonly EndpointSlice[], desired: rea
   return desired.length === made.length && desired.every(isThere) ? "equal" : "behind";
 }
 
-/** What a mirror has made of the copy of this Service's Endpoints, and not of another's in the same place. */
+/** Reports whether a mirror made the slice from the copy of this Service's Endpoints, and not from other Endpoints in the same place. */
 function isMirrored({ service, hostKey, slices: { rules } }: KnownBackends, slice: EndpointSlice): boolean {
   if (slice.metadata.labels?.[SLICE_MANAGER] !== MIRROR || slice.metadata.deletionTimestamp) return false;
   const source = endpointsBehind(rules.translator.markerPrefix, slice);
   if (source === undefined || !sameKey(source, service) || whose(rules, source) !== "ours") return false;
-  // Other Endpoints can have inherited our marks, or say that they are the copy themselves, and a mirror hands that on.
+  // Other Endpoints can have inherited our markers, or claim to be the copy, and a mirror passes that on.
   const told = serviceOfSlice(slice);
   const isPlace = (key: ObjectKey) => hostKey !== undefined && sameKey(key, hostKey);
   return told !== undefined && isPlace(told) && isPlace({ namespace: source.hostNamespace, name: source.hostName });
 }
 
-/** Another syncer of this host has written the slice. One with the markers of another kind, taken over from Endpoints for example, is none. */
+/** Reports whether another syncer on this host wrote the slice. One with markers of another kind, such as Endpoints, does not count. */
 function isAnothers({ slices, hostService }: KnownBackends, slice: EndpointSlice): boolean {
   const service = serviceOfSlice(slice);
   if (hostService === undefined || service === undefined || !sameKey(service, hostService)) return false;
@@ -271,7 +271,7 @@ function isAnothers({ slices, hostService }: KnownBackends, slice: EndpointSlice
   return ourMarkers(slices.rules, slice, ENDPOINT_SLICES) === undefined && !isMarkedAsOther(ENDPOINT_SLICES, slice);
 }
 
-/** Readers need not see from them what takes no traffic. */
+/** Compares the slices of another syncer with the copy. They need not show endpoints that take no traffic. */
 function toldByOthers(copy: Endpoints | undefined, theirs: readonly EndpointSlice[]): Completeness {
   if (theirs.length === 0) return "none";
   const seen = viewOfSlices(theirs);
@@ -280,7 +280,7 @@ function toldByOthers(copy: Endpoints | undefined, theirs: readonly EndpointSlic
     : "behind";
 }
 
-/** Slices of a mirror show what the copy says. Asked with every change, also of annotations alone. */
+/** Reports whether the slices of a mirror show all of the copy. Remembered, because every change asks, even one of annotations alone. */
 function isMirroredFully({ subsets = NO_SUBSETS }: Endpoints, mirrored: readonly EndpointSlice[]): boolean {
   const lists = mirrored.flatMap(({ addressType, endpoints, ports }) => [addressType, endpoints, ports]);
   const known = lastMirrored.get(subsets);

@@ -5,18 +5,18 @@
  * @module
  */
 
-/** What a cluster's own controller has made of Endpoints, or what we have: none at all, not what the Endpoints say, or exactly that. */
+/** State of the slices that one writer made for Endpoints: there are none, they differ from the Endpoints, or they match them. */
 export type Completeness = "none" | "behind" | "equal";
 
-/** Slices of the tenant of one kind, and how many of them have a copy on the host that is theirs. */
+/** Number of tenant slices of one origin, and of those with their own copy on the host. */
 export interface CountedSlices {
   readonly count: number;
   readonly copied: number;
 }
 
-/** What both clusters show of the backends of one Service. */
+/** State of the backends of one Service in both clusters. */
 export interface BackendsSeen {
-  /** The tenant's Endpoints; undefined when there are none, or when they go. */
+  /** The tenant's Endpoints; undefined if there are none, or if they are being deleted. */
   readonly endpoints:
     | {
         readonly filled: boolean;
@@ -26,64 +26,64 @@ export interface BackendsSeen {
         readonly paused: boolean;
       }
     | undefined;
-  /** The tenant's mirror has made slices of the Endpoints: its readers see them beside what was made of Pods. */
+  /** The tenant's mirror has made slices from the Endpoints: its readers see them in addition to slices made from Pods. */
   readonly mirroredInTenant: boolean;
-  /** Another setting has copied one of these, and the copy still stands. */
+  /** One of these was copied under another setting, and the copy still exists. */
   readonly mirroredStands: boolean;
   /** The host has a Service of that name. Without one there are no readers, and a mirror makes no slices. */
   readonly served: boolean;
-  /** Patches of Endpoints are configured: what they say is wanted on the host. */
+  /** Patches of Endpoints are configured: their results are wanted on the host. */
   readonly patched: boolean;
   /** Slices that users and operators have written in the tenant. */
   readonly own: CountedSlices;
-  /** Slices that the tenant's cluster has made of Pods. */
+  /** Slices that the tenant's cluster has made from Pods. */
   readonly derived: CountedSlices & {
     readonly filled: boolean;
     readonly families: ReadonlySet<string>;
-    /** How many have a copy, be it one of an earlier slice of the name. */
+    /** Number of those that have a copy, even if it is of an earlier slice with the name. */
     readonly standing: number;
   };
-  /** Our copy of Endpoints. `large`: a mirror would leave some of its addresses out. */
+  /** Our copy of Endpoints. `large`: a mirror would omit some of its addresses. */
   readonly copy: { readonly skipsMirror: boolean; readonly filled: boolean; readonly large: boolean } | undefined;
-  /** What the host's mirror has made of the copy. */
+  /** State of the slices that the host's mirror made from the copy. */
   readonly mirror: Completeness;
-  /** What we have made of the copy, by what our writes were answered. */
+  /** State of the slices that we made from the copy, according to the answers to our writes. */
   readonly made: Completeness;
-  /** That all of it is there is shown by the host itself: an answer can be false. */
+  /** The host's cache shows all slices that should be made: an answer can be false. */
   readonly madeShown: boolean;
-  /** What slices of another syncer beside the host Service say of the copy; "equal" when they show all that takes traffic. */
+  /** State of another syncer's slices for the host Service, compared with the copy; "equal" if they show all that takes traffic. */
   readonly others: Completeness;
-  /** They have had their time to show it. */
+  /** The time is over in which these slices should show it. */
   readonly othersWaited: boolean;
-  /** The host's mirror has had its time for this copy, or is known not to work at all. */
+  /** The time is over in which the host's mirror should make slices from this copy, or the mirror is known not to work at all. */
   readonly mirrorWaited: boolean;
-  /** A copy that is to be made again had its time, and does not stand. */
+  /** The time is over in which the copy should be recreated, and it does not exist. */
   readonly copyWaited: boolean;
 }
 
-/** Who tells readers on the host. */
+/** The objects from which readers on the host get the backends. */
 export type Teller = "copies" | "mirror" | "made" | "others" | "none";
 
-/** What follows for each kind of object of the Service. */
+/** The result for each kind of object of the Service. */
 export interface BackendsDecision {
   readonly teller: Teller;
-  /** Slices that the tenant's cluster has made of Pods are copied. Those of its mirror never are, those of users always. */
+  /** Slices that the tenant's cluster has made from Pods are copied. Those of its mirror never are, those of users always. */
   readonly copiesDerived: boolean;
-  /** Copies of slices of the tenant's mirror are left as they are, like the paused Endpoints that these were made of. */
+  /** Copies of slices of the tenant's mirror are left as they are, like the paused Endpoints from which these were made. */
   readonly keepsMirrored?: boolean;
-  /** Copies of slices that are gone, or that are no source, may go: what took their place is seen. */
+  /** Copies of slices that are gone, or that are no source, may be deleted: readers see their replacement. */
   readonly releasesSlices: boolean;
-  /** The copy of Endpoints that are gone may go: what took their place is seen. */
+  /** The copy of Endpoints that are gone may be deleted: readers see its replacement. */
   readonly releasesCopy: boolean;
-  /** The copy of Endpoints keeps the host's mirror away; where there is none yet, the one that is made next does from its first moment. */
+  /** The copy of Endpoints disables the host's mirror. If there is no copy yet, the next one is created with the label that does this. */
   readonly skipsMirror: boolean;
-  /** What is made of the copy is kept current. */
+  /** Slices are made from the copy and kept up to date. */
   readonly makes: boolean;
-  /** What was made goes. */
+  /** Made slices are deleted. */
   readonly dropsMade: boolean;
-  /** What a mirror has left behind that does not work any more goes. */
+  /** Slices that a mirror has left behind are deleted. */
   readonly dropsMirrored: boolean;
-  /** The host's mirror may still be about to make slices of the copy. */
+  /** The host's mirror may still be about to make slices from the copy. */
   readonly waitsForMirror: boolean;
 }
 
@@ -100,7 +100,7 @@ export function decideBackends(seen: BackendsSeen): BackendsDecision {
   return withoutSource(seen);
 }
 
-/** Copies of slices beside a copy of Endpoints that is left as it is, paused for example: nothing need show what they do. */
+/** Reports whether copies of slices exist beside a copy of Endpoints that is left as it is, for example because it is paused. */
 function isLeftAlone(seen: BackendsSeen): boolean {
   return seen.endpoints?.wanted === false && (seen.derived.standing > 0 || keepsMirrored(seen));
 }
@@ -120,7 +120,7 @@ export function tellerOfLeft({
   return made === "equal" && madeShown ? "made" : undefined;
 }
 
-/** All that readers see stays. */
+/** Keeps everything that readers see. */
 function leaveAlone(seen: BackendsSeen, { skipsMirror }: NonNullable<BackendsSeen["copy"]>): BackendsDecision {
   const complete = isCopied(seen);
   return {
@@ -130,19 +130,19 @@ function leaveAlone(seen: BackendsSeen, { skipsMirror }: NonNullable<BackendsSee
   };
 }
 
-/** Reports whether the slices that the tenant's cluster has made of Pods are the source, and not the Endpoints beside them. */
+/** Reports whether the slices that the tenant's cluster has made from Pods are the source, and not the Endpoints beside them. */
 function fromSlices({ endpoints, derived, patched, copy }: BackendsSeen): boolean {
   if (derived.count === 0) return false;
   if (endpoints === undefined) return true;
-  // Those that are paused are left as they are, and so is what readers see of them.
+  // Paused Endpoints are left as they are, and so are the slices from which readers see them.
   if (!endpoints.wanted) return copy === undefined;
   if (endpoints.overCapacity) return true;
   if (!endpoints.filled) return derived.filled;
-  // Endpoints follow Pods one by one with slices: what was the source stays it, or a family would be lost with every change.
+  // Endpoints and slices follow Pods one after the other: the source stays the same, or a family would be lost with every change.
   return !patched && (derived.copied > 0 || [...derived.families].some((family) => !endpoints.families.has(family)));
 }
 
-/** Endpoints that the tenant's mirror takes for written by hand, and slices of Pods that a Service without selector has kept. */
+/** Reports whether the tenant's mirror treats the Endpoints as written by users: slices of Pods are from an earlier selector. */
 function isToldBeside({ endpoints, mirroredInTenant }: BackendsSeen): boolean {
   return mirroredInTenant && endpoints?.wanted === true && endpoints.filled;
 }
@@ -161,7 +161,7 @@ function tellBySlices(seen: BackendsSeen): BackendsDecision {
     releasesSlices: complete,
     releasesCopy: complete,
     skipsMirror,
-    // What stands until then must not go stale.
+    // Made slices that exist until then must not become stale.
     makes: !complete && seen.made !== "none",
     dropsMade: complete && seen.made !== "none",
     dropsMirrored: complete && seen.copy?.skipsMirror === true && seen.mirror !== "none",
@@ -178,10 +178,10 @@ const FROM_ENDPOINTS = { copiesDerived: false, releasesCopy: true, dropsMade: fa
 function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
   const { copy, mirror, made, own } = seen;
   const released = own.copied >= own.count;
-  // A copy whose slices we shall make anyway is born with the label.
+  // If we will make the slices anyway, the copy is created with the label.
   if (copy === undefined) {
     const skipsMirror = ((seen.served && seen.mirrorWaited) || made !== "none") && seen.others === "none";
-    // What was made of the copy before is told on until there is another one.
+    // Slices that were made from the earlier copy stay until there is another copy, for a limited time.
     const dropsMade = made !== "none" && seen.copyWaited;
     return { ...FROM_ENDPOINTS, teller: "none", releasesSlices: false, skipsMirror, makes: false, dropsMade };
   }
@@ -191,7 +191,7 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
       dropsMade: made !== "none",
       dropsMirrored: seen.others === "equal" && copy.skipsMirror && mirror !== "none",
     };
-  // Of a copy without addresses there is nothing to make, and what was made of it before is wrong.
+  // A copy without addresses needs no slices, and slices that were made from it before are wrong.
   const seenByMirror = mirror === "equal" || (mirror === "none" && (!copy.filled || !seen.served));
   if (copy.skipsMirror || made !== "none" || (!seenByMirror && (copy.large || seen.mirrorWaited))) {
     const equal = (made === "equal" && seen.madeShown) || (made === "none" && !copy.filled);
@@ -214,25 +214,28 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
   };
 }
 
-/** Beside slices of another syncer none are made. What stands goes once theirs show the same, and comes back only where they do not for a while. */
+/**
+ * Reports whether the slices of another syncer are enough, so that none are made. Made slices are deleted once the other ones show the same
+ * backends, and are made again only if the other ones lack some for a while.
+ */
 function isLeftToOthers({ others, othersWaited, made }: BackendsSeen, copy: NonNullable<BackendsSeen["copy"]>): boolean {
   if (others !== "behind") return others === "equal";
   return made === "none" && !(copy.skipsMirror && copy.filled && othersWaited);
 }
 
-/** Users' slices alone, or nothing; Endpoints that are not copied have no say. */
+/** Decides for a Service that has only users' slices, or nothing. Endpoints that are not copied are ignored. */
 function withoutSource(seen: BackendsSeen): BackendsDecision {
-  // Beside Endpoints that are left as they are, what was made of the same Pods says nothing more.
+  // Slices that were made from the same Pods add nothing to Endpoints that are left as they are.
   const copiesDerived = seen.endpoints === undefined;
   const complete = copiesDerived ? isCopied(seen) : seen.own.copied >= seen.own.count;
   return {
     teller: seen.own.count > 0 ? "copies" : "none",
     copiesDerived,
-    // A copy of Endpoints that are gone goes first, for which the tenant is asked once more: they may only be missing in a list.
+    // The copy of Endpoints that are gone is deleted first, after a live read in the tenant: a list may have omitted them.
     releasesSlices: complete && !(copiesDerived && seen.copy?.filled === true),
     releasesCopy: complete,
     skipsMirror: seen.copy?.skipsMirror === true,
-    // A copy that is left as it is, paused for example, goes on being seen.
+    // Readers still see a copy that is left as it is, for example because it is paused.
     makes: seen.copy?.skipsMirror === true,
     dropsMade: seen.copy === undefined && seen.made !== "none",
     dropsMirrored: false,

@@ -1,10 +1,10 @@
 /**
  * Undoes `backends: auto` when it no longer applies, because slices that were made from Endpoints would go stale. First, the label that
  * disables the host's mirror is removed; then the made slices are removed, once the mirror or copies of the tenant's slices show the same
- * backends. If only Endpoints are copied, a list at the start shows what was made, also of copies that have no label: a copy gets it only after
- * its slices were made, and a process can end in between. The list lacks a slice that an earlier process has requested and that the host
- * creates only now. So copies of which something was made keep the label, with the value "false", until no such request can be under way, and
- * what was made is then listed once more.
+ * backends. If only Endpoints are copied, a list at the start shows the made slices, even those of copies without the label: a copy gets
+ * the label only after its slices were made, and a process can end in between. The list lacks a slice that an earlier process has requested
+ * and that the host creates only later. So copies with made slices keep the label, with the value "false", until no such request can be in
+ * progress; then the made slices are listed once more.
  *
  * @module
  */
@@ -26,50 +26,50 @@ import { removalOfSlices } from "./left-slices.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
 import { syncId } from "../state/sync-id.ts";
 
-/** The id of the work in the queue. */
+/** Queue id of this work. */
 export const HAND_BACK = "hand-back";
 
-/** See the module comment. */
+/** Undoes `backends: auto` when it no longer applies. */
 export interface HandBack extends BackendsObserver {
-  /** A slice of the host has come or changed, where these are synced: what was made can be seen later than all else. */
+  /** Called when a host slice appears or changes, if slices are synced: made slices can be seen later than all other objects. */
   saw(slice: KubeObject): void;
-  /** Does what can be done now. Returns after how many milliseconds to go on, if anything is left. @throws API_… when the host cannot answer. */
+  /** Does what is possible now. Returns the delay before the next run, if anything is left. @throws API_… when the host cannot answer. */
   run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }>;
 }
 
-/** What it works with. */
+/** Dependencies of this work. */
 export interface HandBackOptions {
-  /** Those of Endpoints. */
+  /** The rules of Endpoints. */
   readonly rules: Rules;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Slices of the host, where they are synced: what was made is among them. */
+  /** Returns the slices of the host, including made slices; undefined if slices are not synced. */
   readonly slices?: (() => readonly KubeObject[]) | undefined;
   enqueue(id: string): void;
 }
 
-/** A mirror is asked for so long after the label went, in milliseconds, then after twice that, and so on. */
+/** First delay before the slices of the host's mirror are checked again, in milliseconds; it doubles each time. */
 const WAIT_MS = 1_000;
 const WAIT_MAX_MS = 60_000;
-/** So often it is asked before people hear that none seems to work. */
+/** Number of checks after which a warning is logged, because no mirror seems to work. */
 const SILENT_TIMES = 5;
 
 /**
- * A write of a process that has ended can be carried out for so long, in milliseconds. kube-apiserver works on a request for 60 s
- * (`--request-timeout`), and etcd on what it was passed for 5 s and two elections of 1 s each.
+ * Time for which a write of a process that has ended can still be carried out, in milliseconds. kube-apiserver works on a request for 60 s
+ * (`--request-timeout`), and etcd works on its own part for 5 s and two elections of 1 s each.
  */
 const LATE_WRITES_MS = 70_000;
 
-/** What became of what was made of one copy: it is gone, it waits for what takes its place, or it stays for want of rights. */
+/** Result for the made slices of one copy: they are gone, they wait for a replacement, or they stay because permissions are missing. */
 type HandedBack = "done" | "waits" | "kept";
 
-/** What a list has shown of the syncer's slices, by the host key of the copy of Endpoints: looking at all of them for each copy takes too long. */
+/** The syncer's slices in a list, by the host key of the copy of Endpoints: a search in all of them for each copy would take too long. */
 interface FoundSlices {
   /** Made from the copy. */
   readonly made: ReadonlyMap<string, readonly EndpointSlice[]>;
   /** Made from it by the host's mirror. */
   readonly mirrored: ReadonlyMap<string, readonly EndpointSlice[]>;
-  /** Copies of slices of the tenant beside it. */
+  /** Copies of the tenant's slices beside it. */
   readonly beside: ReadonlyMap<string, readonly EndpointSlice[]>;
 }
 
@@ -80,19 +80,19 @@ export function createHandBack(options: HandBackOptions): HandBack {
 
 class RunningHandBack implements HandBack {
   readonly #options: HandBackOptions;
-  /** Host keys of copies: what is made of them stands still or can still come, or is gone; and then the label is gone too. */
+  /** Per host key of a copy: its made slices exist or can still appear, are gone, or are gone together with the label. */
   readonly #states = new Map<string, "made" | "done" | "clean">();
-  /** Host keys of copies that copies of the tenant's slices take the place of, and how many those are. */
+  /** Per host key of a copy: the number of copies of tenant slices that replace its made slices. */
   readonly #replaced = new Map<string, number>();
-  /** Host keys of copies that were looked at, or are about to be: a cache may show a label only after the first look. */
+  /** Host keys of copies that were checked, or are about to be: a cache may show a label only after the first check. */
   readonly #looked = new Set<string>();
-  /** Host keys of copies that were gone at the last look: what was made of them goes when they are gone once more. */
+  /** Host keys of copies that were missing at the last check: their made slices are deleted if the copies are missing again. */
   readonly #gone = new Set<string>();
-  /** Host keys of copies of which slices stood there when they were first looked at; undefined where slices are not synced. */
+  /** Host keys of copies of which made slices have been seen; undefined before the first check, and if slices are not synced. */
   #left: Set<string> | undefined;
-  /** When the first look was: whatever an earlier process has sent was sent before. */
+  /** Monotonic time of the first check: earlier processes have sent all of their requests before it. */
   #since: number | undefined;
-  /** Nothing was made that is unknown: a cache shows all, or all was listed when nothing more could come. */
+  /** True if no made slice is unknown: a cache shows all of them, or they were listed when no more could appear. */
   #knowsAll: boolean;
   #times = 0;
   #toldLeft = false;
@@ -106,9 +106,9 @@ class RunningHandBack implements HandBack {
     const label = host?.metadata.labels?.[SKIP_MIRROR];
     const isLabelled = label === "true" || label === "false";
     if (kind.resource !== ENDPOINTS || host === undefined) return undefined;
-    // Slices that are synced show what is left also of a copy that lost the label, as with its markers for a while.
+    // If slices are synced, they show made slices even of a copy that has lost the label, for example with its markers for a while.
     const isTraced = isLabelled || this.#options.slices !== undefined;
-    // Asked with every change of every copy, most of which never had the label.
+    // Called on every change of every copy, most of which never had the label.
     if (!isTraced && this.#states.size === 0) return undefined;
     const place = formatKey(keyOf(host));
     if (!isTraced) {
@@ -116,7 +116,7 @@ class RunningHandBack implements HandBack {
       return undefined;
     }
     const source = ourMarkers(this.#options.rules, host, ENDPOINTS);
-    // Names can collide: what stands there is then the copy of other Endpoints.
+    // Names can collide: the object is then the copy of other Endpoints.
     if (!this.#mayBeLeft(place) || (source !== undefined && !sameKey(source, key))) return undefined;
     if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.set(place, slices.copied);
     else this.#replaced.delete(place);
@@ -127,7 +127,7 @@ class RunningHandBack implements HandBack {
       this.#options.enqueue(HAND_BACK);
     }
     if (!isLabelled) return undefined;
-    // Until what was made has been looked for, nothing changes.
+    // The label stays until the made slices have been searched for.
     const skipMirror = state === undefined ? label : state === "made" ? "false" : undefined;
     return { isSource: true, mayGo: true, skipMirror };
   }
@@ -145,11 +145,11 @@ class RunningHandBack implements HandBack {
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
     const { rules, logger, clock } = this.#options;
     this.#since ??= clock.monotonic();
-    // Where slices are not synced, only what is listed from then on shows all that was sent.
+    // If slices are not synced, only a list after this time shows everything that earlier processes requested.
     const lateMs = this.#options.slices === undefined ? this.#since + LATE_WRITES_MS - clock.monotonic() : 0;
     const mayGrow = lateMs > 0;
     const all = host.source(ENDPOINTS).list();
-    // One whose markers are taken away is no copy for now, and the cache can lack a copy or label that was only just written: these are looked at later.
+    // An object without its markers is no copy for now, and the cache can lack a copy or label that was just written: check them later.
     this.#looked.clear();
     const looksForAll = !this.#knowsAll;
     const listed = looksForAll ? await this.#slicesOf(host) : undefined;
@@ -172,9 +172,9 @@ class RunningHandBack implements HandBack {
       if (result === "kept") kept.push(parseKey(place));
     }
     this.#tellKept(kept);
-    // What may not be removed is not tried again, and the rest goes on by itself.
+    // The deletion of slices is not tried again without the permission for it.
     if (left.length === 0) {
-      // Until all is handed back and nothing more can come, only a list shows what has no label.
+      // Until everything is handed back and no more slices can appear, only a list shows those of copies without a label.
       if (!mayGrow && listed !== undefined) this.#knowsAll = true;
       return mayGrow && listed !== undefined ? { requeueAfterMs: lateMs } : {};
     }
@@ -195,15 +195,15 @@ class RunningHandBack implements HandBack {
   #isLeft(copy: KubeObject, listed: FoundSlices | undefined): boolean {
     const place = formatKey(keyOf(copy));
     const state = this.#states.get(place);
-    // What is known needs no label any more.
+    // A copy with known slices no longer needs the label.
     const isKnown = state === "made" || listed?.made.has(place) === true;
     const isTraced = this.#options.slices !== undefined || isKnown || copy.metadata.labels?.[SKIP_MIRROR] !== undefined;
     return isTraced && state !== "done" && state !== "clean" && this.#mayBeLeft(place) && this.#isOurs(copy);
   }
 
-  /** The label has come back: another process with another configuration has led meanwhile, and its writes can be late, too. */
+  /** Starts over if a label has returned: a process with another configuration was the leader, and its writes can be late too. */
   #lookAgain(place: string): void {
-    // It can have made slices of copies that were done with before.
+    // That process can have made slices from copies whose work was done before.
     for (const [known, state] of this.#states) if (state !== "made" || known === place) this.#states.delete(known);
     this.#looked.delete(place);
     this.#since = undefined;
@@ -214,7 +214,7 @@ class RunningHandBack implements HandBack {
     return ourMarkers(this.#options.rules, copy, ENDPOINTS) !== undefined;
   }
 
-  /** Host keys of copies of which slices were made, and that are not there any more. */
+  /** Returns the host keys of copies that no longer exist, but from which slices were made. */
   #goneAmong(copies: readonly KubeObject[], listed: FoundSlices | undefined): readonly string[] {
     const standing = new Set(copies.map((copy) => formatKey(keyOf(copy))));
     for (const place of standing) this.#gone.delete(place);
@@ -224,7 +224,7 @@ class RunningHandBack implements HandBack {
     return [...new Set([...known, ...left])].filter((place) => !standing.has(place));
   }
 
-  /** A copy that others have deleted comes back, so it must be gone twice; and a list can have left it out. */
+  /** Deletes the made slices of a missing copy. A copy that others deleted returns, so it must be missing twice and in a live read. */
   async #removeOfGone(host: ClusterAccess, place: string, { made }: FoundSlices, mayGrow: boolean): Promise<HandedBack> {
     const isFirst = !this.#gone.has(place);
     this.#gone.add(place);
@@ -236,7 +236,7 @@ class RunningHandBack implements HandBack {
     return result;
   }
 
-  /** The copy as the host has it, or none; undefined where it cannot be asked. A cache can lag behind the last write. */
+  /** Reads the copy live, as a list of one or none, because a cache can lag behind the last write; undefined if lists are impossible. */
   #live({ list }: ClusterAccess, place: string): Promise<readonly KubeObject[]> | undefined {
     const { namespace, name } = parseKey(place);
     return list?.(ENDPOINTS, { namespace, fieldSelector: `metadata.name=${name}` });
@@ -255,7 +255,7 @@ class RunningHandBack implements HandBack {
     }
   }
 
-  /** Slices may be left that were made of the copy. */
+  /** Reports whether slices that were made from the copy may be left. */
   #mayBeLeft(place: string): boolean {
     return this.#placesLeft()?.has(place) ?? true;
   }
@@ -272,7 +272,7 @@ class RunningHandBack implements HandBack {
     return source === undefined || whose(rules, source) !== "ours" ? undefined : placeOf(source);
   }
 
-  /** Reports what an operator must remove: the permissions for it are gone. */
+  /** Logs which slices an operator must remove, because the syncer lacks the permissions for it. */
   #tellKept(kept: readonly ObjectKey[]): void {
     if (kept.length === 0 || this.#toldLeft) return;
     this.#toldLeft = true;
@@ -291,13 +291,13 @@ class RunningHandBack implements HandBack {
     );
   }
 
-  /** The host's mirror may work again, and the label tells the next start that something is left. */
+  /** Keeps the made slices of a copy. The host's mirror may work again, and the label shows the next process that slices are left. */
   #keep(copy: Endpoints): HandedBack {
     this.#note(copy, "made");
     return "kept";
   }
 
-  /** Lists the syncer's slices. Undefined without the right to see slices. */
+  /** Lists the syncer's slices; undefined without permission to list slices. */
   async #slicesOf({ list }: ClusterAccess): Promise<FoundSlices | undefined> {
     const { translator } = this.#options.rules;
     const labelSelector = `${translator.markerPrefix}${MANAGED_BY}=${managedByValue(translator.vcluster.name)}`;
@@ -310,7 +310,7 @@ class RunningHandBack implements HandBack {
       return this.#sorted(lists.flat() as EndpointSlice[]);
     } catch (error) {
       if (isEngineError(error, "API_FORBIDDEN")) return undefined;
-      // A cluster that has no slices at all has none of ours.
+      // A cluster without the kind has none of our slices.
       if (isEngineError(error, "API_NOT_FOUND")) return this.#sorted([]);
       throw error;
     }
@@ -341,13 +341,13 @@ class RunningHandBack implements HandBack {
     const made = found.made.get(id) ?? [];
     if (made.length > 0 && skipsMirror(copy)) this.#note(copy, "made");
     const mirrored = found.mirrored.get(id) ?? [];
-    // Copies of all slices of the tenant are there, also by what the host itself shows: an answer can be false.
+    // The list must also show the copies of all tenant slices, because an answer to a write can be false.
     const copies = found.beside.get(id) ?? [];
     const isReplaced = copies.length >= (this.#replaced.get(id) ?? Infinity);
     if (made.length > 0 && !isReplaced && !shows(copy, mirrored)) return "waits";
     if (made.length > 0 && !isReplaced) {
       const live = (await this.#live(host, id)) ?? [copy];
-      // What a mirror has made goes as soon as it notices that it is sent away.
+      // A mirror deletes its slices as soon as it notices that it is disabled.
       if (!live.some((one) => !skipsMirror(one) && shows(one as Endpoints, mirrored))) return "waits";
     }
     if ((await this.#remove(host.writer, made)) === "kept") return this.#keep(copy);

@@ -24,11 +24,11 @@ export function removalOfSlices({ markerPrefix, vcluster }: Translator, namespac
   return `${slices} && kubectl label endpoints ${place} -l ${ours} ${SKIP_MIRROR}-`;
 }
 
-/** A slice on the host that was made of a copy of Endpoints. */
+/** A slice on the host that was made from a copy of Endpoints. */
 export interface LeftSlice {
   readonly host: ObjectKey;
   readonly tenant: ObjectKey;
-  /** Says what it is, and the command that removes it. */
+  /** Describes the slice, and names the command that removes it. */
   readonly message: string;
 }
 
@@ -52,7 +52,7 @@ export function slicesLeft(rules: readonly Rules[], slices: readonly KubeObject[
 }
 
 /**
- * Returns the note to the tenant about the slices that are left of one Service, without their names on the host.
+ * Returns the note to the tenant about the made slices that are left of one Service, without their names on the host.
  *
  * @example
  * leftNote(11).code; // "SLICES_LEFT"

@@ -1,6 +1,7 @@
 /**
  * Endpoints that move from one slice of the tenant to another of the same Service. Each slice has its own copy. The copy that loses
- * endpoints must wait for the copy that gains them; otherwise, readers on the host would briefly miss endpoints that the tenant shows all the time.
+ * endpoints must wait for the copy that gains them; otherwise, readers on the host would briefly miss endpoints that the tenant shows all
+ * the time.
  *
  * @module
  */
@@ -30,7 +31,7 @@ export function awaitsOthers(slice: CopiedSlice, others: () => Iterable<CopiedSl
   return false;
 }
 
-/** What the first shows and the second does not. */
+/** Returns the ready endpoints that `tenant` shows and `host` does not. */
 function newcomers({ tenant, host }: CopiedSlice): readonly string[] {
   if (tenant === undefined || tenant.metadata.deletionTimestamp) return NONE;
   if (host === undefined) return [...readyIn(tenant)];
@@ -44,7 +45,7 @@ function newcomers({ tenant, host }: CopiedSlice): readonly string[] {
 
 const NONE: readonly string[] = [];
 
-/** Asked for every other slice of a Service: most have not changed since. */
+/** Last results. They are needed for every other slice of a Service, and most slices have not changed since. */
 const lastNewcomers = new WeakMap<EndpointSlice, { readonly beside: EndpointSlice; readonly ids: readonly string[] }>();
 
 const readyIn = remembered(

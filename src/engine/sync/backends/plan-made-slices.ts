@@ -13,40 +13,40 @@ import { remembered } from "../../reconcile/rules/remembered.ts";
 import type { Rules, StandIn } from "../../reconcile/rules/rules.ts";
 import { isMarkerKey } from "../../translate/markers.ts";
 
-/** What is compared. */
+/** Input of a plan for made slices. */
 export interface MadeSlicesInput {
-  /** Those of slices. */
+  /** The rules of EndpointSlices. */
   readonly rules: Rules;
-  /** What was made and stands on the host. */
+  /** The made slices on the host. */
   readonly made: readonly EndpointSlice[];
-  /** What should stand there; one without an entry goes. */
+  /** The made slices that should be on the host; the others are deleted. */
   readonly desired: readonly EndpointSlice[];
-  /** All that should stand there is shown by the host itself: an answer to a write can be false. */
+  /** True if the host's cache shows all desired slices: an answer to a write can be false. */
   readonly shown: boolean;
-  /** What a mirror has left behind. */
+  /** Slices that a mirror has left behind. */
   readonly left: readonly EndpointSlice[];
-  /** The copy of Endpoints as the plan takes it for, and where it is to be read before anything is deleted. */
+  /** The copy of Endpoints on which the plan is based, and its key for the live read. */
   readonly confirms: { readonly key: ObjectKey; readonly copy: KubeObject | undefined } | undefined;
-  /** What readers see in the place of what goes, where it does not simply go with the copy. */
+  /** Returns the objects that replace deleted slices for readers; none if the slices are deleted together with the copy. */
   readonly standIns: () => readonly StandIn[];
-  /** Slices that this process has made before, by id: of one that is gone since, another writer may know why. */
+  /** Slices that this process has made before, by id. If one is gone, another writer may have deleted it for a reason. */
   readonly madeBefore: ReadonlyMap<string, unknown>;
 }
 
-/** What is to be written, in order, and what people hear once all is written. */
+/** The writes in order, and the notes to report once all are done. */
 export interface MadeWrites extends PlannedSteps {
-  /** The copy of Endpoints as it was taken for. */
+  /** The copy of Endpoints on which the plan is based. */
   readonly confirms: MadeSlicesInput["confirms"];
   readonly standIns: readonly StandIn[];
   /** Ids of the slices that were made before. */
   readonly madeBefore: readonly string[];
 }
 
-/** What is known of the Service beside its slices. */
+/** Facts about the Service besides its slices. */
 export interface MadeSlicesContext {
-  /** People hear of edits by Events on it. */
+  /** The object on which undone edits are reported. */
   readonly reader: KubeObject | undefined;
-  /** Reports whether what a live read has found is the copy that was planned from. */
+  /** Reports whether a live read has found the copy on which the plan is based. */
   isStill(found: KubeObject | undefined): boolean;
 }
 
@@ -74,7 +74,7 @@ export function madeSlicesStrategy({ reader, isStill }: MadeSlicesContext): Reco
   };
 }
 
-/** A slice that is made again would be made without end by a cache that still has a copy which is gone. */
+/** Reports whether an operation requires a live read of the copy. A recreation does: a cache that has a deleted copy would repeat it. */
 function needsCopy({ madeBefore }: MadeWrites, operation: Operation): boolean {
   return operation.action !== "create" || madeBefore.includes(formatKey(keyOf(operation.object)));
 }
@@ -84,7 +84,7 @@ function needsCopy({ madeBefore }: MadeWrites, operation: Operation): boolean {
  * that they replace are removed, so that readers never see fewer backends.
  */
 export function planMadeSlices({ rules, made, desired, shown, left, confirms, standIns, madeBefore }: MadeSlicesInput): MadeWrites {
-  // What stands stays: most times there is nothing at all.
+  // The made slices stay as they are; usually there are none.
   if (desired === made && left.length === 0) return { operations: [], notes: [], confirms, standIns: [], madeBefore: [] };
   const idOf = (slice: EndpointSlice) => formatKey(keyOf(slice));
   const there = new Map(made.map((slice) => [idOf(slice), slice]));
@@ -118,17 +118,17 @@ export function isAsMade(rules: Rules, there: EndpointSlice, slice: EndpointSlic
   return isSame;
 }
 
-/** The same two are compared several times while something is decided. */
+/** Last results: a decision compares the same two slices several times. */
 const lastCompared = new WeakMap<EndpointSlice, { readonly slice: EndpointSlice; readonly rules: Rules; readonly isSame: boolean }>();
 
-/** Most are the same to the letter; where an API server has filled something in, it is what they mean that counts. */
+/** Compares the content. Most slices are identical; if an API server has set default values, the meaning counts. */
 function isSameContent(one: EndpointSlice, other: EndpointSlice): boolean {
   return (jsonEqual(one.endpoints, other.endpoints) && jsonEqual(one.ports, other.ports)) || contentOf(one) === contentOf(other);
 }
 
 const contentOf = remembered((slice: EndpointSlice) => sliceFingerprint(slice));
 
-/** All that the slice says is there, and beside it only keys that never cross. */
+/** Reports whether all keys of the slice are there, and besides them only keys that are never copied. */
 function saysNoMore(
   { settings, translator }: Rules,
   there: StringMap = {},

@@ -10,43 +10,43 @@ import type { CollectedBackends } from "./collect-backends.ts";
 import type { BackendsDecision } from "./decide-backends.ts";
 import { isAsMade } from "./plan-made-slices.ts";
 
-/** What is remembered of one Service from one look at its backends to the next. Times are monotonic, in milliseconds. */
+/** State of one Service that is remembered from one decision to the next. Times are monotonic, in milliseconds. */
 export interface RememberedService {
-  /** There was a copy of Endpoints. */
+  /** True if there was a copy of Endpoints at the last decision. */
   hasCopy: boolean;
-  /** There were slices that had been made of it. */
+  /** True if there were made slices at the last decision. */
   hasMade: boolean;
-  /** Of what was looked at for the decision. */
+  /** Version of the state on which the decision is based. */
   version: string;
   decision: BackendsDecision;
-  /** When that was. */
+  /** Time of the decision. */
   lookedAt: number;
-  /** Since when the mirror has something to do. */
+  /** Time since which the host's mirror should make slices. */
   mirrorBehindSince: number | undefined;
-  /** Since when something waits until it may go. */
+  /** Time since which a copy waits for its deletion. */
   heldSince: number | undefined;
-  /** Since when there is no copy of what slices were made of. */
+  /** Time since which the copy from which slices were made is missing. */
   copylessSince: number | undefined;
-  /** Since when slices of another syncer, beside which ours have gone, show less than the copy. */
+  /** Time since which another syncer's slices, in whose favor ours were deleted, show less than the copy. */
   othersBehindSince: number | undefined;
-  /** Since when slices of the host's mirror are outdated, or left beside those that replace them. */
+  /** Time since which slices of the host's mirror are outdated, or left beside those that replace them. */
   mirrorOwesSince: number | undefined;
-  /** Names of slices that this process has made, which an index may not show yet. */
+  /** Keys of slices that this process has made, by id. An index may not show them yet. */
   readonly made: Map<string, ObjectKey>;
-  /** Ids of what is gone and whose copy waits. */
+  /** Ids of objects whose copy waits for its deletion. */
   readonly held: Set<string>;
-  /** Ids of slices that would lose what another slice is about to show, and since when they wait. */
+  /** Per id of a slice whose copy waits for another copy to show the endpoints that it loses: the time since which it waits. */
   readonly moving: Map<string, number>;
-  /** What was made, as it was when all of it was right, and of which version of the copy. */
+  /** The made slices when all of them last matched the copy, and the version of the copy. */
   right: { readonly version: string; readonly slices: ReadonlyMap<string, EndpointSlice> } | undefined;
-  /** When a slice that was made was last seen to be edited. */
+  /** Time when an edit of a made slice was last seen. */
   editedAt: number | undefined;
   outdatedTimes: number;
-  /** What was told of a slice that the host refuses. */
+  /** The last logged refusal of a slice by the host. */
   refusal: string | undefined;
 }
 
-/** A Service without remembered state. */
+/** Returns the state of a Service of which nothing is remembered. */
 export function newService(version: string, decision: BackendsDecision): RememberedService {
   return {
     hasCopy: false,
@@ -70,8 +70,8 @@ export function newService(version: string, decision: BackendsDecision): Remembe
 }
 
 /**
- * Reports whether a replacement has had `ms` milliseconds to appear. Only the time up to the last look counts, because a process that was
- * suspended or busy in the meantime could not have made the replacement.
+ * Reports whether a replacement has had `ms` milliseconds to appear. Only the time up to the last decision counts, because a process that
+ * was suspended or busy in the meantime could not have made the replacement.
  */
 export function wasOver({ lookedAt }: RememberedService, since: number | undefined, ms: number): boolean {
   return since !== undefined && lookedAt - since >= ms;
@@ -94,7 +94,7 @@ export function followsCopy(known: RememberedService, { seen, copy }: CollectedB
   return !dropsMade && !dropsMirrored && isAtRest(known) && known.held.size === 0;
 }
 
-/** Returns the milliseconds until the next waiting time ends, without those that had ended at the last look; undefined if nothing waits. */
+/** Returns the milliseconds until the next wait ends, without waits that had ended at the last decision; undefined if nothing waits. */
 export function nextWaitMs(
   known: RememberedService,
   now: number,
@@ -111,7 +111,7 @@ export function nextWaitMs(
   return waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
 }
 
-/** Records the result of a look and, if all made slices match the copy, these slices. */
+/** Records the result of a decision and, if all made slices match the copy, these slices. */
 export function noteLook(
   known: RememberedService,
   { copy, made, seen }: CollectedBackends,
@@ -129,7 +129,7 @@ export function noteLook(
   known.right = { version, slices: new Map(made.map((slice) => [formatKey(keyOf(slice)), slice])) };
 }
 
-/** The slices in an index, together with newly made ones that may be missing there. */
+/** Returns the slices in an index, together with newly made ones that may be missing there. */
 export function withUnseen(shown: readonly ObjectKey[], made: ReadonlyMap<string, ObjectKey>): readonly ObjectKey[] {
   if (made.size === 0) return shown;
   return [...new Map([...shown.map((key) => [formatKey(key), key] as const), ...made]).values()];
@@ -155,7 +155,7 @@ export function undoneEdits(
   });
 }
 
-/** A note on undone edits of made slices, with a remedy. The note names no object on the host, because tenants read it. */
+/** Returns a note on undone edits of made slices, with a remedy. It names no object on the host, because tenants read it. */
 export function editNote(keys: readonly ObjectKey[]): Note {
   const what = keys.length > 1 ? `Edits of ${keys.length} slices on the host were` : "An edit of a slice on the host was";
   const message = `${what} undone: the syncer makes slices of this Service from the copy of its Endpoints. Change the Endpoints in the tenant cluster`;

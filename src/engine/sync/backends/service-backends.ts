@@ -58,21 +58,21 @@ import { standInsFor, standInsOf } from "./stand-ins.ts";
 import { createUnpatchedSlices } from "./unpatched-slices.ts";
 import type { UnpatchedSlices } from "./unpatched-slices.ts";
 
-/** A mirror has so long to make slices of a copy, in milliseconds; where none works, that is known from then on. */
+/** Time that a mirror has to make slices from a copy, in milliseconds; after that, the host counts as one without a working mirror. */
 const MIRROR_WAIT_MS = 3_000;
-/** What takes the place of something may take so long to be seen, in milliseconds: then that goes nevertheless. */
+/** Maximum wait for a replacement to be seen, in milliseconds; after that, the replaced object is deleted nevertheless. */
 const RELEASE_WAIT_MS = 5_000;
 
-/** After so many outdated reconciles in a row the caches are listed again. */
+/** Number of consecutive outdated reconciles after which the caches are listed again. */
 const CONTRADICTIONS_MIN = 4;
 
-/** See the module comment. */
+/** Decides the backends of Services, and writes made slices. */
 export interface ServiceBackends extends BackendsObserver {
-  /** Begins a reconcile of the unit of one Service. */
+  /** Begins a reconcile of the backends of one Service. */
   begin(service: ObjectKey, logger: Logger): ReconcileRun;
 }
 
-/** What the units work with. */
+/** Dependencies of the decisions. */
 export interface ServiceBackendsOptions {
   readonly tracked: readonly Tracked[];
   readonly router: EventHandlers;
@@ -80,9 +80,9 @@ export interface ServiceBackendsOptions {
   readonly hooks: SyncHooks;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** A slice of the host as its cache has it. */
+  /** Returns a slice of the host as its cache has it. */
   shown(hostKey: ObjectKey): KubeObject | undefined;
-  /** Services of either side, as they are known now. */
+  /** Returns the known state of a Service on either side. */
   service(side: "tenant" | "host", key: ObjectKey): KubeObject | undefined;
   enqueue(id: string): void;
 }
@@ -98,7 +98,7 @@ class DecidedBackends implements ServiceBackends {
   readonly #slices: Tracked;
   readonly #endpoints: Tracked;
   readonly #unpatched: UnpatchedSlices;
-  /** The host's mirror had its time for some copy, and has made nothing of it. */
+  /** True if the host's mirror has not made slices from some copy in time. */
   #mirrorRests = false;
 
   constructor(options: ServiceBackendsOptions) {
@@ -117,14 +117,14 @@ class DecidedBackends implements ServiceBackends {
     const writer = tenant && isSlice ? kind.writerOf(tenant) : undefined;
     const sourceBy = ({ copiesDerived }: BackendsDecision) => writer === undefined || (copiesDerived && writer !== MIRROR);
     let known = this.#decide(service);
-    // Nothing goes by what was decided before the last change, and no copy sends the host's mirror away by that.
+    // A decision from before the last change must neither delete a copy nor disable the host's mirror.
     if (host !== undefined && (tenant === undefined || !sourceBy(known.decision) || sendsMirrorAway(known, host)))
       known = this.#decideAgain(service, known);
     const { decision } = known;
     const isSource = sourceBy(decision);
     const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
     const isKept = writer === MIRROR && decision.keepsMirrored === true;
-    // While the mirror has its time, what it is about to show is waited for.
+    // While the mirror still has time, its slices are waited for.
     const mayGo = !isKept && (released || (known.mirrorBehindSince === undefined && wasOver(known, known.heldSince, RELEASE_WAIT_MS)));
     if (mayGo || isKept || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
     else this.#hold(service, known, id);
@@ -136,7 +136,7 @@ class DecidedBackends implements ServiceBackends {
       isKept,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
       awaitsMove,
-      // While slices that were made are there, the label goes on telling the next process that some may be left.
+      // While made slices exist, the label stays to show the next process that some may be left.
       skipMirror: skipsMirror(known, host)
         ? "true"
         : known.hasMade && host?.metadata.labels?.[SKIP_MIRROR] === "false"
@@ -145,7 +145,7 @@ class DecidedBackends implements ServiceBackends {
     };
   }
 
-  /** Its copy would lose what copies of other slices of the Service do not show yet. */
+  /** Reports whether the copy of a slice must wait: it would lose endpoints that copies of other slices of the Service do not show yet. */
   #awaitsMove(service: ObjectKey, known: RememberedService, { id, key, tenant, host }: PlannedObject & { readonly id: string }): boolean {
     const slice = { tenant, host } as CopiedSlice;
     const { moving } = known;
@@ -159,7 +159,7 @@ class DecidedBackends implements ServiceBackends {
     return !wasOver(known, since, RELEASE_WAIT_MS);
   }
 
-  /** The other slices of the tenant that are copied, as the host shows their copies. */
+  /** Yields the other slices of the Service that are copied, with their copies as the host shows them. */
   *#besideSlice(service: ObjectKey, key: ObjectKey): Generator<CopiedSlice> {
     const { rules, tenant } = this.#slices;
     const around = aroundOf(this.#servicesOf(service));
@@ -175,7 +175,7 @@ class DecidedBackends implements ServiceBackends {
     }
   }
 
-  /** The tenant Service that a slice or its copy belongs to. */
+  /** Returns the tenant Service that a slice or its copy belongs to. */
   #serviceOf(tenant: KubeObject | undefined, host: KubeObject | undefined): ObjectKey | undefined {
     if (tenant !== undefined) return serviceOfSlice(tenant);
     const hostService = host && serviceOfSlice(host);
@@ -186,20 +186,20 @@ class DecidedBackends implements ServiceBackends {
 
   #hold(service: ObjectKey, known: RememberedService, id: string): void {
     known.held.add(id);
-    // What was released for a moment only is held from now on.
+    // After a release, even a short one, the wait begins again.
     if (known.heldSince !== undefined) return;
     known.heldSince = this.#options.clock.monotonic();
     this.#options.enqueue(syncId(BACKENDS, service));
   }
 
-  /** The last decision; the first one is made at once, so that nothing is planned without one. */
+  /** Returns the last decision. The first one is made immediately, so that nothing is planned without one. */
   #decide(service: ObjectKey): RememberedService {
     return this.#known.get(service) ?? this.#look(service).known;
   }
 
   #decideAgain(service: ObjectKey, known: RememberedService): RememberedService {
     if (known.version === this.#version(service)) return known;
-    // What begins to wait now is waited for by the unit.
+    // If a wait begins now, the reconcile of the Service ends it.
     this.#options.enqueue(syncId(BACKENDS, service));
     return this.#lookAndTell(service).known;
   }
@@ -218,19 +218,19 @@ class DecidedBackends implements ServiceBackends {
     const copyWaited = isOver(copylessSince, RELEASE_WAIT_MS);
     const decision = decideBackends({ ...seen, mirrorWaited, copyWaited, othersWaited: isOver(othersBehindSince, MIRROR_WAIT_MS) });
     const known = before ?? newService(version, decision);
-    // What has only just come, or only now begins to be made, has its own time to be seen.
+    // A new copy, or slices that are made from now on, get the full time to be seen.
     const begins = (!known.hasCopy && collected.copy !== undefined) || (decision.makes && !known.decision.makes);
     if (known.heldSince !== undefined && begins) known.heldSince = now;
     noteLook(known, collected, { decision, version, lookedAt: now, copylessSince, othersBehindSince });
     if (seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
-    // Slices that have begun to be made say that the mirror had its time, whatever it does now.
+    // Once we have begun to make slices, the mirror's time is over, whatever it does now.
     if (decision.teller === "made" && isOver(since, MIRROR_WAIT_MS) && seen.mirror === "none") this.#mirrorRests = true;
     known.mirrorBehindSince = decision.waitsForMirror ? (since ?? now) : undefined;
     if (before === undefined) this.#known.set(service, known);
     return { known, collected };
   }
 
-  /** Another one after each change. What this process writes to the copy is known before the cluster tells of it. */
+  /** Returns a text that differs after each change. This process's own writes to the copy count before a cache shows them. */
   #version(service: ObjectKey): string {
     return `${this.#options.router.backends!.version(service)} ${this.#atHost(service)?.metadata.resourceVersion}`;
   }
@@ -278,7 +278,7 @@ class DecidedBackends implements ServiceBackends {
       if (followsCopy(known, collected)) router.backends!.rests(service);
       return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, 0) });
     }
-    // The version of the tenant's Endpoints that the copy has, and what was made of it should have: both share what they write unasked.
+    // The version of the tenant's Endpoints in the copy, which made slices should also have: the copy and its slices share a write limit.
     const version = (collected.copy && ourMarkers(this.#endpoints.rules, collected.copy, ENDPOINTS)?.resourceVersion) ?? "";
     const shared = syncId(ENDPOINTS.plural, service);
     const { writeWaitMs } = writeLimiter.restraint(shared, version, "made");
@@ -313,7 +313,7 @@ class DecidedBackends implements ServiceBackends {
     return finish(reconcile);
   }
 
-  /** What to tell people of edits that are undone: once, however often they come, until there was none for a while. */
+  /** Returns the note on undone edits, and its object. Repeated edits are noted once, until there has been none for a while. */
   #undone(service: ObjectKey, known: RememberedService, edits: readonly ObjectKey[]) {
     if (edits.length === 0) return undefined;
     const now = this.#options.clock.monotonic();
@@ -323,7 +323,7 @@ class DecidedBackends implements ServiceBackends {
     return isNews && object !== undefined ? { object, notes: [editNote(edits)] as readonly Note[] } : undefined;
   }
 
-  /** Slices alone: each is copied for itself, however many there are, and nothing has to be decided before one goes. */
+  /** Reports whether a Service has only slices: each is copied on its own, and a copy is deleted without a decision. */
   #isSimple(service: ObjectKey): boolean {
     const known = this.#known.get(service);
     if (known !== undefined && (known.held.size > 0 || known.moving.size > 0 || known.made.size > 0)) return false;
@@ -332,7 +332,7 @@ class DecidedBackends implements ServiceBackends {
     return isSimple && known?.decision.copiesDerived !== false;
   }
 
-  /** A cache that lags catches up within moments; one that still says otherwise has missed something. */
+  /** Lists the caches again after several outdated reconciles: a lagging cache catches up within moments, so one has missed a change. */
   #contradicted(known: RememberedService, key: ObjectKey, hostKey: ObjectKey | undefined): void {
     known.outdatedTimes += 1;
     if (known.outdatedTimes < CONTRADICTIONS_MIN) return;
@@ -340,7 +340,7 @@ class DecidedBackends implements ServiceBackends {
     if (hostKey !== undefined) this.#endpoints.host.doubt(hostKey);
   }
 
-  /** Decides again, and brings back what has something to do then. */
+  /** Decides again, and enqueues the objects that the decision affects. */
   #lookAndTell(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
     const { decision: before, hasMade = false, hasCopy = false } = this.#known.get(service) ?? {};
     const looked = this.#look(service);
@@ -348,7 +348,7 @@ class DecidedBackends implements ServiceBackends {
     const { decision } = known;
     const { enqueue, router } = this.#options;
     const isChanged = (...names: readonly (keyof BackendsDecision)[]) => names.some((name) => before?.[name] !== decision[name]);
-    // The decision was made before the copy came, so that the decision itself has not changed.
+    // The decision was made before the copy appeared, so the decision itself has not changed.
     const isNewlySeen = !hasCopy && collected.copy !== undefined && sendsMirrorAway(known, collected.copy);
     const released = decision.releasesSlices && decision.releasesCopy;
     if (isChanged("skipsMirror") || isNewlySeen || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
@@ -367,7 +367,7 @@ class DecidedBackends implements ServiceBackends {
     const now = this.#options.clock.monotonic();
     const owes = decision.dropsMirrored || (copy !== undefined && collected.seen.mirror === "behind");
     known.mirrorOwesSince = owes ? (known.mirrorOwesSince ?? now) : undefined;
-    // What readers see does not follow an edit that the tenant has not made: what was made waits until there is none.
+    // Made slices do not follow an edit of the copy that the tenant does not have: they wait until there is none.
     const waits = collected.seen.made === "behind" && collected.isEdited();
     const makes = decision.makes && copy !== undefined && !waits;
     return planMadeSlices({
@@ -377,7 +377,7 @@ class DecidedBackends implements ServiceBackends {
       shown: !makes || collected.seen.madeShown,
       left: decision.dropsMirrored && now - known.mirrorOwesSince! >= MIRROR_WAIT_MS ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
-      // What was made of a copy that is gone goes with it.
+      // Slices that were made from a copy that is gone are deleted without a replacement.
       standIns: () => (copy === undefined ? [] : standInsOf(collected, decision.teller)),
       madeBefore: known.made,
     });
@@ -391,7 +391,7 @@ class DecidedBackends implements ServiceBackends {
     return this.#options.writeLimiter.rests(syncId(ENDPOINTS.plural, service), "made");
   }
 
-  /** Nothing of the Service is left that a later look would have to know of. */
+  /** Forgets a Service of which nothing is left that a later decision needs. */
   #forgetRested(service: ObjectKey, known: RememberedService): void {
     const isGone = this.#endpoints.tenant.get(service) === undefined && this.#options.router.slices!.of(service).length === 0;
     if (isGone && known.held.size === 0 && known.moving.size === 0 && this.#options.router.backends!.of(service).length === 0)

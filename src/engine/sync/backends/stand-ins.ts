@@ -1,7 +1,7 @@
 /**
  * The objects that readers on the host see in place of a removed one. Decisions are made from caches, and each cache lags behind its
  * cluster independently: one may contain a slice that another client has deleted, another may lack a Service that has readers. Therefore,
- * all objects that stand in according to a decision are read from the host before an object that readers rely on is removed.
+ * all objects that replace others according to a decision are read live before an object that readers rely on is removed.
  *
  * @module
  */
@@ -28,10 +28,10 @@ export function standInsOf(collected: CollectedBackends, teller: Teller): readon
       return made.filter(({ metadata }) => wanted.has(metadata.name)).map((slice) => standIn(slice));
     }
     case "mirror":
-      // Without a Service a mirror makes nothing, and has to make nothing.
+      // Without a Service, a mirror makes no slices, and none are needed.
       if (seen.mirror === "none" && seen.copy?.filled === true)
         return hostService === undefined ? [] : [{ resource: SERVICES, key: hostService, object: undefined }];
-      // A mirror that is sent away in this moment takes along what it has made.
+      // A mirror that is disabled at this moment deletes its slices.
       return [
         ...(copy === undefined ? [] : [{ resource: ENDPOINTS, key: keyOf(copy), object: copy }]),
         ...mirrored.map((slice) => standIn(slice)),
@@ -49,14 +49,14 @@ export function standInsFor({ host, tenant }: PlannedObject, collected: Collecte
   const isSlice = host?.kind === "EndpointSlice";
   const { service, copy, hostKey, hostService, isTaken, seen } = collected;
   if (isSlice && seen.endpoints?.paused === true) {
-    // A cache that lacks the copy may be late.
+    // A cache that lacks the copy may lag.
     if (copy === undefined) return isTaken || hostKey === undefined ? [] : [{ resource: ENDPOINTS, key: hostKey, object: undefined }];
     return standInsOf(collected, tellerOfLeft(seen) ?? "none");
   }
-  // What the tenant's mirror has made of Endpoints says that these are there: a cache that lacks them may be late.
+  // Slices that the tenant's mirror made from Endpoints indicate that the Endpoints exist: a cache that lacks them may lag.
   if (isSlice && tenant !== undefined && seen.endpoints === undefined)
     return [{ side: "tenant", resource: ENDPOINTS, key: service, object: undefined }];
-  // Endpoints are not copied where they would have no readers.
+  // Endpoints are not copied if they would have no readers.
   if (isSlice && tenant !== undefined && !seen.served && hostService !== undefined)
     return [{ resource: SERVICES, key: hostService, object: undefined }];
   if (isSlice && (teller === "copies" || seen.endpoints?.wanted !== true)) return [];

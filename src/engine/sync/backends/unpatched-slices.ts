@@ -7,12 +7,12 @@ import type { Surroundings } from "../../reconcile/rules/rules.ts";
 import type { Tracked } from "../run/reconcile.ts";
 import type { ServiceSlices } from "../state/service-slices.ts";
 
-/** Services that are each told of; of more than these a reader has understood. */
+/** Maximum number of Services that are logged; more would not help a reader. */
 const TOLD_MAX = 10;
 
-/** Tells of Services for which users have written slices, on which patches of `endpoints` do not act. */
+/** Logs Services for which users have written slices: patches of `endpoints` have no effect on these. */
 export interface UnpatchedSlices {
-  /** Looks at the slices of one Service. Each Service is told of once. */
+  /** Checks the slices of one Service. Each Service is logged once. */
   look(service: ObjectKey, logger: Logger, around: () => Surroundings): void;
 }
 

@@ -5,7 +5,7 @@ import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 
-/** How the syncer writes to one cluster, and reads live where a cache is not enough. */
+/** Writes to one cluster, and live reads where a cache is not enough. */
 export type Writer = Pick<ClusterClient, "get" | "create" | "update" | "delete">;
 
 /** The caches of one cluster. */
@@ -16,8 +16,8 @@ export interface ClusterCaches {
    */
   source(resource: ResourceType): ObjectSource;
   /**
-   * A cache of one object, which may be absent, until the cache is stopped. The cache may contain other objects too. If omitted, the
-   * cache of the whole kind is used; provide this for a client that is not allowed to read all Secrets.
+   * Returns a cache that follows one object, which may be absent, until the cache is stopped. It may contain other objects too. If omitted,
+   * the cache of the whole kind is used; provide this for a client that is not allowed to read all Secrets.
    */
   follow?(resource: ResourceType, key: ObjectKey): FollowedSource;
 }
@@ -47,6 +47,6 @@ export interface ClusterIdentity {
    * @throws API_… if there is no answer.
    */
   verify(): Promise<void>;
-  /** CLUSTER_IDENTITY, from when another cluster has answered until the right one does. */
+  /** CLUSTER_IDENTITY from the time when another cluster has answered until the right one answers again. */
   readonly wrong: EngineError | undefined;
 }

@@ -5,7 +5,7 @@
  * The uid of `kube-system` is compared
  * - after each list, before it is used;
  * - when a watch is open after a failure or a premature end, before its first event is passed on;
- * - before the first event of any other watch, so that there are no requests at rest;
+ * - before the first event of any other watch, so that idle watches cause no requests;
  * - before the first call after a failure.
  *
  * Concurrent callers share one request.
@@ -24,7 +24,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { ClusterIdentity, ClusterAccess, Writer } from "./access.ts";
 import { CLUSTER_NAMESPACE, readClusterUid } from "./identity.ts";
 
-/** How a cluster is guarded. */
+/** Options of a cluster guard. */
 export interface ClusterGuardOptions {
   readonly client: ClusterClient;
   readonly clock: Clock;
@@ -34,16 +34,16 @@ export interface ClusterGuardOptions {
   readonly cluster: string;
 }
 
-/** A client whose lists, watches and gets are those of one and the same cluster. Writes are left to callers of {@link verify}. */
+/** A client whose lists, watches and gets always come from the same cluster. Callers check it before writes, with {@link verify}. */
 export interface ClusterGuard extends ClusterIdentity {
   readonly client: ClusterClient;
 }
 
-/** After another cluster has answered, minimum interval of checking it, in milliseconds. */
+/** Minimum interval between checks after another cluster has answered, in milliseconds. */
 const ASK_AGAIN_MS = 1_000;
-/** A watch that opens this soon after an answer needs no other one, in milliseconds. */
+/** A watch that begins within this time after a right answer needs no other check, in milliseconds. */
 const JUST_NOW_MS = 1_000;
-/** Time by which a watch may end early without suspicion, in milliseconds. */
+/** Time by which a watch may end early without being suspicious, in milliseconds. */
 const EARLY_MS = 1_000;
 
 /**
@@ -63,9 +63,9 @@ type Verdict = { readonly error: unknown } | undefined;
 class GuardedCluster implements ClusterGuard {
   readonly #options: ClusterGuardOptions;
   readonly client: ClusterClient;
-  /** Of the right cluster, once it was seen. */
+  /** uid of the right cluster, once it is known. */
   #uid: string | undefined;
-  /** The uid cannot be seen. */
+  /** True if the uid cannot be read. */
   #blind = false;
   /** Failures so far, and their number at the time of the last request with a right answer. */
   #troubles = 1;
@@ -103,7 +103,7 @@ class GuardedCluster implements ClusterGuard {
     return this.#troubles !== this.#troublesForgiven;
   }
 
-  /** Resolves after an answer to a request that is sent from now on. */
+  /** Resolves after the answer to a request that is sent after this call. */
   async #askAnew(): Promise<void> {
     if (this.#blind) return;
     this.#next ??= this.#running.then(() => {
@@ -119,7 +119,7 @@ class GuardedCluster implements ClusterGuard {
       await this.#ask();
       return undefined;
     } catch (error) {
-      // The identity is unknown; nothing is worse than before.
+      // The identity cannot be read now, so the previous result stays.
       if (isEngineError(error, "API_FORBIDDEN")) return this.wrong && { error: this.wrong };
       return { error };
     }
@@ -192,7 +192,7 @@ class GuardedCluster implements ClusterGuard {
   }
 
   async #list(resource: ResourceType, scope?: ListOptions): Promise<ObjectList> {
-    // Spares the right cluster's successor a list for each attempt.
+    // Avoids a list from the wrong cluster for each attempt.
     if (this.wrong !== undefined) await this.verify();
     const list = await this.#heard(this.#options.client.list(resource, scope));
     if (list.continue === undefined) await this.#askAnew();
@@ -220,7 +220,7 @@ class GuardedCluster implements ClusterGuard {
     } finally {
       stream.close();
       const early = clock.monotonic() - startedMs < agreedMs;
-      // A watch that the caller ends early is no longer needed.
+      // A watch that the caller aborts early is no longer needed; one that the caller aborts late has not ended in time.
       if (scope.signal.aborted ? !early : early || !ended) this.#troubles += 1;
     }
   }
@@ -230,11 +230,11 @@ interface StreamChecks {
   ask(): Promise<void>;
   /** The identity of the cluster is already known. */
   readonly known: boolean;
-  /** Checks as soon as it is open. */
+  /** Check the identity as soon as the watch is open. */
   readonly suspicious: boolean;
 }
 
-/** One watch that passes nothing on before the identity of the cluster is known. */
+/** One watch that passes on no change before the identity of the cluster is known. */
 class GuardedStream {
   readonly #checks: StreamChecks;
   readonly #ending = new AbortController();
@@ -270,13 +270,13 @@ class GuardedStream {
     ));
   }
 
-  /** Nothing is to be waited for: so it is for nearly all events. */
+  /** True if an event can be passed on immediately, as nearly all can. */
   get passes(): boolean {
     return this.#known && this.#failure === undefined;
   }
 
   async pass({ type }: WatchEvent): Promise<void> {
-    // A bookmark changes nothing, and is all that comes at rest.
+    // A bookmark changes nothing, and an idle watch receives only bookmarks.
     if (!this.#known && (type !== "BOOKMARK" || this.#asked !== undefined)) await this.#askOnce();
     if (this.#failure !== undefined) throw this.#failure.error;
   }
@@ -296,7 +296,7 @@ class GuardedStream {
 /** Time for which a check of the tenant cluster's identity is valid, in milliseconds. */
 const SAME_CLUSTER_MS = 1_000;
 
-/** Knowledge of a guarded writer about its cluster. */
+/** Options of {@link sameClusterOnly}. */
 export interface SameClusterOptions {
   /** uid of `kube-system` at the start; undefined if it could not be read, and then absent objects are not verified. */
   readonly clusterUid: string | undefined;

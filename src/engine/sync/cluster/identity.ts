@@ -13,13 +13,13 @@ export async function readClusterUid(cluster: Pick<Writer, "get">): Promise<stri
   try {
     return (await cluster.get(NAMESPACES, CLUSTER_NAMESPACE))?.metadata.uid;
   } catch (error) {
-    // Without this permission everything works but the checks of this file.
+    // Without this permission, everything works except the checks of identity.
     if (isEngineError(error, "API_FORBIDDEN")) return undefined;
     throw error;
   }
 }
 
-/** Both clusters, with what tells the host from others; undefined when that cannot be seen. */
+/** Both clusters, with the uid of the host cluster; undefined if it cannot be read. */
 export interface CheckedClusters {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
@@ -48,7 +48,7 @@ export function checkIdentity({ tenant, host, hostUid }: CheckedClusters, rules:
   throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint, clusterUid: uid } });
 }
 
-/** Copies of the given host's objects are where its copies go to: in the host of another direction, which is the given tenant. */
+/** Refuses to continue if the tenant contains copies that were made from the host: the clusters are swapped. */
 function refuseSwapped(tenant: ClusterCaches, rules: readonly Rules[], hostUid: string): void {
   const copies = rules.flatMap((rule) => copiesIn(tenant, rule).filter(({ clusterUid }) => clusterUid === hostUid));
   const [first] = copies;

@@ -41,7 +41,7 @@ export interface LostKind {
 /** Dependencies of the informers. */
 export interface InformedAccessOptions {
   readonly client: ClusterClient;
-  /** Which objects of each kind are followed: one namespace, or all. */
+  /** The followed objects of each kind: those of one namespace, or all. */
   readonly scope?: ListScope;
   /** Identifies this cluster in metrics and log lines. Default "". */
   readonly cluster?: string;
@@ -54,7 +54,7 @@ export interface InformedAccessOptions {
 /** Objects per page of a list. */
 const PAGE_SIZE = 500;
 
-/** For embedders without caches: one informer per kind, started when the kind is first needed, and one per followed object. */
+/** Creates caches for embedders without their own: one informer per kind, started when first needed, and one per followed object. */
 export function createInformedAccess(options: InformedAccessOptions): InformedAccess {
   const { scope = {}, cluster, clock = systemClock, chance = systemChance, logger = silentLogger, metrics = noMetrics } = options;
   const rest = { ...(cluster !== undefined && { cluster }), clock, chance, logger, metrics };
@@ -106,8 +106,8 @@ function scopeOf({ namespace, name }: ObjectKey): ListScope {
 }
 
 /**
- * An object that is followed singly may be a Secret: an error of the API server, or of reading what it sent, might quote it. Gauges
- * speak of all objects of a kind, which are unknown here.
+ * Returns a logger that omits errors, and metrics that only count. An object that is followed on its own may be a Secret: an error of the
+ * API server, or of parsing its response, might quote it. Gauges describe all objects of a kind, which are unknown here.
  */
 function discreet({ logger, metrics }: { logger: Logger; metrics: Metrics }): { logger: Logger; metrics: Metrics } {
   const without = ({ error: _error, ...fields }: LogFields = {}): LogFields => fields;

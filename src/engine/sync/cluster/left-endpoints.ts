@@ -15,7 +15,7 @@ const EXAMPLES_MAX = 3;
 /**
  * With `backends: slices`, refuses to continue while the host still has slices made or mirrored from copies of Endpoints: nothing would
  * update these slices, and readers would see their backends in addition to those of the copied slices. Endpoints themselves are not read,
- * because such slices carry their marks.
+ * because such slices carry their markers.
  *
  * @throws CONFIG_VALUE when there are such slices; the hint explains how to remove them without a gap.
  */
@@ -34,7 +34,7 @@ export function checkLeftEndpoints(host: ClusterCaches, rules: readonly Rules[])
   if (left.length === 0) return;
   const count = left.length === 1 ? "1 copy" : `${left.length} copies`;
   const names = `${left.slice(0, EXAMPLES_MAX).join(", ")}${left.length > EXAMPLES_MAX ? ", …" : ""}`;
-  throw new EngineError("CONFIG_VALUE", `Cannot write slices only: the host still has slices of ${count} of Endpoints: ${names}`, {
+  throw new EngineError("CONFIG_VALUE", `Cannot write slices only: the host still has slices made from ${count} of Endpoints: ${names}`, {
     details: { hint: HINT },
   });
 }
@@ -42,7 +42,7 @@ export function checkLeftEndpoints(host: ClusterCaches, rules: readonly Rules[])
 const HINT =
   "First run with backends: both until the tenant's slices have replaced these copies. Copies that are still listed then have no slices in the tenant: `endpoint-sync cleanup --kind endpoints` removes them, with their backends";
 
-/** The host name of our copy of Endpoints that a slice was made of, by a mirror or by us. */
+/** Returns the host key of our copy of Endpoints from which a mirror or a syncer made a slice; undefined for other slices. */
 function copyBehind(rules: Rules, slice: KubeObject): string | undefined {
   const prefix = rules.translator.markerPrefix;
   const source = controllerOf(slice) === undefined ? madeFrom(prefix, slice) : readMarkers(prefix, slice);

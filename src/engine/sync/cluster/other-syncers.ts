@@ -10,7 +10,7 @@ const EXAMPLES_MAX = 3;
 
 /**
  * Refuses to continue alongside another syncer of the same virtual cluster: both would write the same names. An object does not show
- * whether its writer still runs, so every object counts whose markers say that it is a copy from this virtual cluster. Other markers on a
+ * whether its writer still runs, so every object counts whose markers identify it as a copy from this virtual cluster. Other markers on a
  * copy with markers of our own prefix are ignored: a tenant may have written them.
  *
  * @throws OTHER_SYNCER if there is such an object, unless its prefix is the one to adopt.

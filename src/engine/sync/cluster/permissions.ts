@@ -63,7 +63,7 @@ export function requiredPermissions({ rules, references, translator }: Permissio
       ...permissions("tenant", ["get", "update"], { resource, namespaces: ALL }),
       ...permissions("host", ["create", "update", "delete"], { resource, namespaces: targets.written, required: targets.known }),
     ]),
-    // The copy is read before anything derived from it changes or is deleted, and before anything is deleted, what replaces it.
+    // The copy is read before a slice made from it is changed or deleted, and a replacement before the object that it replaces is deleted.
     ...(decides ? [ENDPOINTS, ENDPOINT_SLICES] : []).flatMap((resource) =>
       permissions("host", ["get"], { resource, namespaces: targets.written, required: targets.known }),
     ),
@@ -92,28 +92,28 @@ const ALL = [""];
 
 interface Targets {
   readonly followed: readonly string[];
-  /** Those that copies can be made in. The virtual cluster's own is not among them where only mapped namespaces are synced. */
+  /** Namespaces in which copies can be made. Without the virtual cluster's own namespace if only mapped namespaces are synced. */
   readonly written: readonly string[];
-  /** False when the configuration does not say which namespaces there are. */
+  /** False if the configuration does not name the namespaces. */
   readonly known: boolean;
 }
 
 function hostNamespaces(translator: PermissionOptions["translator"]): Targets {
   const namespaces = translator.targetNamespaces();
   if (namespaces === "all") return { followed: ALL, written: ALL, known: false };
-  // No namespace is called "": where it lands, all land that are not mapped.
+  // No namespace is named "", so it translates to the host namespace of all namespaces without a mapping.
   const rest = translator.hostNamespace("");
   const written = namespaces.filter((namespace) => namespace !== translator.vcluster.namespace || namespace === rest);
   return { followed: namespaces.length === 1 ? namespaces : ALL, written, known: true };
 }
 
-/** The Service that decides whether a copy comes or goes is read live. */
+/** Returns the permissions for live reads of the Service that decides whether a copy is created or deleted. */
 function serviceReads(written: readonly ResourceType[], targets: Targets): Permission[] {
   const tenant = written.includes(SERVICES) ? [] : permissions("tenant", ["get"], { resource: SERVICES, namespaces: ALL });
   return [...tenant, ...permissions("host", ["get"], { resource: SERVICES, namespaces: targets.written, required: targets.known })];
 }
 
-/** Reading may be granted name by name, which cannot be checked before the names are known. */
+/** Returns the permissions for one kind. Reads may be granted name by name, which cannot be checked before the names are known. */
 function referencePermissions(kind: ReferenceRules["kinds"][number], targets: Targets): readonly Permission[] {
   const { resource } = kind;
   const [from, to] = [sourceSide({ kind }), targetSide({ kind })];

@@ -8,7 +8,7 @@ import type { Permission, PermissionOptions } from "./permissions.ts";
 
 const COPIES_ENDPOINTS_ALONE = "backends: auto copies only Endpoints, because ";
 
-/** Rights that are named where some are missing. */
+/** Maximum number of missing permissions that are named. */
 const NAMED_MAX = 3;
 
 /** Permissions to check, and the clusters that are asked. */
@@ -20,10 +20,10 @@ export interface SliceRightsOptions {
   readonly logger: Logger;
 }
 
-/** An engine that may decide more than its clusters allow. */
+/** An engine whose configuration may need more than its clusters allow. */
 export interface ReachingEngine extends PermissionOptions {
   readonly rules: readonly Rules[];
-  /** What the setting `backends` and the sections mean together. */
+  /** The combined meaning of the setting `backends` and the sections. */
   readonly backends?: string;
 }
 
@@ -40,7 +40,7 @@ export async function withinReach<Given extends ReachingEngine>(
 ): Promise<Given> {
   if (!decidesSources(engine)) return engine;
   const asked = { ...options, needed: engine };
-  // A cache of a kind that the API server does not know would ask for it again and again.
+  // A cache of a kind that the API server does not know would request it again and again.
   if ((await hasSliceRights(asked)) && (await servesSlices(asked)) && hasSliceCaches(options)) return engine;
   return withoutSlices(engine);
 }
@@ -65,8 +65,8 @@ function hasSliceCaches({ tenant, host, logger }: Omit<SliceRightsOptions, "need
 }
 
 /**
- * An API server older than Kubernetes 1.21 answers 404, also to a user who may do everything: the first list would never be complete. Other
- * errors are left to the caches.
+ * Reports whether both API servers have EndpointSlices. Those older than Kubernetes 1.21 answer 404, even to a user with all permissions:
+ * the first list would never be complete. Other errors are left to the caches.
  *
  * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer.
  */
@@ -94,7 +94,7 @@ async function servesSlices({ needed, logger, ...clusters }: SliceRightsOptions)
   return false;
 }
 
-/** A program with caches of its own may have none of slices. */
+/** Reports whether there is a cache of EndpointSlices: an embedder's own caches may lack one. */
 function hasSource(access: ClusterCaches): boolean {
   try {
     return (access.source(ENDPOINT_SLICES) as unknown) !== undefined;
@@ -104,9 +104,9 @@ function hasSource(access: ClusterCaches): boolean {
 }
 
 /**
- * Reports whether both clusters allow what `backends: auto` does with EndpointSlices. Some of the permissions are not enough: slices that can be made
- * but not updated would go stale. Missing permissions are reported once. A cluster that does not answer is assumed to allow everything; the
- * probes report it.
+ * Reports whether both clusters allow what `backends: auto` does with EndpointSlices. Some of the permissions are not enough: slices that
+ * can be made but not updated would become stale. Missing permissions are logged once. A cluster that answers the review with another error
+ * is assumed to allow everything.
  *
  * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer.
  */

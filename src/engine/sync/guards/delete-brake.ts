@@ -13,7 +13,7 @@ import { syncId } from "../state/sync-id.ts";
 
 /** Holds deletions back while suspiciously many tenant objects are missing. */
 export interface DeleteBrake {
-  /** True while the copy of this object must stay, should its tenant object be absent. */
+  /** True while the copy of this object must stay even if its tenant object is absent. */
   holds(id: string): boolean;
   close(): void;
 }
@@ -27,7 +27,7 @@ export interface DeleteBrakeOptions {
   readonly confirmation: DeleteConfirmation;
   /** Host keys of copies of one tenant object at other keys than its own. */
   orphans(rules: Rules, key: ObjectKey): readonly ObjectKey[];
-  /** Receives the ids of the objects that were held, when they are no longer. */
+  /** Receives the ids of the held objects when the brake releases them. */
   enqueue(id: string): void;
   /** Called when the brake engages. */
   engaged(note: Note): void;
@@ -49,7 +49,7 @@ interface Missing {
   readonly sign: ChangeSign | "confirmed";
 }
 
-/** Deletions remembered; of one that is forgotten the brake believes that only a list says so. */
+/** Maximum number of remembered deletions. A forgotten deletion counts as one that only a list has shown. */
 const DELETED_MAX = 4_096;
 
 const METRIC = "endpoint_sync_delete_brake_engaged";
@@ -59,21 +59,21 @@ export function createDeleteBrake(options: DeleteBrakeOptions): DeleteBrake {
   return new WatchingBrake(options);
 }
 
-/** Holds an entry per copy without tenant object, which is none most of the time, and nothing for the others. */
+/** Holds an entry per copy without a tenant object, and nothing for the others; usually there are none. */
 class WatchingBrake implements DeleteBrake {
   readonly #options: DeleteBrakeOptions;
-  /** The kinds that are synced: where the sync is switched off nothing is deleted. */
+  /** The enabled kinds: nothing is deleted of a disabled kind. */
   readonly #kinds: readonly Followed[];
   readonly #unsubscribe: readonly (() => void)[];
-  /** By kind and host key. */
+  /** Copies without a tenant object, by kind and host key. */
   readonly #missing = new Map<string, Missing>();
-  /** By plural: number of objects that a list lacked, and of copies at the last check. */
+  /** Per plural: the number of copies whose object a list lacked, and the number of copies at the last check. */
   readonly #listed = new Map<string, number>();
   readonly #copies = new Map<string, number>();
-  /** Ids of objects that were said to be deleted, oldest first. Their copies may still be on the way. */
+  /** Ids of objects that events reported as deleted, oldest first. Their copies may not be known yet. */
   readonly #deleted = new Set<string>();
   #looked = false;
-  /** More are missing than when that was last judged. */
+  /** True if more objects are missing than at the last check of the limits. */
   #grown = false;
   #engaged = false;
 
@@ -94,7 +94,7 @@ class WatchingBrake implements DeleteBrake {
   holds(id: string): boolean {
     if (!this.#looked) this.#look();
     if (this.#grown) this.#judge();
-    // The lists may be incomplete: a guard that is called again while it holds has them read again.
+    // The lists may be incomplete, so they are requested again while the brake is engaged.
     if (this.#engaged) for (const { objects } of this.#kinds) objects.relist?.();
     return this.#engaged && !this.#options.confirmation.has(id);
   }
@@ -103,7 +103,7 @@ class WatchingBrake implements DeleteBrake {
     for (const end of this.#unsubscribe) end();
   }
 
-  /** Counts the objects that existed before the listeners. */
+  /** Counts the objects that existed before the listeners were added. */
   #look(): void {
     this.#looked = this.#kinds.every(({ objects, copies }) => objects.synced && copies.synced);
     for (const kind of this.#kinds) for (const object of kind.copies.list()) this.#hostChanged(kind, keyOf(object));
@@ -139,7 +139,7 @@ class WatchingBrake implements DeleteBrake {
     const object = copies.get(hostKey);
     const source = object && ourMarkers(rule, object, rule.kind.resource);
     if (source === undefined) return this.#remove(rule, hostKey);
-    // Before the first list all objects are missing; the first look comes after it.
+    // Before the first list, all objects seem to be missing; the first count follows that list.
     if (objects.synced && objects.get(source) === undefined) this.#add(rule, hostKey, syncId(rule.kind.resource.plural, source));
   }
 
@@ -166,7 +166,7 @@ class WatchingBrake implements DeleteBrake {
   }
 
   #judge(): void {
-    // Counting all copies at each return would cost too much; before it disengages, it counts again.
+    // Counting all copies whenever an object returns would cost too much; they are counted again before the brake is released.
     const engaged = (this.#engaged && !this.#grown && this.#trips()) || this.#tripsNow();
     this.#grown = false;
     this.#set(engaged && !this.#confirm());
@@ -221,12 +221,12 @@ class WatchingBrake implements DeleteBrake {
   }
 }
 
-/** Deletions that were confirmed although the delete brake would hold them. Outlives a change of the configuration. */
+/** Deletions that were confirmed although the delete brake would hold them. It is kept when the configuration changes. */
 export interface DeleteConfirmation {
   /** Confirms all of these, if enough confirmations are left; else none. */
   confirm(ids: readonly string[]): boolean;
   has(id: string): boolean;
-  /** The object exists again: if it is deleted again, that is another deletion. */
+  /** Forgets the confirmation for an object that exists again: a later deletion is a different one. */
   forget(id: string): void;
 }
 

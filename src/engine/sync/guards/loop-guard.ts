@@ -1,28 +1,28 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { WriteLimits } from "./write-limiter.ts";
 
-/** How much fighting is too much. */
+/** Limits after which the syncer no longer undoes another writer's changes, or only rarely. */
 export interface LoopGuardLimits extends WriteLimits {
-  /** This many undone host edits, or copies that were deleted and came back, within the window are a fight. Default 5. */
+  /** Number of undone host edits, or of recreated copies, within the window after which the guard acts. Default 5. */
   readonly restorations: number;
   /** Length of the window in minutes. Default 10. */
   readonly minutes: number;
 }
 
 /**
- * Notices that a client on the host keeps undoing the syncer's writes. Repeated edits of a copy stay until the
- * source changes. An object without its copy is down, so a copy that is deleted repeatedly does come back, but seldom.
+ * Detects that a client on the host keeps undoing the syncer's writes. Repeated edits of a copy are then left alone until the source
+ * changes. A copy that is deleted repeatedly is still recreated, because its object does not work without it, but only rarely.
  */
 export interface LoopGuard {
   /** Counts one undone host edit. */
   restored(id: string, sourceVersion: string): void;
-  /** The version of its source at which the object is left alone, if it is. */
+  /** Returns the version of its source at which the object is left alone; undefined if it is not. */
   stoppedAt(id: string): string | undefined;
-  /** Counts a copy that was deleted and made again. */
+  /** Counts one recreation of a deleted copy. */
   recreated(id: string, sourceVersion: string): void;
-  /** True while a copy of this version that came back counts. */
+  /** True while a recreation of the copy of this version counts. */
   hasRecreated(id: string, sourceVersion: string): boolean;
-  /** Milliseconds until the copy of this version may come back again; 0 for at once. */
+  /** Returns the milliseconds until the copy of this version may be recreated; 0 if that is possible immediately. */
   recreationWaitMs(id: string, sourceVersion: string): number;
   forget(id: string): void;
 }

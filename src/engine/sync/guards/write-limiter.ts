@@ -21,11 +21,11 @@ import type { SlowedTimes } from "../../reconcile/machine.ts";
 export interface WriteLimits {
   /** Number of unrequested writes that may happen within a minute. Default 10. */
   readonly writes?: number;
-  /** The longest wait between two of them after that, in minutes. Default 5. */
+  /** The longest wait between two such writes after that, in minutes. Default 5. */
   readonly slowestMinutes?: number;
 }
 
-/** The copy itself, which is the default, or the slices that are made of it. */
+/** The copy itself, which is the default, or the slices that are made from it. */
 export type WrittenPart = "copy" | "made";
 
 /** How long writes of one object must wait, in milliseconds; 0 for not at all. */
@@ -34,23 +34,23 @@ export interface Restraint {
   readonly writeWaitMs: number;
   /** A reconcile that writes to the source, too. */
   readonly flowWaitMs: number;
-  /** While writes are slowed: since when, and until when the next one waits at the longest. */
+  /** While writes are slowed: when that began, and the latest time of the next write. */
   readonly slowed?: SlowedTimes;
 }
 
-/** See the module comment. */
+/** Limits writes of one object without a new version of its source. */
 export interface WriteLimiter {
-  /** Restraint for a reconcile that begins with this version of the source. */
+  /** Returns the restraint for a reconcile that begins with this version of the source. */
   restraint(id: string, version: string, part?: WrittenPart): Restraint;
-  /** Counts a write to the copy, made of this version of the source. */
+  /** Counts a write to the copy, made from this version of the source. */
   wrote(id: string, version: string, part?: WrittenPart): void;
-  /** Counts a write to the source, which made this version of it. */
+  /** Counts a write to the source that created this version of it. */
   flowed(id: string, version: string): void;
-  /** Notes that a write waits. */
+  /** Records that a write waits. */
   held(id: string, part?: WrittenPart): void;
-  /** Notes that there is nothing to write. Returns after how many milliseconds to look again, should a slowed object have rested then. */
+  /** Records that there is nothing to write. Returns the milliseconds after which a slowed object may have come to rest. */
   rests(id: string, part?: WrittenPart): number | undefined;
-  /** Objects of which anything is remembered. */
+  /** Number of objects with remembered state. */
   readonly remembered: number;
 }
 
@@ -65,7 +65,7 @@ export interface WriteLimiterOptions {
 /** Window of the burst, in milliseconds; an object that needs no write for this time rests. */
 const WINDOW_MS = 60_000;
 const FIRST_WAIT_MS = 1_000;
-/** Maximum wait of a source change that goes together with a pending host edit, in milliseconds. */
+/** Maximum wait of a source change that coincides with a pending host edit, in milliseconds. */
 const ASKED_WAIT_MS = 1_000;
 
 const FREE: Restraint = { writeWaitMs: 0, flowWaitMs: 0 };
@@ -73,17 +73,17 @@ const FREE: Restraint = { writeWaitMs: 0, flowWaitMs: 0 };
 interface Entry {
   /** The version of the source that each part was last written from. */
   readonly served: Partial<Record<WrittenPart, string>>;
-  /** The version of the source that our own write made last. */
+  /** The version of the source that our last write to it created. */
   ours: string | undefined;
   /** Times of the writes that count. */
   times: readonly number[];
-  /** The last write of any kind. */
+  /** Time of the last write of any kind. */
   lastMs: number;
-  /** The wait after it; 0 while nothing is slowed. */
+  /** The wait after the last write; 0 while nothing is slowed. */
   waitMs: number;
   /** Since when writes are slowed. */
   sinceMs: number;
-  /** Parts of which a write waits. */
+  /** Parts with a write that waits. */
   readonly held: Set<WrittenPart>;
 }
 
@@ -96,7 +96,7 @@ class CountingBrake implements WriteLimiter {
   readonly #options: WriteLimiterOptions;
   readonly #writes: number;
   readonly #slowestMs: number;
-  /** Objects that are not slowed, the longest not written first. */
+  /** Objects that are not slowed, the least recently written first. */
   readonly #free = new Map<string, Entry>();
   readonly #slowed = new Map<string, Entry>();
 
@@ -148,7 +148,7 @@ class CountingBrake implements WriteLimiter {
     this.#slowed.get(id)?.held.delete(part);
     const entry = this.#slowedNow(id);
     const restMs = entry && endMs(entry) - this.#options.clock.monotonic();
-    // While a write of the other part waits nothing rests: that comes back by itself, and looks again after it.
+    // While a write of the other part waits, the object does not rest: that part is reconciled later, and checks this again.
     return restMs === undefined || restMs <= 0 ? undefined : restMs;
   }
 
@@ -205,7 +205,7 @@ function newEntry(): Entry {
   return { served: {}, ours: undefined, times: [], lastMs: 0, waitMs: 0, sinceMs: 0, held: new Set() };
 }
 
-/** When an object has rested that is not written any more. */
+/** Returns the time at which an object has come to rest if it is not written again. */
 function endMs({ lastMs, waitMs }: Entry): number {
   return lastMs + Math.max(waitMs, WINDOW_MS);
 }

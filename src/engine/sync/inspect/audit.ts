@@ -21,15 +21,15 @@ import { parseSyncId, syncId } from "../state/sync-id.ts";
 
 /** Kinds of findings for one object. */
 export type FindingKind =
-  /** Ours, and its source is deleted. */
+  /** One of our copies whose source is deleted. */
   | "orphan"
-  /** Ours, and different from its desired state. */
+  /** One of our copies that differs from its desired state. */
   | "stale"
   /** A foreign object has the name of a copy. */
   | "foreign"
   /** The copy of another tenant object has the name. */
   | "collision"
-  /** Ours, and not synced (any more), although its source exists or is not checked. */
+  /** One of our copies that is not synced, or no longer, although its source exists or is not checked. */
   | "leftover"
   /** A copy is missing. */
   | "missing"
@@ -55,11 +55,11 @@ export interface AuditOptions {
   readonly translator: Translator;
   /** Every kind of which there may be copies. */
   readonly kinds: readonly ResourceType[];
-  /** Everything on the host that is ours, of kinds that are not synced too. */
+  /** All of our copies on the host, including those of kinds that are not synced. */
   readonly copies: readonly MarkedCopy[];
   /** Services whose backends readers on the host do not see. Default none. */
   readonly invisible?: readonly InvisibleBackends[];
-  /** Slices on the host that were made of copies of Endpoints and are not kept current. Default none. */
+  /** Slices on the host that were made from copies of Endpoints and are not kept up to date. Default none. */
   readonly left?: readonly LeftSlice[];
 }
 
@@ -75,7 +75,7 @@ export function auditCopies(options: AuditOptions): AuditFinding[] {
   const standing = options.copies.flatMap((copy) => standingFinding(options, copy) ?? []);
   const invisible = (options.invisible ?? []).map(invisibleFinding);
   const left = (options.left ?? []).map(leftFinding);
-  // Pending writes are the most specific findings; of the same object there is one finding, besides what readers see of it.
+  // Each object has one finding, besides the finding about its readers. Pending writes are the most specific and replace the others.
   const byPlace = new Map([...left, ...standing, ...noted, ...written, ...invisible].map((finding) => [placeText(finding), finding]));
   return [...byPlace].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, finding]) => finding);
 }
@@ -93,7 +93,7 @@ function leftFinding({ host, tenant, message }: LeftSlice): AuditFinding {
   return { finding: "leftover", resource: ENDPOINT_SLICES, tenant, host, message };
 }
 
-/** A copy that a run would write is not as it should be. An edit that would flow back is on the host already. */
+/** Returns the finding for an object that a run would write. A host edit that would flow back is a finding for the copy on the host. */
 function changeFinding(
   { tenant, translator }: AuditOptions,
   { id, side, resource, key, reasons, before, after }: ObjectChange,
@@ -129,7 +129,7 @@ function notedFinding(
   return { ...shared, finding: stands ? "stale" : "missing", message: notes.map(({ message }) => message).join("; ") };
 }
 
-/** A copy that stands, and that a run would leave where it is although it should not be there. */
+/** Returns the finding for an existing copy that a run would leave in place although it should not be there. */
 function standingFinding(
   { preview, translator }: AuditOptions,
   { resource, object, source: markers }: MarkedCopy,
@@ -151,7 +151,7 @@ function standingFinding(
   return { ...shared, finding: "orphan", message: look.plan.notes[0]?.message ?? "The tenant object is gone" };
 }
 
-/** Copies of referenced objects have records, and no plans of their own. */
+/** Reports whether an object is a referenced one: these have records, but no plans of their own. */
 function isReferenced({ records, looks }: Preview, resource: ResourceType, key: ObjectKey): boolean {
   if (looks.has(syncId(resource.plural, key))) return false;
   return records.some((record) => record.resource === qualifiedPlural(resource) && formatKey(record.tenantKey) === formatKey(key));

@@ -8,7 +8,7 @@ import type { MarkedCopy } from "./marked-copies.ts";
 /** Outcome for one copy. */
 export interface Removal {
   readonly copy: MarkedCopy;
-  /** `held`: its finalizers delay it. `left`: it was changed meanwhile, and is not ours any more, or of another tenant cluster. */
+  /** `held`: finalizers delay its deletion. `left`: it has changed and is no longer this cluster's copy, or it keeps changing. */
   readonly result: "removed" | "held" | "left";
 }
 
@@ -18,7 +18,7 @@ export interface RemovalOptions {
   readonly translator: Translator;
 }
 
-/** Maximum attempts. An object that changes more often is being worked on. */
+/** Maximum number of attempts. An object that changes more often is in active use. */
 const ATTEMPTS_MAX = 5;
 
 /**

@@ -10,9 +10,9 @@ export type ListClient = Pick<ClusterClient, "list">;
 
 /** Reads of one cluster, all of them by lists: an inspection must not even be able to write. */
 export interface ClusterReads {
-  /** All objects of one kind. */
+  /** Reads all objects of one kind. */
   list(resource: ResourceType, scope: ListScope): Promise<readonly KubeObject[]>;
-  /** One object by its name, with no more permissions than a watch of it takes. */
+  /** Reads one object by its name. It needs no more permissions than a watch of the object. */
   one(resource: ResourceType, key: ObjectKey): Promise<KubeObject | undefined>;
 }
 
@@ -20,7 +20,7 @@ export interface ClusterReads {
 const PAGE_SIZE = 500;
 
 /**
- * Reads through a client, until `signal` aborts.
+ * Creates reads through a client, until `signal` aborts.
  *
  * @example
  * const endpoints = await createClusterReads({ client, signal }).list(ENDPOINTS, { namespace: "vc-blue" });

@@ -17,7 +17,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { ClusterAccess, FollowedSource } from "../cluster/access.ts";
 import type { ClusterReads } from "./cluster-reads.ts";
 
-/** One cluster as it was read, and as it would be after the writes that it took. */
+/** One cluster as it was read, and as it would be after the writes to this view. */
 export interface ClusterView extends ClusterAccess {
   /** The object as it was read; undefined when there was none. */
   before(resource: ResourceType, key: ObjectKey): KubeObject | undefined;
@@ -56,7 +56,7 @@ interface Table {
   readonly objects: Map<string, KubeObject>;
   readonly before: Map<string, KubeObject>;
   readonly listeners: Set<ChangeListener>;
-  /** Keys that were read one by one; all are known when the kind was listed. */
+  /** Keys that were read one by one; "all" if the kind was listed. */
   readonly known: Set<string> | "all";
 }
 
@@ -228,7 +228,7 @@ function sourceOf({ objects, listeners }: Table, isKnown: () => boolean): Follow
   };
 }
 
-/** Versions that are no numbers are older than all that are. */
+/** Returns the newest version. Versions that are not numbers are older than all that are. */
 function newestOf(versions: readonly string[]): bigint {
   const numbers = versions.filter((version) => /^[1-9][0-9]{0,30}$/.test(version)).map(BigInt);
   return numbers.reduce((newest, version) => (version > newest ? version : newest), 0n);

@@ -23,20 +23,20 @@ import type { CopySource } from "../../translate/markers.ts";
 import type { FirstLook, Preview } from "./preview.ts";
 import { syncId } from "../state/sync-id.ts";
 
-/** One of both objects. */
+/** One of the two objects. */
 export interface SeenObject {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
-  /** True while finalizers keep it. */
+  /** True while it is being deleted. */
   readonly isGoing: boolean;
 }
 
 /** Object at the host key. */
 export interface SeenOnHost extends SeenObject {
-  /** `copy`: of this very object. `other-copy`: of another one, which `markers` name. `foreign`: not a copy. */
+  /** `copy`: of this object. `other-copy`: of another object, which `markers` name. `foreign`: not a copy. */
   readonly whose: "copy" | "other-copy" | "foreign";
   readonly markers: CopySource | undefined;
-  /** Whether it says what both sides last agreed on. */
+  /** Whether it has a readable base: the state on which both sides last agreed. */
   readonly base: "readable" | "none";
 }
 
@@ -48,14 +48,14 @@ export interface DifferingPart {
   readonly isAsWanted: boolean;
 }
 
-/** One write for the object that is still to come. */
+/** One pending write for the object. */
 export interface PendingWrite {
   readonly cluster: "tenant" | "host";
   readonly action: "create" | "update" | "delete";
   readonly reason: string;
 }
 
-/** See the module comment. */
+/** Explanation of one object: its state on both sides, the decisions about it, and its pending writes. */
 export interface ObjectExplanation {
   readonly resource: ResourceType;
   readonly key: ObjectKey;
@@ -64,7 +64,7 @@ export interface ObjectExplanation {
   readonly host: SeenOnHost | undefined;
   /** Copies of it at other host keys. */
   readonly orphans: readonly ObjectKey[];
-  /** Whether it is to be copied; undefined when there is no tenant object. */
+  /** Whether it should be copied; undefined if there is no tenant object. */
   readonly decision: CopyDecision | undefined;
   readonly state: PlanState;
   readonly patches: readonly Outcome[];
@@ -72,7 +72,7 @@ export interface ObjectExplanation {
   readonly notes: readonly Note[];
   readonly parts: readonly DifferingPart[];
   readonly writes: readonly PendingWrite[];
-  /** False when there would be something to write forever. */
+  /** False if the syncer would write it again and again, without end. */
   readonly settles: boolean;
 }
 

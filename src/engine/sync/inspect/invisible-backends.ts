@@ -24,7 +24,7 @@ import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
 export interface ComparedCluster {
   /** Services and Endpoints. */
   get(resource: ResourceType, key: ObjectKey): KubeObject | undefined;
-  /** Every slice; undefined when they may not be listed. */
+  /** All slices; undefined if listing them is not allowed. */
   readonly slices: readonly KubeObject[] | undefined;
 }
 
@@ -35,16 +35,16 @@ export interface VisibilityOptions {
   readonly services: readonly ObjectKey[];
   readonly tenant: ComparedCluster;
   readonly host: ComparedCluster & { readonly slices: readonly KubeObject[] };
-  /** Default: `backends: auto` does not hold, and is the remedy. */
+  /** Default: `backends: auto` does not apply yet, and messages recommend it. */
   readonly auto?: AutoHolds | undefined;
-  /** Why a running syncer cannot make or keep the copies of a Service now. Default: missing copies are about to be made. */
+  /** Explains why a running syncer cannot make or keep the copies of a Service. Default: missing copies are about to be made. */
   readonly withheld?: Withheld | undefined;
 }
 
-/** The code by which copies of a Service or its Endpoints are held up, by the key in the tenant. */
+/** Returns the code of the note that prevents copies of a Service or of its Endpoints, by tenant key; undefined if nothing does. */
 export type Withheld = (key: ObjectKey) => Code | undefined;
 
-/** `backends: auto` holds already: for the configuration, whatever the syncer may do, or for this very syncer, without the permissions for it. */
+/** State of a `backends: auto` that applies: configured (the syncer's permissions are unknown), or this syncer lacks permissions for it. */
 export type AutoHolds = "configured" | "without permissions";
 
 /** One tenant Service whose backends readers on the host do not all see. */
@@ -53,9 +53,9 @@ export interface InvisibleBackends {
   readonly host: ObjectKey;
   /** Addresses that should take traffic on the host. */
   readonly ready: number;
-  /** How many of them readers on the host see. */
+  /** Number of these addresses that readers on the host see. */
   readonly seen: number;
-  /** Says all of this, and what to do. */
+  /** Describes this finding, with a remedy. */
   readonly note: Note;
 }
 
@@ -68,7 +68,7 @@ export interface InvisibleBackends {
  */
 export function invisibleBackends(options: VisibilityOptions): InvisibleBackends[] {
   const rules = options.rules.find(({ kind }) => kind.resource === ENDPOINTS);
-  // Where Endpoints are not read at all, copies are all that readers see.
+  // If Endpoints are not read at all, readers see only copies of slices.
   if (rules === undefined) return [];
   const seen = { rules, tenant: byService(options.tenant.slices ?? []), host: byService(options.host.slices) };
   return options.services.flatMap((key) => lookAt(options, seen, key) ?? []);
@@ -115,7 +115,7 @@ function lookAt(options: VisibilityOptions, seen: Seen, key: ObjectKey): Invisib
   };
 }
 
-/** Under which port does not matter: a mirror takes all of them, or none. */
+/** Returns the ready addresses. Ports do not matter: a mirror takes all ports of an address, or none. */
 function addressesOf(view: ReaderView): Set<string> {
   return new Set([...view.values()].flatMap(({ ready, address }) => (ready ? [address] : [])));
 }
@@ -125,7 +125,7 @@ interface Backends {
   /** Source in the tenant, in words. */
   readonly source: string;
   readonly remedy: string;
-  /** The remedy is the same whatever `backends` says. */
+  /** The remedy is the same whatever `backends` is set to. */
   readonly isTaken?: true;
 }
 
@@ -178,7 +178,7 @@ function takenBy({ namespace, name }: ObjectKey): string {
 }
 
 function withheldBy(code: Code): string {
-  return `the copy is missing (${code}); the Events of the Service and of its Endpoints say why`;
+  return `the copy is missing (${code}); see the Events of the Service and of its Endpoints`;
 }
 
 /** Backends of Endpoints that get no copy. */

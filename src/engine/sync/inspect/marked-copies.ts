@@ -9,14 +9,14 @@ import type { CopySource } from "../../translate/markers.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { ClusterReads } from "./cluster-reads.ts";
 
-/** One object on the host that is a copy, with what its markers say. */
+/** One copy on the host, with the source that its markers name. */
 export interface MarkedCopy {
   readonly resource: ResourceType;
   readonly object: KubeObject;
   readonly source: CopySource;
 }
 
-/** A kind that the cluster does not show. */
+/** A kind that cannot be listed. */
 export interface HiddenKind {
   readonly resource: ResourceType;
   readonly error: EngineError;

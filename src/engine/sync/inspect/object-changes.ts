@@ -9,7 +9,7 @@ import type { PlannedWrite } from "./preview.ts";
 
 /** One object that would be different after a preview's writes. */
 export interface ObjectChange {
-  /** Of the tenant object, or of the referenced one, that it is written for. */
+  /** Id of the tenant object or referenced object for which it is written. */
   readonly id: string;
   readonly side: "tenant" | "host";
   readonly resource: ResourceType;

@@ -2,13 +2,13 @@ import { whose } from "../../translate/identity.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { MarkedCopy } from "./marked-copies.ts";
 
-/** One virtual cluster of our name, as its copies describe it. */
+/** One virtual cluster with our name, as its copies describe it. */
 export interface CopyOwner {
-  /** Host namespace of the virtual cluster; undefined when no copy of it says that, and where they are tells nothing. */
+  /** Host namespace of the virtual cluster; undefined if no copy names it and the places of the copies do not determine it. */
   readonly namespace: string | undefined;
-  /** uid of its tenant cluster; undefined for copies that do not say it. */
+  /** uid of its tenant cluster; undefined for copies that do not name it. */
   readonly clusterUid: string | undefined;
-  /** Reports whether it is our virtual cluster, by its namespace; of several tenant clusters of it, at most one is the present one. */
+  /** True if it is our virtual cluster, by its namespace. If it has had several tenant clusters, at most one of them is the current one. */
   readonly isOurs: boolean;
   readonly copies: readonly MarkedCopy[];
 }
@@ -48,7 +48,7 @@ function ownersWithoutCluster(
   });
 }
 
-/** Our namespace, if copies that name none are in it, or all where ours can be. */
+/** Returns our namespace if one of these copies, which name none, is in it, or if all of them are where our copies can be. */
 function ownNamespaceOf(translator: Translator, unnamed: readonly MarkedCopy[]): string | undefined {
   const { namespace } = translator.vcluster;
   const isThere = unnamed.some(({ source }) => source.hostNamespace === namespace);

@@ -29,12 +29,12 @@ export interface PreviewOptions extends Omit<EngineParts, "loopGuard"> {
   readonly tenant: ClusterView;
   readonly host: ClusterView;
   readonly deletesConfirmed?: DeleteConfirmation;
-  /** Processed even if neither cluster has anything of them. */
+  /** Ids that are processed even if neither cluster has such an object. */
   readonly ids?: readonly string[];
   readonly clock: Clock;
 }
 
-/** The first look at one object. */
+/** The first plan for one object. */
 export interface FirstLook {
   readonly rules: Rules;
   readonly input: PlanInput;
@@ -43,7 +43,7 @@ export interface FirstLook {
 
 /** One write that took place in memory. */
 export interface PlannedWrite {
-  /** Of the tenant object, or of the referenced one, that it is for. */
+  /** Id of the tenant object or referenced object for which it is written. */
   readonly id: string;
   readonly resource: ResourceType;
   readonly operation: Operation;
@@ -68,13 +68,13 @@ export interface Preview {
   readonly unsettled: readonly Unsettled[];
 }
 
-/** Copying, taking an edit back, and creating again all at once take four; a run that takes more does not come to rest. */
+/** Maximum number of writes per object: copying, syncing an edit back and recreating take four. An object with more never settles. */
 const WRITES_PER_OBJECT_MAX = 8;
 
 /**
- * Simulates the syncer's next run to its end. After that, both views show the clusters as they would be.
+ * Simulates the syncer's next run to its end. After that, both views show the clusters as they would be after the run.
  *
- * @throws API_… when an object that is referenced cannot be read.
+ * @throws API_… when a referenced object cannot be read.
  * @example
  * const { writes, unsettled } = await preview({ tenant, host, rules, deleteBrake: DEFAULT_DELETE_BRAKE_LIMITS, clock: systemClock });
  */
@@ -100,7 +100,7 @@ class PreviewRun {
   /** The object in progress. */
   #id = "";
   #operation: Operation | undefined;
-  /** Writes at the end of the last round. */
+  /** Number of writes at the end of the last round. */
   #written = 0;
 
   constructor(options: PreviewOptions) {
@@ -110,11 +110,11 @@ class PreviewRun {
       ...parts,
       tenant: this.#noting(options.tenant),
       host: this.#noting(options.host),
-      // A pair that oscillates must be shown, not stopped.
+      // A pair of expressions that oscillates must be shown, not stopped.
       loopGuard: { restorations: Infinity, minutes: 1, writes: Infinity },
       planner: (rules, input) => this.#plan(rules, input),
       hooks: { beforeWrite: (operation) => this.#beforeWrite(operation) },
-      // The work of a mirror is unknown here, and nothing is handed back before it.
+      // The slices of a mirror are unknown here, and made slices are handed back only after the mirror has made its own.
       enqueue: (id) => void (id !== HAND_BACK && this.#queue.add(id)),
       logger: silentLogger,
       metrics: noMetrics,
@@ -143,7 +143,7 @@ class PreviewRun {
     }
   }
 
-  /** Something has been read or written since the last round, so that pending work may continue. */
+  /** Reports whether another round is needed: something has been read or written since the last one, so that pending work may continue. */
   async #mayGoOn(): Promise<boolean> {
     const { tenant, host } = this.#options;
     const wasReading = (await Promise.all([tenant.loaded(), host.loaded()])).includes(true);
@@ -157,7 +157,7 @@ class PreviewRun {
   #plan(rules: Rules, input: PlanInput): Plan {
     const planned = plan(rules, input);
     const id = syncId(rules.kind.resource.plural, input.key);
-    // Behind a stale look comes one that has read the source again.
+    // A stale plan is followed by a plan after a live read of the source.
     const first = this.#looks.get(id);
     if (first === undefined || first.plan.state === "stale") this.#looks.set(id, { rules, input, plan: planned });
     return planned;
@@ -200,7 +200,7 @@ class PreviewRun {
   }
 }
 
-/** Many slices can be made for one Service: each is an object of its own. */
+/** Returns the name under which writes are counted. Many slices can be made for one Service, so each has its own name. */
 function placeOf(id: string, operation: Operation): string {
   if (parseSyncId(id).plural !== BACKENDS) return id;
   return `${id} ${formatKey(writtenKey(operation))}`;

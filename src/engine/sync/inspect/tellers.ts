@@ -8,29 +8,29 @@ import { MIRROR, serviceOfSlice, SLICE_MANAGER } from "../../kinds/slice-labels.
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
 
-/** Some of the slices by which readers on the host know of a Service. */
+/** Those slices of a host Service that have the same writer. */
 export interface TellingSlices {
-  /** The writer of them there, in words. */
+  /** Their writer, in words. */
   readonly who: string;
   readonly slices: number;
-  /** Addresses in them that take traffic. */
+  /** Number of addresses in them that take traffic. */
   readonly ready: number;
 }
 
 const MADE = "slices made by this syncer from its copy of Endpoints";
 const COPIED = "copies of the tenant's slices";
 
-/** One Service of the tenant, and who tells readers of its host Service. */
+/** One tenant Service, and the slices from which readers get the backends of its host Service. */
 export interface ToldService {
   readonly tenant: ObjectKey;
   readonly host: ObjectKey;
-  /** Never empty: "none" where there are no slices. */
+  /** Never empty: one entry "none" if there are no slices. */
   readonly tellers: readonly TellingSlices[];
 }
 
 /**
- * Returns for each Service where readers on the host get slices from. `services` are tenant keys; Services without a host namespace are
- * left out.
+ * Returns, for each Service, the slices that readers on the host use, by writer. `services` are tenant keys; Services without a host
+ * namespace are left out.
  *
  * @example
  * toldServices(rules, slices, [{ namespace: "shop", name: "db" }])[0]?.tellers; // [{ who: "the host's mirror", slices: 1, ready: 3 }]

@@ -16,7 +16,7 @@ import type { ClusterReads } from "./cluster-reads.ts";
 import { invisibleBackends } from "./invisible-backends.ts";
 import type { AutoHolds, InvisibleBackends, ComparedCluster, Withheld } from "./invisible-backends.ts";
 
-/** One cluster: Services and Endpoints as they are known, and slices as lists say. */
+/** One cluster: its known Services and Endpoints, and its slices from lists. */
 export interface ReadCluster extends Pick<ComparedCluster, "get"> {
   readonly reads: Pick<ClusterReads, "list">;
   /** The slices to list. Default all. */
@@ -31,7 +31,7 @@ export interface VisibilitySources {
   readonly tenant: ReadCluster;
   readonly host: ReadCluster;
   readonly clock: Clock;
-  /** See {@link AutoHolds}. */
+  /** See {@link AutoHolds}. Default: `backends: auto` does not apply. */
   readonly auto?: AutoHolds | undefined;
   readonly withheld?: Withheld | undefined;
   /** Ends the wait. */
@@ -41,9 +41,9 @@ export interface VisibilitySources {
 /** Findings, and sources that could not be read. */
 export interface Visibility {
   readonly invisible: readonly InvisibleBackends[];
-  /** Slices of the host as they were listed last; undefined where that was not needed, or not allowed. */
+  /** Slices in the last list of the host; undefined if a list was not needed, or not allowed. */
   readonly slices?: readonly KubeObject[] | undefined;
-  /** Clusters that do not show their slices. Without those of the host nothing is known. */
+  /** Clusters whose slices cannot be listed. Without those of the host, nothing is known. */
   readonly hidden: readonly { readonly side: "tenant" | "host"; readonly error: EngineError }[];
 }
 
@@ -65,7 +65,7 @@ export async function readInvisible({
   withheld,
   signal,
 }: VisibilitySources): Promise<Visibility> {
-  // Where no Endpoints are copied, slices are copied as they are or nothing is.
+  // If no Endpoints are copied, slices are copied as they are, or nothing is copied.
   const copies = rules.some(({ kind, enabled }) => kind.resource === ENDPOINTS && enabled);
   const present = services.filter((key) => tenant.get(SERVICES, key) !== undefined);
   if (!copies || present.length === 0) return { invisible: [], hidden: [] };

@@ -12,7 +12,7 @@ import type { ClusterAccess } from "../cluster/access.ts";
 /** Queue id of the search for copies of earlier processes. */
 export const FIND_COPIES = "reference-copies|";
 
-/** Where copies are looked for. */
+/** Options of the search for copies. */
 export interface FindCopiesOptions {
   readonly rules: ReferenceRules;
   readonly tenant: ClusterAccess;
@@ -22,8 +22,8 @@ export interface FindCopiesOptions {
 }
 
 /**
- * Lists the copies of referenced objects that earlier processes have made, so that those no longer referenced are deleted in time. Without
- * permission to list them, these copies stay; everything else works.
+ * Lists the copies of referenced objects that earlier processes made, so that copies that are no longer referenced are deleted in time.
+ * Without permission to list them, these copies stay; everything else works.
  *
  * @throws API_… when a cluster cannot respond.
  */

@@ -40,14 +40,14 @@ import { beginReconcile, createNoticeReconcile, showPlan } from "../run/reconcil
 import type { SyncHooks, ReconcileRun } from "../run/reconcile.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 
-/** See the module comment. */
+/** The copies of the objects that reference patches name. */
 export interface ReferenceCopies extends ReferenceObserver {
-  /** Takes note of a copy that an earlier process has made. */
+  /** Records a copy that an earlier process made. */
   found(kind: ReferenceKind, copy: KubeObject): void;
-  /** Begins a reconcile, if `id` is one of a referenced object. Its lines go to `logger`. */
+  /** Begins a reconcile if `id` belongs to a referenced object; undefined otherwise. Log lines go to `logger`. */
   begin(id: string, logger: Logger): ReconcileRun | undefined;
   records(): readonly SyncRecord[];
-  /** Caches that are open now. */
+  /** Number of open caches. */
   readonly followed: number;
   close(): void;
 }
@@ -63,14 +63,14 @@ export interface ReferenceCopiesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** A tenant object by its id, as it is known now. */
+  /** Returns the known state of a tenant object by its id. */
   user(id: string): FormerUser | undefined;
   /** Owner of copies on the host. */
   owner(): OwnerReference | undefined;
   enqueue(id: string): void;
 }
 
-/** An object that is followed. */
+/** A followed object. */
 interface Entry {
   readonly kind: ReferenceKind;
   readonly key: ObjectKey;
@@ -79,14 +79,14 @@ interface Entry {
   readonly target: FollowedSource;
   readonly latest: Expectations;
   readonly stop: () => void;
-  /** Checks of caches that were not complete yet. */
+  /** Number of checks that found the caches incomplete. */
   waits: number;
   outdatedTimes: number;
   /** Monotonic time of the last reference; undefined while it is referenced. */
   unusedSince: number | undefined;
   lastUser: string | undefined;
   writtenFrom: string | undefined;
-  /** The copy as it was written or seen last; undefined when we have deleted it since. */
+  /** The copy as it was last written or seen; undefined if we have deleted it since. */
   known: KubeObject | undefined;
 }
 
@@ -183,7 +183,7 @@ class FollowedReferences implements ReferenceCopies {
     return entry;
   }
 
-  /** Its copy, if there is one, stays as it is, and is looked after when there is a place again. */
+  /** Stops following an object. Its copy, if there is one, stays as it is until the object has a place again. */
   #evict(id: string): void {
     const entry = this.#entries.get(id)!;
     entry.stop();
@@ -218,7 +218,7 @@ class FollowedReferences implements ReferenceCopies {
     return waitMs;
   }
 
-  /** Either it is not needed (any more), or there are too many. */
+  /** Returns the reconcile of an object that is not followed: it is not needed, or there are too many objects. */
   #notFollowed(kind: ReferenceKind, { id, key }: { id: string; key: ObjectKey }, users: readonly string[]): ReconcileRun {
     if (!this.#places.isWaiting(id)) {
       this.#records.delete(id);
@@ -252,7 +252,7 @@ class FollowedReferences implements ReferenceCopies {
       owner: this.#options.owner(),
       known: entry.known,
     };
-    // A write to the tenant cluster makes a copy there, too: it is no edit that flows back.
+    // A write to the tenant cluster also makes a copy: it is not a host edit that flows back.
     const { writeWaitMs, slowed } = writeLimiter.restraint(id, version);
     const limits = { writeWaitMs, flowWaitMs: writeWaitMs, ...(slowed && { slowed }) };
     const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
@@ -320,7 +320,7 @@ class FollowedReferences implements ReferenceCopies {
   }
 }
 
-/** The namespace charged for a followed object: that of the first object that refers to it. */
+/** Returns the namespace that is charged for a followed object: that of the first object that refers to it. */
 function shareOf(key: ObjectKey, [user]: readonly string[]): string {
   return user === undefined ? key.namespace : namespaceOfId(user);
 }

@@ -1,17 +1,17 @@
 /**
- * A limited number of places for followed objects, shared by the tenant namespaces that refer to them. While there are
- * enough, each namespace takes what it needs. Then the one with most yields places to those with fewer, until they have as many.
+ * A limited number of places for followed objects, shared by the tenant namespaces that refer to them. While there are enough places, each
+ * namespace takes what it needs. After that, the namespace with the most places yields some to those with fewer, until they have as many.
  */
 export interface ReferencePlaces {
   /**
-   * Requests a place for `id`, charged to `namespace`. "waits": there is none; it is recorded as waiting. `evicted`: the object whose place
-   * it was until now; that one waits from now on.
+   * Requests a place for `id`, charged to `namespace`. "waits": there is no place, and `id` is recorded as waiting. `evicted`: the object
+   * that had the place until now, and that waits from now on.
    */
   take(id: string, namespace: string): "waits" | { readonly evicted?: string };
-  /** Gives a place or a wait back. Returns the ids that should ask again. */
+  /** Gives up the place of `id`, or its wait. Returns the id that should request a place again, if there is one. */
   release(id: string): string | undefined;
   isWaiting(id: string): boolean;
-  /** How many places `namespace` has. */
+  /** Returns the number of places that `namespace` has. */
   count(namespace: string): number;
 }
 
@@ -30,10 +30,13 @@ export type IsIdle = (id: string) => boolean;
 export function createReferencePlaces(placesMax: number, isIdle: IsIdle): ReferencePlaces {
   const [held, waiting] = [createShares(), createShares()];
 
-  /** The object that yields its place to a namespace with this many places: the newest of the richest, one that nothing was copied of if there is one. */
+  /**
+   * Returns the object that yields its place to a namespace with this many places: the newest one of the namespace with the most places,
+   * preferably one of which nothing was copied.
+   */
   function victimFor(has: number): string | undefined {
     const richest = held.richest();
-    // One more would only turn things round.
+    // With a difference of one, an eviction would only exchange the roles of the two namespaces.
     if (richest === undefined || richest.ids.size <= has + 1) return undefined;
     const newestFirst = [...richest.ids].reverse();
     return newestFirst.find(isIdle) ?? newestFirst[0];
@@ -62,7 +65,7 @@ export function createReferencePlaces(placesMax: number, isIdle: IsIdle): Refere
   };
 }
 
-/** Ids by namespace, those of a namespace in the order they came. */
+/** Ids by namespace, those of each namespace in the order in which they were added. */
 function createShares() {
   const namespaceOf = new Map<string, string>();
   const shares = new Map<string, Set<string>>();
@@ -76,7 +79,7 @@ function createShares() {
       namespaceOf.set(id, namespace);
       shares.set(namespace, (shares.get(namespace) ?? new Set()).add(id));
     },
-    /** Returns the namespace that it was of. */
+    /** Returns the namespace of the removed id. */
     remove(id: string): string | undefined {
       const namespace = namespaceOf.get(id);
       if (namespace === undefined) return undefined;

@@ -1,8 +1,7 @@
-/** Knows which tenant objects refer to which objects, by the ids of both. */
+/** Index of the references from tenant objects to other objects, by the ids of both. */
 export interface References {
   /**
-   * Records all present references of one tenant object. Returns those that are new, and those that exist no
-   * more.
+   * Records all current references of one tenant object. Returns those that are new, and those that no longer exist.
    */
   refer(user: string, references: readonly string[]): readonly string[];
   /** Ids of the tenant objects that refer to an object. */

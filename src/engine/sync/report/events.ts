@@ -12,29 +12,29 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Note } from "../../reconcile/plan-types.ts";
 import type { Writer } from "../cluster/access.ts";
 
-/** Codes that pass by themselves or are as wanted; they show in `why` but not as Events. */
+/** Codes of temporary or intended states: they are shown in `why`, but not as Events. */
 const QUIET: ReadonlySet<Code> = new Set(["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_MISSING", "HOST_SERVICE_SELECTOR", "NAME_NOT_MAPPED"]);
 
-/** Codes whose remedy is on the host: those who operate it read the log, and not the tenant's Events. */
+/** Codes with a remedy on the host. They are also logged, because host operators read the log, and not the tenant's Events. */
 const LOGGED: ReadonlySet<Code> = new Set(["API_INVALID", "LOOP_STOPPED"]);
 
 /** The same Event for the same object is not repeated within this time, in milliseconds. */
 export const EVENT_SILENCE_MS = 10 * 60_000;
-/** Objects whose last Events are cached; the oldest are evicted first. */
+/** Maximum number of remembered Events; the oldest are evicted first. */
 const EVENTS_REMEMBERED = 4096;
-/** Events about one look at one object; the status has the rest. A tenant can write objects with thousands of faults. */
+/** Maximum number of Events in one report about an object; the status has the rest. A tenant can write objects with thousands of faults. */
 export const EVENTS_AT_ONCE = 10;
-/** Events of one tenant namespace in a burst; after that, one a second. The status has the rest. */
+/** Maximum number of Events of one tenant namespace in a burst; after that, one per second. The status has the rest. */
 export const EVENTS_BURST = 25;
 const EVENT_INTERVAL_MS = 1_000;
 /** Limit of the API server. */
 const MESSAGE_LENGTH_MAX = 1024;
 
-/** Reports about an object to users, by Events beside it in the tenant cluster. */
+/** Reports notes to users, as Events in the namespace of the object. */
 export interface EventRecorder {
   /**
-   * Resolves when the Events are written; those of one namespace are written one after the other. Never throws: an Event that cannot
-   *  be written is logged, to `logger` if one is given.
+   * Records Events for notes. Resolves when they are written; those of one namespace are written one after another. Never throws: an Event
+   * that cannot be written is logged, to `context.logger` if given.
    */
   record(object: KubeObject, notes: readonly Note[], context?: { readonly logger?: Logger | undefined }): Promise<void>;
 }
@@ -49,25 +49,25 @@ export interface ToldEvent {
   readonly message: string;
 }
 
-/** Where Events go. */
+/** Dependencies of an Event recorder. */
 export interface EventRecorderOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Default: nothing is recorded. */
   readonly metrics?: Metrics;
-  /** Takes what would be written, in the place of the writer. */
+  /** Receives the Events instead of the writer. */
   readonly instead?: (event: ToldEvent) => void | Promise<void>;
 }
 
-/** A recorder that does not repeat an Event within {@link EVENT_SILENCE_MS}, and gives no namespace more than its share. */
+/** Creates a recorder that does not repeat an Event within {@link EVENT_SILENCE_MS}, and that limits the Events of each namespace. */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { writer, clock, metrics = noMetrics, instead } = options;
   metrics.count("endpoint_sync_events_dropped_total", {}, 0);
   const said = new Map<string, number>();
-  /** By namespace: the time until which its Events so far use up its share. Expired entries are dropped. */
+  /** Per namespace: the time until which its Events so far count against its limit. Expired entries are dropped. */
   const usedUntil = new Map<string, number>();
-  /** By namespace: the end of the Events that are being written. */
+  /** Per namespace: resolves when its pending Events are written. */
   const writing = new Map<string, Promise<void>>();
 
   function isNews(id: string): boolean {
@@ -91,7 +91,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     return true;
   }
 
-  /** After the others of its namespace: a cluster that is slow for one namespace does not get more and more requests for it. */
+  /** Writes after the pending Events of the namespace, so that a slow cluster does not receive more and more concurrent requests. */
   function inTurn(namespace: string, write: () => Promise<void>): Promise<void> {
     const written = (writing.get(namespace) ?? Promise.resolve()).then(write);
     writing.set(namespace, written);
@@ -108,7 +108,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     try {
       await send(event, told);
     } catch (error) {
-      // The name is derived from the Event's content: it was recorded before this process started.
+      // The name is derived from the Event's content, so this Event was recorded before this process started.
       if (!isEngineError(error, "API_ALREADY_EXISTS"))
         logger.warn("Could not record an Event", { code: told.code, error: loggableMessage(error) });
     }
@@ -122,7 +122,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         const event = eventOf(object, note, new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z"));
         if (!isNews(event.metadata.name!)) continue;
         if (isShareLeft(namespace)) {
-          // Without the message, which can quote the object.
+          // The message is left out, because it can quote the object.
           if (LOGGED.has(note.code))
             logger.warn("The copy of an object is not kept current", { code: note.code, kind: object.kind, ...keyOf(object) });
           written.push(inTurn(namespace, () => write(event, { object, ...note }, logger)));
@@ -136,7 +136,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** The first notes that are not quiet; the last Event has the number of further ones. */
+/** Returns the first notes that are not quiet; the last one contains the number of further notes. */
 function worthAnEvent(notes: readonly Note[]): readonly Note[] {
   const loud = notes.filter(({ code }) => !QUIET.has(code));
   if (loud.length <= EVENTS_AT_ONCE) return loud;
@@ -165,7 +165,7 @@ function eventOf(object: KubeObject, { code, message }: Note, time: string): Kub
   };
 }
 
-/** NAME_COLLISION → NameCollision, as Event reasons are written. */
+/** Converts a code to an Event reason: NAME_COLLISION → NameCollision. */
 export function reasonOf(code: Code): string {
   return code.replace(/(^|_)([A-Z])([A-Z]*)/g, (_all, _separator: string, first: string, rest: string) => first + rest.toLowerCase());
 }

@@ -8,7 +8,7 @@ import type { Writer } from "../cluster/access.ts";
 /** A request that a cluster answers. */
 export type ClusterRequest = Extract<Request, { type: "get" | "write" }>;
 
-/** Where requests go. */
+/** The writers of both clusters. */
 export interface Writers {
   readonly tenant: Writer;
   readonly host: Writer;
@@ -24,7 +24,7 @@ export async function send(request: ClusterRequest, resource: ResourceType, writ
     const { operation } = request;
     const writer = writers[operation.side];
     if (operation.action !== "delete") return { type: "object", object: await writer[operation.action](resource, operation.object) };
-    // Deleted now or before: either way it is as planned.
+    // The object is gone as planned, even if it was deleted before.
     await writer.delete(resource, operation.key, operation.preconditions);
     return { type: "absent" };
   } catch (error) {
@@ -58,7 +58,7 @@ const NAMESPACE_MISSING =
 const NAMESPACE_GOES =
   "The host namespace is being deleted, and the syncer does not recreate it; the object is copied once the namespace exists again";
 
-/** The namespace is on its way out; a missing permission is 403 as well. */
+/** Reports whether the namespace is being deleted; a missing permission is also a 403. */
 function isTerminating({ details }: EngineError): boolean {
   const status = details["status"] as { details?: { causes?: readonly { reason?: string }[] } } | undefined;
   return status?.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;

@@ -15,21 +15,21 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 /** Turns changes on either side into the ids of the objects to reconcile. */
 export interface EventHandlers {
   readonly synced: boolean;
-  /** Records which host key a tenant key translates to, so that a change there brings the tenant key back. */
+  /** Records which host key a tenant key translates to, so that a change there enqueues the tenant object. */
   claim(rules: Rules, key: ObjectKey, hostKey: ObjectKey): void;
   release(rules: Rules, key: ObjectKey): void;
-  /** Host keys of copies in places to which `key` no longer translates. */
+  /** Returns the host keys of copies in places to which `key` no longer translates. */
   orphans(rules: Rules, key: ObjectKey): readonly ObjectKey[];
-  /** Which tenant slices belong to which Service; undefined while slices are not synced. */
+  /** Index of tenant slices by Service; undefined unless slices are synced. */
   readonly slices: ServiceSlices | undefined;
-  /** Index of backend sources; undefined unless these are decided per Service. */
+  /** Index of host slices by tenant Service; undefined unless the sources of backends are decided per Service. */
   readonly backends: BackendsIndex | undefined;
   /** Reports whether an object of the tenant translates to this host key. */
   isClaimed(rules: Rules, hostKey: ObjectKey): boolean;
   close(): void;
 }
 
-/** Where changes come from and go to. */
+/** The caches to follow, and the receivers of their changes. */
 export interface EventHandlersOptions {
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
@@ -43,7 +43,7 @@ export interface EventHandlersOptions {
 export function addEventHandlers({ tenant, host, rules, enqueue, changed }: EventHandlersOptions): EventHandlers {
   const resources = [...new Set([...rules.map(({ kind }) => kind.resource), SERVICES])];
   const sources = resources.flatMap((resource) => [tenant.source(resource), host.source(resource)]);
-  /** Per host key the tenant keys that translate to it: usually one, two when names collide. */
+  /** Per host key: the tenant keys that translate to it, usually one, two when names collide. */
   const claims = new Map<string, Set<string>>();
   const orphans = createOrphans();
   const sliceRules = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
@@ -65,7 +65,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     else if (resource === ENDPOINTS) touch([key], object !== undefined && !object.metadata.deletionTimestamp ? "copied" : undefined);
   }
 
-  /** A slice of the tenant wants the name of one that we have made. */
+  /** Returns the Service whose made slice has the host key to which a tenant slice translates. */
   function besideMade(key: ObjectKey): readonly ObjectKey[] {
     const place = backends && sliceRules!.translator.toHost(key, ENDPOINT_SLICES);
     const service = place && backends.madeFor(place);
@@ -77,7 +77,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     for (const service of services) if (backends.touch(service, change)) enqueue(syncId(BACKENDS, service));
   }
 
-  /** A Service matters to the Endpoints of its name and to its slices, and slices to the Endpoints whose mirror they replace. */
+  /** A Service affects the Endpoints of its name and its slices; slices affect the Endpoints whose mirrored slices they replace. */
   function affectedKeys(
     { kind }: Rules,
     resource: ResourceType,
@@ -108,7 +108,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
     return tenantKeys(sliceRules, hostKey, object).flatMap((slice) => slices!.serviceOf(slice) ?? []);
   }
 
-  /** The objects that translate to a host key, and the one that the object there is a copy of. */
+  /** Returns the tenant keys that translate to a host key, and the tenant key of which the object there is a copy. */
   function tenantKeys(rule: Rules, hostKey: ObjectKey, object?: KubeObject): ObjectKey[] {
     const claimed = Array.from(claims.get(syncId(rule.kind.resource.plural, hostKey)) ?? [], parseKey);
     const source = object && ourMarkers(rule, object, rule.kind.resource);
@@ -123,7 +123,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
       hostSource.onChange((key) => fromHost(resource, key, hostSource.get(key))),
     );
   }
-  // Present contents of the caches are not a change for this subscriber.
+  // The caches do not report the objects that they already contain.
   for (const resource of resources) {
     for (const object of tenant.source(resource).list()) fromTenant(resource, keyOf(object), object);
     for (const object of host.source(resource).list()) fromHost(resource, keyOf(object), object);
@@ -154,7 +154,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
 
 /** Tracks copies in places to which their tenant object no longer translates, because its namespace was remapped. */
 interface Orphans {
-  /** Records the present object at a host key. */
+  /** Records the current object at a host key. */
   look(rules: Rules, hostKey: ObjectKey, object: KubeObject | undefined): void;
   /** Host keys of the orphaned copies of one tenant object. */
   readonly of: (rules: Rules, key: ObjectKey) => readonly ObjectKey[];
@@ -162,7 +162,7 @@ interface Orphans {
 
 const NONE: readonly ObjectKey[] = [];
 
-/** An index of orphans by tenant object, empty at first. Holds an entry per orphaned copy, and nothing for the others. */
+/** Creates an empty index of orphans by tenant object. It holds an entry per orphaned copy, and nothing for the others. */
 export function createOrphans(): Orphans {
   /** Both maps hold the same pairs: id of the tenant object, text of the host key. */
   const tenantByHost = new Map<string, string>();
@@ -183,7 +183,7 @@ export function createOrphans(): Orphans {
       const copied = object && ourMarkers(rules, object, rules.kind.resource);
       const wanted = copied && rules.translator.toHost(copied, rules.kind.resource);
       const source = wanted !== undefined && sameKey(wanted, hostKey) ? undefined : copied;
-      // Most times there is none at all.
+      // Usually, there are no orphans.
       if (source === undefined && tenantByHost.size === 0) return;
       const [hostId, hostText] = [syncId(plural, hostKey), formatKey(hostKey)];
       forget(hostId, hostText);

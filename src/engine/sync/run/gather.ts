@@ -9,9 +9,9 @@ import type { DeleteBrake } from "../guards/delete-brake.ts";
 import type { EventHandlers } from "./event-handlers.ts";
 import type { Tracked } from "./reconcile.ts";
 
-/** Where a plan's input comes from. */
+/** Sources of a plan's input. */
 export interface GatherOptions {
-  /** The newest that is known of Services, whichever syncer makes them. */
+  /** The newest known Services, whichever syncer creates them. */
   readonly services: Readonly<Record<"tenant" | "host", Pick<ObjectSource, "get">>>;
   /** Slices, if this syncer syncs them. */
   readonly syncedSlices: Tracked | undefined;
@@ -19,7 +19,7 @@ export interface GatherOptions {
   readonly brake: DeleteBrake;
   /** Owner of copies, if it exists. */
   owner(): OwnerReference | undefined;
-  /** Tells which host Services count if another syncer makes them. Default: their markers decide. */
+  /** Reports whether a host Service counts, if another syncer creates Services. Default: its markers decide. */
   readonly ownsHostService?: ((hostKey: ObjectKey) => boolean) | undefined;
   /** Decisions about the backends of Services; undefined if there are none. */
   readonly backends?: BackendsObserver | undefined;
@@ -30,24 +30,24 @@ export interface PlannedObject {
   readonly key: ObjectKey;
   readonly tenant: KubeObject | undefined;
   readonly host: KubeObject | undefined;
-  /** Of Endpoints: the slices beside them, where nothing is decided. */
+  /** For Endpoints without a decision: the slices of their Service, counted. */
   readonly slices?: SliceCount | undefined;
 }
 
 /** Source of decisions about the backends of Services. */
 export interface BackendsObserver {
-  /** Decision for a planned object; undefined if it belongs to no Service. */
+  /** Returns the decision for a planned object; undefined if none applies to it. */
   around(id: string, rules: Rules, about: PlannedObject): ServedBackends | undefined;
 }
 
 /** Collects the input of a plan, all of it from caches and recent writes. */
 export type Gather = (id: string, side: Tracked, key: ObjectKey, hostKey: ObjectKey | undefined) => PlanInput;
 
-/** A {@link Gather} over these caches. */
+/** Creates a {@link Gather} over these caches. */
 export function createGather(options: GatherOptions): Gather {
   const { services, syncedSlices, router, brake, owner, ownsHostService, backends } = options;
 
-  /** Only Endpoints need it, whose mirror the slices replace. */
+  /** Counts the slices of a Service. Undefined for other kinds than Endpoints: only their mirrored slices are replaced by copied ones. */
   function slicesOf(rules: Rules, key: ObjectKey, hostKey: ObjectKey | undefined): SliceCount | undefined {
     if (rules.kind.resource !== ENDPOINTS || syncedSlices === undefined || hostKey === undefined) return undefined;
     if (syncedSlices.rules.decidesBackends === true) return undefined;
@@ -64,7 +64,7 @@ export function createGather(options: GatherOptions): Gather {
     const serviceKey = tenantObject && side.rules.kind.serviceOf(key, tenantObject);
     const hostServiceKey = serviceKey && side.rules.translator.toHost(serviceKey, SERVICES);
     const hostObject = hostKey && side.host.get(hostKey);
-    // Where another syncer makes Services, an embedder may say which of them are meant.
+    // If another syncer creates Services, the embedder may decide which of them count.
     const owns = hostServiceKey && side.rules.services === "external" ? ownsHostService?.(hostServiceKey) : undefined;
     const slices = slicesOf(side.rules, key, hostKey);
     const decided = backends?.around(id, side.rules, { key, tenant: tenantObject, host: hostObject, slices });

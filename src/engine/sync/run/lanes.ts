@@ -3,21 +3,21 @@ import type { Request, Response } from "../../reconcile/machine.ts";
 import { createNoticeReconcile } from "./reconcile.ts";
 import type { ReconcileRun } from "./reconcile.ts";
 
-/** Reconciles of one lane exclude each other. */
+/** Lanes for reconciles: at most one reconcile per lane runs at a time. */
 export interface Lanes {
-  /** Enqueues an id, or lets it wait while another one has its lane. */
+  /** Enqueues an id, or lets it wait while another id has its lane. */
   enqueue(id: string): void;
   /**
-   * Begins the reconcile of an id if its lane is free, and takes the lane until it ends. Otherwise nothing is done, and the id is enqueued
-   * when the lane is free.
+   * Begins the reconcile of an id if its lane is free, and takes the lane until the reconcile ends. Otherwise, does nothing, and enqueues
+   * the id when the lane is free.
    */
   run(id: string, resource: ResourceType, begun: Generator<undefined, ReconcileRun>): Generator<undefined, ReconcileRun>;
 }
 
-/** Where the ids go, and which of them have a lane. */
+/** The receiver of the ids, and their lanes. */
 export interface LanesOptions {
   enqueue(id: string): void;
-  /** Ids without a lane run at any time. */
+  /** Returns the lane of an id; ids without a lane run at any time. */
   laneOf(id: string): string | undefined;
 }
 
@@ -29,9 +29,9 @@ export interface LanesOptions {
  * lanes.run("endpoints|shop/db", ENDPOINTS, core.begin("endpoints|shop/db"));
  */
 export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
-  /** Lanes that are taken, by which id. */
+  /** Per taken lane: the id that has it. */
   const taken = new Map<string, string>();
-  /** The ids that wait, by lane. */
+  /** Per lane: the ids that wait for it. */
   const waiting = new Map<string, Set<string>>();
 
   /** Reports whether the id waits for another one. */
@@ -50,10 +50,10 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
     for (const id of ids) enqueue(id);
   }
 
-  /** Leaves the lane as soon as the reconcile is over, or has failed. */
+  /** Runs a reconcile in its lane, and leaves the lane when the reconcile ends or fails. */
   function* runIn(lane: string, id: string, resource: ResourceType, begun: Generator<undefined, ReconcileRun>) {
     if (waits(id, lane)) return { ...createNoticeReconcile({ resource }), waits: true } as const;
-    // One that was abandoned keeps its lane until it is tried again.
+    // An abandoned reconcile keeps its lane until it is retried.
     taken.set(lane, id);
     let leaves = true;
     try {

@@ -28,11 +28,11 @@ export interface SharedState {
   readonly missingNamespaces: MissingNamespaces;
   readonly records: StatusRecords;
   readonly router: EventHandlers;
-  /** Per id the reconciles in a row that met a changed world. */
+  /** Per id: the number of consecutive reconciles whose plan was outdated. */
   readonly outdated: Map<string, number>;
-  /** A cluster has contradicted for a while what is known of one of its objects. */
+  /** Called when a cluster has contradicted the known state of one of its objects for a while. */
   doubt(side: "tenant" | "host", resource: ResourceType, key: ObjectKey): void;
-  /** Copies of objects that reference patches name; undefined while none are made. */
+  /** Observes the references in plans; undefined if referenced objects are not copied. */
   readonly references?: ReferenceObserver | undefined;
 }
 
@@ -48,20 +48,20 @@ export interface ObjectReconcileOptions {
   readonly metrics: Metrics;
 }
 
-/** Begins the reconcile of a synced object. Stops when the machine stops. */
+/** Begins the reconcile of a synced object. Yields when the machine yields. */
 export function beginObjectReconcile(options: ObjectReconcileOptions): Generator<undefined, ReconcileRun> {
   const { tracked } = options;
   return beginReconcile({ ...options, resource: tracked.rules.kind.resource, known: tracked, observer: new ObjectObserver(options) });
 }
 
-/** Number of outdated reconciles in a row, about a third of a second, after which the caches are listed again. */
+/** Number of consecutive outdated reconciles, about a third of a second, after which the caches are listed again. */
 const CONTRADICTIONS_MIN = 4;
 
-/** Keeps what the reconcile of one synced object shows: for its next one, for the status, and for metrics. */
+/** Records the results of the reconcile of one synced object: for its next reconcile, for the status, and for metrics. */
 class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
   readonly #options: ObjectReconcileOptions;
   readonly #resource: ResourceType;
-  /** After how long it is tried again, should it wait for its host namespace. */
+  /** Set if the object waits for its host namespace: the delay before a retry, or none if another object is retried for that namespace. */
   #waitMs: { readonly ms: number | undefined } | undefined;
 
   constructor(options: ObjectReconcileOptions) {
@@ -73,7 +73,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     showPlan(this.#options, this.#resource, input.key, planned);
   }
 
-  /** The references of a plan that rests on a cache alone may never be needed. */
+  /** Records references only now: those of a plan that depends on a cache alone may never be needed. */
   trusted({ input, planned }: ReconcileState): void {
     const { id, tracked, shared } = this.#options;
     shared.references?.planned(id, tracked.rules, input, planned);
@@ -91,7 +91,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     if (isCopying(operation) && vanished === true) shared.guard.recreated(id, sourceVersion(tenant));
   }
 
-  /** A right may be missing because the namespace that gave it is. */
+  /** Records whether the host namespace is missing. A permission may be missing because the namespace with the role is. */
   #noteNamespace({ hostKey }: Plan, response: Response): void {
     const { id, shared } = this.#options;
     const namespace = hostKey?.namespace;
@@ -107,18 +107,18 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     if (ending.result === "outdated") this.#noteContradiction(state);
     if (ending.result === "failed" && state.phase === "done") this.#recordRefusal(ending.error, state);
     if (ending.result === "settled") shared.outdated.delete(id);
-    // Its references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
+    // The references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
     if (ending.result !== "settled") shared.records.unsettle(id);
     // A copy that the brake holds is reported although its object is deleted.
     else if (state.input.tenant !== undefined || state.notes.length > 0) this.#record(state);
-    // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and will be again.
+    // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and is asked again.
     else if (state.start.input.tenant !== undefined) shared.records.unsettle(id);
     else {
       shared.records.forget(id);
       shared.guard.forget(id);
       shared.router.release(tracked.rules, state.input.key);
     }
-    // A slowed object is processed again when it may have rested, and one that waits for its namespace soon.
+    // A slowed object is reconciled again when it may have come to rest, and an object that waits for its namespace is retried.
     if (this.#waitMs === undefined) shared.missingNamespaces.leaves(id);
     if (ending.result !== "settled") return undefined;
     if (this.#waitMs?.ms !== undefined) return this.#waitMs.ms;
@@ -126,7 +126,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     return ending.requeueAfterMs ?? shared.writeLimiter.rests(id);
   }
 
-  /** A cache that lags catches up within moments. One that still says otherwise than its cluster has missed something. */
+  /** Lists the caches again after several outdated reconciles: a lagging cache catches up within moments, so one has missed a change. */
   #noteContradiction({ input, planned: { hostKey } }: ReconcileState): void {
     const { id, tracked, shared, logger, metrics } = this.#options;
     const times = (shared.outdated.get(id) ?? 0) + 1;
@@ -139,7 +139,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     for (const { side = "host", resource, key } of input.backends?.standIns ?? []) shared.doubt(side, resource, key);
   }
 
-  /** A missing permission is no passing fault: users who ask why there is no copy should see it. */
+  /** Records a missing permission in the status, because it is not temporary: users who ask why there is no copy must see it. */
   #recordRefusal(error: unknown, { input, written, planned, notes }: ReconcileState): void {
     if (!isEngineError(error, "API_FORBIDDEN") || input.tenant === undefined) return;
     const { id, shared } = this.#options;
@@ -159,19 +159,19 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
   }
 }
 
-/** See the module comment. */
+/** Tracks the objects that wait for missing host namespaces. Of those that wait for one namespace, only one is retried. */
 export interface MissingNamespaces {
-  /** Notes that the copy of an object waits for a namespace. Returns after how many milliseconds to try it again, if soon. */
+  /** Records that a copy waits for a namespace. Returns the delay before a retry, in milliseconds; undefined if another one is retried. */
   waits(id: string, namespace: string): number | undefined;
-  /** Records that an object waits no more; another one is tried in its place. */
+  /** Records that an object no longer waits; another one is retried in its place. */
   leaves(id: string): void;
-  /** Notes that a copy was made in a namespace. Returns whether others have waited for it; they are enqueued. */
+  /** Records that a copy was made in a namespace, and enqueues the objects that wait for it. Returns whether there are any. */
   isThere(namespace: string): boolean;
 }
 
-/** One namespace is tried at most so often, in milliseconds. */
+/** Minimum delay before a retry for one namespace, in milliseconds. */
 export const PROBE_MS = 3_000;
-/** With many that are missing, each is tried less often, so that all of them together cost one request in this time, in milliseconds. */
+/** Average time between retries for all missing namespaces together, in milliseconds: with many of them, each is retried less often. */
 const BETWEEN_PROBES_MS = 500;
 
 /**
@@ -182,7 +182,7 @@ export function createMissingNamespaces(
   enqueue: (id: string) => void,
   others: (namespace: string) => readonly string[] = () => [],
 ): MissingNamespaces {
-  /** Per namespace the objects that wait; the first of them is the one that is tried. */
+  /** Per namespace: the objects that wait for it. The first one is retried. */
   const waiting = new Map<string, Set<string>>();
   const namespaceOf = new Map<string, string>();
 

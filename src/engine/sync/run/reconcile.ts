@@ -16,7 +16,7 @@ import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ToldEvent } from "../report/events.ts";
 import type { Expectations } from "../state/expectations.ts";
 
-/** Hooks by which an embedder can observe, change or stop the sync. */
+/** Hooks with which an embedder can observe, change or stop the sync. */
 export interface SyncHooks {
   /** Receives every write before it happens, and returns it, a replacement, or "refuse" to skip it until the object changes again. */
   beforeWrite?(operation: Operation): Operation | "refuse";
@@ -24,7 +24,7 @@ export interface SyncHooks {
   onPlan?(key: ObjectKey, resource: string, plan: Plan): void;
   /** Receives the outcome of each patch of a plan. `key` is the tenant key of the object, `resource` the plural of its kind. */
   onOutcome?(outcome: Outcome, key: ObjectKey, resource: string): void;
-  /** Receives Events instead of the cluster, to which none are then written. Errors are logged. */
+  /** Receives Events, which are then not written to the cluster. Errors are logged. */
   recordEvent?(event: ToldEvent): void | Promise<void>;
   /**
    * With `services: "external"`, reports whether the host Service at this host key is one that may get copies of backends. If false, the
@@ -34,33 +34,33 @@ export interface SyncHooks {
   ownsHostService?(hostKey: ObjectKey): boolean;
 }
 
-/** One synced kind with the newest that is known of it on both sides. */
+/** One synced kind, with its newest known objects on both sides. */
 export interface Tracked {
   readonly rules: Rules;
   readonly tenant: Expectations;
   readonly host: Expectations;
 }
 
-/** One reconcile under way. */
+/** One reconcile in progress. */
 export interface ReconcileRun {
   readonly resource: ResourceType;
   /** The pending request; `done` if it is over. */
   readonly request: Request;
-  /** Another one excludes it for now: it is over, and is enqueued when it may begin. */
+  /** Another reconcile excludes this one: it is over, and its id is enqueued when it may begin. */
   readonly waits?: true;
-  /** Takes the answer to {@link request}, and makes the next one. Yields where other work may proceed. */
+  /** Takes the answer to {@link request}, and determines the next request. Yields where other work may proceed. */
   answer(response: Response): Generator<undefined, void>;
 }
 
-/** Keeps what a reconcile shows. */
+/** Observes the plans, writes and end of a reconcile. */
 export interface ReconcileObserver<Input, Planned extends PlannedSteps> {
-  /** Sees every plan. */
+  /** Called with every plan. */
   planned?(state: ReconcileState<Input, Planned>): void;
-  /** Sees a plan that does not rest on a cache alone any more, before its first operation. */
+  /** Called with a plan that no longer depends on a cache alone, before its first operation. */
   trusted?(state: ReconcileState<Input, Planned>): void;
-  /** Sees the answer to a write. */
+  /** Called with the answer to a write. */
   answered(operation: Operation, response: Response, state: ReconcileState<Input, Planned>): void;
-  /** Sees how it ends, before that is reported. Returns the delay of the next look, in milliseconds, if it is not that of the ending. */
+  /** Called with the ending, before it is reported. Returns the delay before the next reconcile, in milliseconds, if not the ending's. */
   ended(ending: Ending, state: ReconcileState<Input, Planned>): number | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface ReconcileOptions<Input, Planned extends PlannedSteps> {
   readonly resource: ResourceType;
   readonly machine: Machine<Input, Planned>;
   readonly start: Start<Input>;
-  /** The newest that is known of the objects that are written. */
+  /** The newest known state of the objects that are written. */
   readonly known: { readonly tenant?: Expectations; readonly host?: Expectations };
   readonly observer: ReconcileObserver<Input, Planned>;
   readonly hooks: SyncHooks;
@@ -79,8 +79,8 @@ export interface ReconcileOptions<Input, Planned extends PlannedSteps> {
 }
 
 /**
- * Begins a reconcile: the step machine, with a record of its requests and responses. Every write is passed to the embedder, recorded in the
- * state of its object, counted and logged. Stops when the machine stops.
+ * Begins a reconcile: runs the step machine and observes its requests and responses. Every write is passed to the embedder, recorded in the
+ * known state of its object, counted and logged. Yields when the machine yields.
  */
 export function* beginReconcile<Input, Planned extends PlannedSteps>(
   options: ReconcileOptions<Input, Planned>,
@@ -108,7 +108,7 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
   *answer(answered: Response): Generator<undefined, void> {
     let response = answered;
     const { operation } = this.request as Partial<Extract<Request, { type: "write" }>>;
-    // What is stored as it was sent is the very list that was sent: what is known of one is known of the other.
+    // Parts that were stored as sent keep the identity of the sent parts, so that results remembered for these stay valid.
     if (response.type === "object" && operation !== undefined && operation.action !== "delete")
       response = { type: "object", object: withPartsOf(operation.object, response.object) };
     this.#noteAnswer?.(response);
@@ -137,7 +137,7 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
     const operation = hooks.beforeWrite?.(planned) ?? planned;
     if (operation === "refuse") return finish(this.answer({ type: "refused" }));
     this.request = { type: "write", operation };
-    // Announced, so that its answer counts before the caches have it.
+    // The write is announced, so that its answer counts before the caches show the write.
     const latest = known[operation.side];
     const stored = operation.action === "delete" ? undefined : latest?.writing(keyOf(operation.object));
     const before = operation.action === "delete" ? latest?.get(operation.key) : undefined;
@@ -155,10 +155,10 @@ class RunningReconcile<Input, Planned extends PlannedSteps> implements Reconcile
   }
 }
 
-/** Labels that name a kind only. */
+/** Labels that contain only the kind. */
 export const resourceLabels = remembered((resource: ResourceType): MetricLabels => ({ resource: qualifiedPlural(resource) }));
 
-/** Labels of writes, by what they say. Kept, as those of plans are. */
+/** Labels of writes by their values. Cached, like those of plans. */
 const labelsOfWrites = new Map<string, MetricLabels>();
 
 function writeLabels(cluster: string, action: string, result: string): MetricLabels {
@@ -172,7 +172,10 @@ function withDelay(ending: Ending, requeueAfterMs: number | undefined): Ending {
   return ending.result === "settled" && requeueAfterMs !== undefined ? { ...ending, requeueAfterMs } : ending;
 }
 
-/** Shows a plan to the embedder, and counts it. Every label comes from a closed list: states, outcomes, and the kinds that the configuration names. */
+/**
+ * Shows a plan to the embedder, and counts it. The number of label values is limited: states, outcomes, patch numbers, and the kinds that
+ * the configuration names.
+ */
 export function showPlan(
   { hooks, metrics }: { readonly hooks: SyncHooks; readonly metrics: Metrics },
   resource: ResourceType,
@@ -196,7 +199,7 @@ export function showPlan(
 }
 
 /**
- * A reconcile that writes nothing: it reports `notes`, if there are any, to `users`.
+ * Creates a reconcile that writes nothing: it reports `notes` on the objects in `users`.
  *
  * @example
  * createNoticeReconcile({ resource: SECRETS, requeueAfterMs: 20 }).request.type; // "done"
@@ -218,7 +221,7 @@ export function createNoticeReconcile({ resource, users = [], notes = [], requeu
   };
 }
 
-/** So end most reconciles. */
+/** The result of most reconciles. */
 const nothingToDo = remembered((resource: ResourceType): ReconcileRun => ({
   resource,
   request: { type: "done", ending: { result: "settled" } },
@@ -232,7 +235,7 @@ interface NoticeOptions {
   readonly requeueAfterMs?: number | undefined;
 }
 
-/** Kept, since there is a plan for every change. */
+/** Cached, because there is a plan for every change. */
 const labelsByType = new WeakMap<ResourceType, Partial<Record<PlanState, MetricLabels>>>();
 
 /**
@@ -250,7 +253,7 @@ export function countNotes(metrics: Metrics, type: ResourceType, notes: readonly
   if (refused > 0) metrics.count("endpoint_sync_refused_addresses_total", { resource }, refused);
 }
 
-/** Codes that alerts ask for. */
+/** Codes that alerts query. */
 const ALERTED: readonly Note["code"][] = ["API_INVALID", "LOOP_STOPPED"];
 
 /**
@@ -268,7 +271,7 @@ export function beginSeries(metrics: Metrics, type: ResourceType, patches: numbe
     metrics.count("endpoint_sync_patch_outcomes_total", { resource, patch: patchLabel(patch), outcome: "error" }, 0);
 }
 
-/** Patches of a list that have series of their own; those after them share one. */
+/** Number of patches of a list that have their own series; the others share one. */
 const PATCHES_MAX = 100;
 
 function patchLabel(patch: number): string {

@@ -9,35 +9,35 @@ import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
 import type { Translator } from "../../translate/translator.ts";
 
-/** Knows which slices of the host tell readers of which Service. */
+/** Index of the host's slices by the tenant Service whose backends they show to readers. */
 export interface BackendsIndex {
-  /** Takes note of a slice of the host as it is now. Returns the tenant Services that it named before and names now. */
+  /** Records the current state of a host slice. Returns the tenant Services to which it belonged before and belongs now. */
   look(hostKey: ObjectKey, slice: KubeObject | undefined): readonly ObjectKey[];
-  /** Host keys of the slices that name this tenant Service, or that were made from its Endpoints, whatever they contain now. */
+  /** Returns the host keys of slices that name this tenant Service, or that were made from its Endpoints, whatever they contain now. */
   of(service: ObjectKey): readonly ObjectKey[];
-  /** Takes note that a slice was written for this Service, which no cache may ever show. */
+  /** Records that a slice was written for this Service; caches may never show it. */
   expect(hostKey: ObjectKey, service: ObjectKey): void;
   /**
-   * Takes note that something of this tenant Service has changed, on either side. Tells whether to look at it: a change that its copy of
-   * Endpoints will show, and that is `copied` for now, says nothing while it rests.
+   * Records a change of an object of this tenant Service, on either side. Returns whether to decide again: while the Service rests, a
+   * `copied` change is ignored, because the copy of Endpoints will show it.
    */
   touch(service: ObjectKey, change?: "copied"): boolean;
-  /** Takes note that its backends depend on its copy of Endpoints alone, until something else changes. */
+  /** Records that the backends of this Service depend only on its copy of Endpoints, until something else changes. */
   rests(service: ObjectKey): void;
-  /** Another number after each change of something of this Service. */
+  /** Returns a number that differs after each change of an object of this Service. */
   version(service: ObjectKey): number;
   /** Reports whether something on the host was made from its Endpoints. */
   hasMade(service: ObjectKey): boolean;
-  /** The tenant Services that have this host key, as far as they are known: usually one, two when names collide. */
+  /** Returns the known tenant Services that have this host key: usually one, two when names collide. */
   servicesAt(hostService: ObjectKey): readonly ObjectKey[];
-  /** The tenant Service from whose Endpoints the object at this host key was made; undefined for other objects. */
+  /** Returns the tenant Service from whose Endpoints the object at this host key was made; undefined for other objects. */
   madeFor(hostKey: ObjectKey): ObjectKey | undefined;
 }
 
 /** Creates an empty index of the host's slices by tenant Service, with one entry per slice. */
 export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsIndex {
   const { translator } = rules;
-  /** Per host Service, as text, the host keys of slices; and per slice the host Services. */
+  /** Per host Service: the host keys of its slices. Per slice: its host Services. All keys are text. */
   const slices = new Map<string, Set<string>>();
   const placesOf = new Map<string, readonly string[]>();
   const services = new Map<string, Set<string>>();
@@ -48,7 +48,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   const madeFor = new Map<string, string>();
   const madeOf = new Map<string, Set<string>>();
 
-  /** Slices that were written, and are not seen yet. */
+  /** Per slice that was written but not seen yet: its tenant Service. */
   const expected = new Map<string, string>();
 
   function noteMade(id: string, service: string | undefined): void {
@@ -61,7 +61,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     madeOf.set(service, (madeOf.get(service) ?? new Set()).add(id));
   }
 
-  /** Told of with each change of something of the Service. */
+  /** Adds a tenant Service to those of its host key. Called on each change of an object of the Service. */
   function know(id: string, service: ObjectKey): void {
     if (known.has(id)) return;
     known.add(id);
@@ -69,7 +69,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     if (place !== undefined) services.set(place, (services.get(place) ?? new Set()).add(id));
   }
 
-  /** The host Services of a slice: the one that its label names, and the one whose Endpoints it was made from. */
+  /** Returns the host Services of a slice, from its label and from the Endpoints that it was made from, or from its name without these. */
   function placesIn(id: string, slice: KubeObject): readonly string[] {
     const labelled = serviceOfSlice(slice);
     const behind = endpointsBehind(translator.markerPrefix, slice);
@@ -99,7 +99,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
         if (now.length === 0) placesOf.delete(id);
         else placesOf.set(id, now);
       }
-      // Services from which it was made may be elsewhere by now, or share their place with another.
+      // A Service for which the slice was made may have another host key now, or share its host key with another Service.
       const told = new Set([written, madeBefore, madeFor.get(id)]);
       for (const places of [before, now]) for (const place of places) for (const service of services.get(place) ?? []) told.add(service);
       return [...told].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));

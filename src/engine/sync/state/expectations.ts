@@ -15,7 +15,7 @@ export interface Expectations {
   writing(key: ObjectKey): (stored: KubeObject | undefined) => void;
   /** Remembers that exactly this object was deleted. */
   removed(object: KubeObject): void;
-  /** Its cluster has contradicted the known state of `key` for a while: trusts the cache alone, and has it listed again. */
+  /** Trusts only the cache for `key`, and requests a new list: the cluster has contradicted the known state for a while. */
   doubt(key: ObjectKey): void;
   /** Stops following the cache. */
   close(): void;
@@ -27,7 +27,7 @@ type Ahead = { readonly object: KubeObject } | { readonly removed: KubeObject };
 export function createExpectations(source: ObjectSource): Expectations {
   const ahead = new Map<string, Ahead>();
 
-  /** Writes in progress whose object did not vanish meanwhile: an answer that comes after that would lead forever. */
+  /** Writes in progress whose object has not vanished in the meantime: an answer after that would be ahead of the cache forever. */
   const writes = new Set<{ readonly id: string }>();
 
   const unsubscribe = source.onChange((key, sign) => {
@@ -38,11 +38,11 @@ export function createExpectations(source: ObjectSource): Expectations {
     if (entry !== undefined && (sign === "missed" || caughtUp(entry, cached))) ahead.delete(id);
   });
 
-  /** An event may overtake the answer; a state that the cache has already needs no lead. */
+  /** Remembers a state until the cache has it. An event may overtake the answer, so that the cache has the state already. */
   function lead(id: string, entry: Ahead, cached: KubeObject | undefined): void {
     if (cached !== undefined && caughtUp(entry, cached)) return void ahead.delete(id);
     ahead.set(id, entry);
-    // The answer may be false, or the object may be deleted while the cache misses the event: nothing else would end the lead then.
+    // The answer may be false, or the cache may miss the deletion of the object: nothing else would then remove the entry.
     if ("object" in entry) source.expect?.(entry.object, "stored");
     else source.expect?.(entry.removed, "removed");
   }
@@ -67,7 +67,7 @@ export function createExpectations(source: ObjectSource): Expectations {
     },
     removed(object) {
       const [id, cached] = [formatKey(keyOf(object)), source.get(keyOf(object))];
-      // Neither known nor expected: its end has been seen.
+      // The object is neither known nor expected: its deletion has been seen.
       if (cached === undefined && !ahead.has(id)) return;
       lead(id, { removed: object }, cached);
     },
@@ -79,12 +79,12 @@ export function createExpectations(source: ObjectSource): Expectations {
   };
 }
 
-/** A change that left nothing behind ends the lead too: either it is our delete, or the written object was deleted. */
+/** Reports whether the cache has the state of an entry. An absent object counts: we deleted it, or the written object was deleted. */
 function caughtUp(entry: Ahead, cached: KubeObject | undefined): boolean {
   if (cached === undefined) return true;
   if ("object" in entry) return compareVersions(cached, entry.object) >= 0;
   const { removed } = entry;
-  // An object that a finalizer holds stays after its delete, with the time of it. One that changes after its delete is still there.
+  // An object with finalizers remains after its delete, with a deletionTimestamp. An object that changes after its delete still exists.
   const isHeld = typeof cached.metadata.deletionTimestamp === "string";
   return isHeld || cached.metadata.uid !== removed.metadata.uid || compareVersions(cached, removed) > 0;
 }

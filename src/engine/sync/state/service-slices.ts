@@ -5,9 +5,9 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { serviceOfSlice } from "../../kinds/slice-labels.ts";
 import type { Translator } from "../../translate/translator.ts";
 
-/** Knows which slices of the tenant cluster belong to which Service. All keys are tenant keys, if nothing else is said. */
+/** Index of the tenant cluster's slices by Service. All keys are tenant keys unless stated otherwise. */
 export interface ServiceSlices {
-  /** Takes note of a slice as it is now. Returns the Services that it belonged to and belongs to. */
+  /** Records the current state of a slice. Returns the Services to which it belonged before and belongs now. */
   look(key: ObjectKey, slice: KubeObject | undefined): readonly ObjectKey[];
   readonly of: (service: ObjectKey) => readonly ObjectKey[];
   /** The slices of the Service that has this host key. */
@@ -49,7 +49,7 @@ export function createServiceSlices(translator: Translator): ServiceSlices {
   };
 }
 
-/** Keys by the name of their group. */
+/** Groups of keys, by name. */
 function createGroups() {
   const groups = new Map<string, Set<string>>();
   return {

@@ -20,13 +20,13 @@ export interface SyncRecord {
   readonly outcomes: readonly Outcome[];
 }
 
-/** How one object was left. */
+/** Result of processing one object. */
 export interface RecordedStatus {
   readonly resource: string;
   readonly input: PlanInput;
   readonly planned: Plan;
   readonly notes: readonly Note[];
-  /** It is known that a plan of this input would have no operations. */
+  /** True if a plan of this input is known to have no operations. */
   readonly complete: boolean;
   /** The plan was not carried out. Default false. */
   readonly failed?: boolean;
@@ -34,15 +34,15 @@ export interface RecordedStatus {
 
 /** The records of a syncer, one per object. */
 export interface StatusRecords {
-  /** Notes that the tenant object changed just now. */
+  /** Records that the tenant object has just changed. */
   readonly changed: (id: string) => void;
-  /** Returns the lag, if it is this very plan that ended it. */
+  /** Records the status of an object. Returns the lag if this plan ended it. */
   record(id: string, facts: RecordedStatus): number | undefined;
-  /** True when exactly these inputs were planned before and left nothing to do. */
+  /** True if exactly this input was planned before and nothing was left to do. */
   settled(id: string, input: PlanInput): boolean;
   /** True if there was a copy at the host key when the object was last processed. */
   hadCopy(id: string): boolean;
-  /** Records that a later plan was not carried out, so an earlier one proves nothing any more. */
+  /** Records that a later plan was not carried out, so that the earlier plan no longer proves that nothing is left to do. */
   unsettle(id: string): void;
   forget(id: string): void;
   list(): readonly SyncRecord[];
@@ -59,7 +59,7 @@ export function createStatusRecords(clock: Clock): StatusRecords {
     },
     record(id, { resource, input, planned, notes, complete, failed = false }) {
       const since = failed ? undefined : changedAt.get(id);
-      // The wait for something else, a Service for example, is part of the lag.
+      // The wait for another object, for example a Service, is part of the lag.
       if (!failed && planned.state !== "waiting" && planned.state !== "stale") changedAt.delete(id);
       const wrote = planned.operations.some(({ side }) => side === "host");
       const lagMs = wrote && since !== undefined ? clock.monotonic() - since : undefined;
@@ -73,7 +73,7 @@ export function createStatusRecords(clock: Clock): StatusRecords {
         lagMs: lagMs ?? records.get(id)?.lagMs,
         notes,
         outcomes: planned.outcomes,
-        // A plan that has written must be made again if the answer did not prove that nothing is left to do.
+        // After a write whose answer did not prove that nothing is left to do, the object must be planned again.
         fingerprint: complete ? fingerprintOf(input) : UNSETTLED,
       });
       return lagMs;
@@ -97,10 +97,10 @@ export function createStatusRecords(clock: Clock): StatusRecords {
   };
 }
 
-/** Versions of all inputs of a plan. Two inputs with equal fingerprints give equal plans. A list, since it is made for every reconcile. */
+/** Versions of all inputs of a plan. Inputs with equal fingerprints give equal plans. A list is cheap enough for every reconcile. */
 type Fingerprint = readonly unknown[];
 
-/** That of no input. */
+/** A fingerprint that no input has. */
 const UNSETTLED: Fingerprint = [];
 
 function fingerprintOf({
@@ -139,7 +139,7 @@ function fingerprintOf({
   return versions;
 }
 
-/** Tells an object without a uid from none. */
+/** Distinguishes an object without a uid from an absent object. */
 function uidOf(object: KubeObject | undefined): string | undefined {
   return object && (object.metadata.uid ?? "");
 }

@@ -1,7 +1,7 @@
 import { formatKey, parseKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 
-/** Stands before the bar of an id that means the backends of a Service, and no single object. */
+/** First part of an id that means the backends of a Service instead of a single object. */
 export const BACKENDS = "backends";
 
 /**
@@ -26,7 +26,7 @@ export function namespaceOfId(id: string): string {
   return bar < 0 || slash < 0 ? "" : id.slice(bar + 1, slash);
 }
 
-/** The inverse of {@link syncId}. */
+/** Parses an id; the inverse of {@link syncId}. */
 export function parseSyncId(id: string): { plural: string; key: ObjectKey } {
   const bar = id.indexOf("|");
   return { plural: id.slice(0, bar), key: parseKey(id.slice(bar + 1)) };

@@ -2,9 +2,9 @@ import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import { createExpectations } from "./expectations.ts";
 import type { Expectations } from "./expectations.ts";
 
-/** Knowledge of a syncer that the clusters do not show (yet). It outlives a change of the configuration. */
+/** State of a syncer that the clusters do not show yet. It is kept when the configuration changes. */
 export interface SyncState {
-  /** The newest that is known of one cache's objects; the same for the same cache every time. */
+  /** Returns the newest known state of one cache's objects: always the same instance for the same cache. */
   latest(source: ObjectSource): Expectations;
   close(): void;
 }
