@@ -22,11 +22,13 @@ export interface ApiServerOptions {
   readonly logger: Logger;
   readonly authenticate: Authenticate;
   /**
-   * Identifies the caller of a request by what the server knows now; called again at the moment of each write. It throws as `authenticate`
-   * does. Default: the caller identified first stays the caller.
+   * Identifies the caller of a request again, from the current state of this process. Called when an object is read, at each write, and
+   * when a watch begins. Throws like `authenticate`. Default: the caller stays the one that `authenticate` returned.
    */
   readonly known?: (request: IncomingMessage) => UserInfo;
-  /** Reports whether a user may make requests reserved for administrators; called once for each object. Default: the group `system:masters`. */
+  /**
+   * Reports whether a user may make requests reserved for administrators; called once for each object. Default: the group `system:masters`.
+   */
   readonly administers?: (user: UserInfo) => boolean;
   /** Decides what callers may do, impersonation included. Default: every known caller may do everything, but not impersonate. */
   readonly authorizer?: Authorizer;
@@ -35,33 +37,33 @@ export interface ApiServerOptions {
   readonly tls?: { readonly certPem: string; readonly keyPem: string };
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Default 0, any free one. */
+  /** Default 0: any free port. */
   readonly port?: number;
   readonly limits?: ServerLimits;
-  /** Origin of a request, by which capacity is shared among unknown callers. Default: the address of its connection. */
+  /** Returns the origin of a request. Unknown callers share capacity by origin. Default: the address of the connection. */
   readonly addressOf?: AddressOf;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
   /**
-   * Everything of Kubernetes lives below it, as `/kubernetes/management`; health and version also outside, and what `routes` know below
-   * `/.well-known/` in both places. Default: nothing.
+   * Path prefix of the Kubernetes API, for example `/kubernetes/management`. Health and version are also served without the prefix, and
+   * `routes` handles `/.well-known/` with and without it. Default: no prefix.
    */
   readonly basePath?: string;
-  /** Handles paths outside of the base path; false for those that it does not handle. Callers are not authenticated there. */
+  /** Handles paths outside of the base path, without authentication. Returns false for unknown paths. */
   readonly routes?: (exchange: OpenExchange) => Promise<boolean>;
   /**
    * Handles paths below the base path that name no resource, once the authorizer has allowed the request. Returns the object of the
-   * response, or undefined for an unknown path. Default: there are none.
+   * response, or undefined for an unknown path. Default: no such paths exist.
    */
   readonly ownDocuments?: (exchange: Exchange) => Promise<object | undefined>;
   /**
-   * The objects of a kind that are visible to a user: lists, watches and the deletion of collections leave the others out. An
-   * object that a watch showed and may show no longer is DELETED there. Default: every user sees all of them.
+   * Selects the objects of a kind that are visible to a user. Lists, watches and the deletion of collections skip the others. A watch
+   * reports an object that becomes invisible as DELETED. Default: every user sees all objects.
    */
   readonly visible?: Visible;
-  /** Reason why `/readyz` and `/healthz` fail; called while the server serves. Must not reject. Default: none. */
+  /** Returns why `/readyz` and `/healthz` fail, if they do; called while the server serves. Must not reject. Default: they succeed. */
   readonly notReady?: () => Promise<string | undefined>;
-  /** Result of `/livez`: false if only a restart of the process helps. Default: true. */
+  /** Returns the result of `/livez`: false if only a restart of the process helps. Default: true. */
   readonly isAlive?: () => boolean;
   /** Called for every watch that opens, so that the watch can be ended. */
   readonly onWatch?: OnWatch;

@@ -48,14 +48,14 @@ import { internalError, noSuchPath, unauthorized, statusOf } from "./types/statu
 import type { UserInfo } from "./types/user-info.ts";
 import type { ApiServerOptions } from "./api-server-options.ts";
 
-/** A server that listens. */
+/** A running API server. */
 export interface ApiServer {
   readonly port: number;
-  /** Cuts every watch off in the middle, as a network that fails does. */
+  /** Closes the connections of all watches without ending the responses, like a network failure. */
   disconnect(): void;
   /**
-   * Stops listening and ends every connection. With `drainMs`, watches end in order, and requests under way may take so many milliseconds
-   * to be answered; without it everything is cut off.
+   * Stops listening and ends every connection. With `drainMs`, watches end gracefully, and requests in progress have this many milliseconds
+   * to finish. Without it, all connections are closed at once.
    */
   close(options?: { readonly drainMs: number }): Promise<void>;
 }
@@ -81,7 +81,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ? createHttpsServer({ cert: options.tls.certPem, key: options.tls.keyPem, ...settings }, listener)
     : createHttpServer(settings, listener);
   server.on("connection", (socket: Socket) => serving.connected(socket));
-  // Clients keep idle connections for up to 90 seconds; the one who closes first must be the one who would use it next.
+  // Clients keep idle connections for up to 90 seconds. If the server closed one first, a request that is already on its way would fail.
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(options.port ?? 0, options.host ?? "127.0.0.1");
   await once(server, "listening");
@@ -106,7 +106,7 @@ async function close(server: Server, serving: Serving, { drainMs } = { drainMs: 
   server.close();
   if (drainMs > 0) {
     await serving.drain(drainMs);
-    // Finished responses may still be in transit. A connection is done when it has none.
+    // Finished responses may still be in transit. A connection becomes idle once they are sent.
     let open = true;
     void closed.then(() => (open = false));
     for (let passed = 0; open && passed < FLUSH_MS; passed += LOOK_MS) {
@@ -121,7 +121,7 @@ async function close(server: Server, serving: Serving, { drainMs } = { drainMs: 
 
 class Serving {
   ready = false;
-  /** Requests wait for it, until it is resolved by `#begin`; undefined from then on. */
+  /** Requests wait for this promise until `#begin` resolves it; undefined from then on. */
   #begun: Promise<void> | undefined;
   #begin = () => {};
   readonly #options: ApiServerOptions;
@@ -133,10 +133,10 @@ class Serving {
   readonly #connections: Connections;
   readonly #pace: Pace;
   readonly #callers: KnownCallers;
-  /** Made once for each caller: a freshly concatenated name must be hashed before a map look-up. */
+  /** Created once for each caller, because a newly concatenated name must be hashed before each map look-up. */
   readonly #shares = new WeakMap<UserInfo, InFlightCaller>();
   readonly #watching = new Set<Socket>();
-  /** Ends the watches that are open, in order. */
+  /** Functions that end the open watches gracefully. */
   readonly #ends = new Set<() => void>();
   /** Requests in progress. */
   readonly #answered = new Set<Promise<void>>();
@@ -164,7 +164,7 @@ class Serving {
       visible,
       onWatch: (user, end, caller) => {
         this.#ends.add(end);
-        // It was on its way when the others were ended.
+        // The other watches were ended while this one was being created.
         if (this.#draining) end();
         const over = onWatch?.(user, end, caller);
         return () => {
@@ -181,7 +181,7 @@ class Serving {
     this.#begun = new Promise((resolve) => (this.#begin = resolve));
   }
 
-  /** Serves the requests that have arrived, and all further ones. */
+  /** Serves the waiting requests, and all later ones. */
   begin(): void {
     this.ready = true;
     this.#begun = undefined;
@@ -196,14 +196,14 @@ class Serving {
     for (const socket of this.#watching) socket.destroy();
   }
 
-  /** Ends watches in order and waits for running requests, for at most this many milliseconds. */
+  /** Ends watches gracefully, and waits for requests in progress, for at most `drainMs` milliseconds. */
   async drain(drainMs: number): Promise<void> {
     this.#draining = true;
     for (const end of this.#ends) end();
     await this.within(drainMs, Promise.all(this.#answered));
   }
 
-  /** Waits for a promise, for at most this many milliseconds. */
+  /** Waits for a promise, for at most `waitMs` milliseconds. */
   async within(waitMs: number, what: Promise<unknown>): Promise<void> {
     const over = new AbortController();
     const done = what.finally(() => over.abort());
@@ -212,7 +212,7 @@ class Serving {
 
   async handle(request: IncomingMessage, response: HeadedResponse): Promise<void> {
     if (this.#begun !== undefined) await this.#begun;
-    // Clients with a connection are to find another server.
+    // Clients with an open connection must connect again, to a server that is ready.
     if (!this.ready) response.setHeader("Connection", "close");
     const { basePath = "", addressOf = remoteAddressOf } = this.#options;
     useOriginForm(request);
@@ -337,7 +337,7 @@ class Serving {
     }
   }
 
-  /** Watches last, so they do not count as requests under way, but among themselves. */
+  /** Answers a watch. Watches are long-lived, so they have a limit of their own and do not count as reads. */
   async #watch(exchange: Exchange, target: ResourceTarget, counted: CountedRequest): Promise<void> {
     const socket = exchange.request.socket;
     counted.watch();
@@ -361,7 +361,7 @@ class Serving {
       response.destroy();
       return record?.complete(response.statusCode);
     }
-    // A body that was not read would be taken for the next request.
+    // The server would take the rest of an unread body for the next request.
     const unread = isUnread(request);
     if (unread) response.setHeader("Connection", "close");
     if (status?.code === 401) response.setHeader("WWW-Authenticate", "Bearer");
@@ -371,5 +371,5 @@ class Serving {
   }
 }
 
-/** Shared by the requests without a query; it never changes. */
+/** Shared by all requests without a query; never modified. */
 const NO_QUERY = new URLSearchParams();

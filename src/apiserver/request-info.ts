@@ -7,7 +7,7 @@ import type { OpenExchange } from "./http/exchange.ts";
 import type { RequestPlace } from "./http/request-target.ts";
 import type { UserInfo } from "./types/user-info.ts";
 
-/** A request and what it becomes. */
+/** A request, and its records for audit and metrics. */
 export interface RequestInfo {
   readonly asked: OpenExchange;
   readonly place: RequestPlace;
@@ -25,7 +25,7 @@ export interface RequestCaller {
   readonly user: UserInfo;
 }
 
-/** Starts the audit record of a request; undefined if it has none. */
+/** Starts the audit record of a request; undefined if the request is not audited. */
 export function beginRecord(
   audit: Audit,
   { asked: { request, method }, auditID, receivedAt }: RequestInfo,

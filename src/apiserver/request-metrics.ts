@@ -14,13 +14,13 @@ import type { ResourceDefinition } from "./types/resource-definition.ts";
 /** Metrics of one verb at one place. */
 interface Series {
   readonly labels: MetricLabels;
-  /** The labels for each status of a response. */
+  /** The labels for each HTTP status of a response. */
   readonly byCode: Map<number, MetricLabels>;
-  /** Watches that are open. */
+  /** Number of open watches. */
   open: number;
 }
 
-/** Where requests go: a kind, a part of its objects, or a path that is not a resource. */
+/** The target of requests: a kind, a subresource of its objects, or a path that is not a resource. */
 interface Place {
   readonly labels: Readonly<Record<"group" | "version" | "resource" | "subresource", string>>;
   readonly byVerb: Map<string, Series>;
@@ -29,7 +29,7 @@ interface Place {
 /** The metrics of the requests of one server. */
 export interface RequestMetrics extends Omit<RequestMetricsOptions, "definitions"> {
   readonly placeOf: (attributes: Attributes | undefined) => Place;
-  /** Those that watches were counted in. */
+  /** The series in which watches were counted. */
   readonly watches: Set<Series>;
 }
 
@@ -44,7 +44,7 @@ export interface RequestMetricsOptions {
 const CLIENT_LEFT = 499;
 const APPLY_TYPE = "application/apply-patch+yaml";
 
-/** Verbs as the metric names them. Source: `CanonicalVerb` and `cleanVerb` of kube-apiserver. */
+/** Values of the label `verb`, by the verb of the request. Source: `CanonicalVerb` and `cleanVerb` of kube-apiserver. */
 const VERBS: ReadonlyMap<string, string> = new Map([
   ["get", "GET"],
   ["head", "GET"],
@@ -59,7 +59,7 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ["deletecollection", "DELETECOLLECTION"],
 ]);
 
-/** Paths that are no resources count by their first part, if it is one of these. */
+/** A path that is not a resource counts under its first part, if that is one of these. */
 const PATHS = ["/api", "/apis", "/auth", "/healthz", "/livez", "/openapi", "/readyz", "/version", "/.well-known"];
 
 /** Creates the metrics of requests. */
@@ -88,19 +88,19 @@ export class CountedRequest {
     this.#began = counting.clock.monotonic();
   }
 
-  /** It is a watch, and open until its end. */
+  /** Counts the request as an open watch until `end`. */
   watch(): void {
     this.#watch = this.#series();
     this.#watch.open += 1;
     this.#counting.watches.add(this.#watch);
   }
 
-  /** The client disconnected before the response. */
+  /** Records that the client disconnected before the response. */
   left(): void {
     this.#left = true;
   }
 
-  /** The response with this status is sent, or the watch has ended. */
+  /** Counts the request when the response with this status has been sent, or the watch has ended. */
   end(status: number): void {
     const { metrics, clock } = this.#counting;
     const series = this.#watch ?? this.#series();
@@ -109,7 +109,7 @@ export class CountedRequest {
     let labels = series.byCode.get(code);
     if (labels === undefined) series.byCode.set(code, (labels = { ...series.labels, code: String(code) }));
     metrics.count("apiserver_request_total", labels);
-    // A watch takes as long as its client wants.
+    // The client determines the duration of a watch.
     if (series.labels["verb"] === "WATCH") return;
     metrics.observe("apiserver_request_duration_seconds", (clock.monotonic() - this.#began) / 1_000, series.labels);
   }
@@ -125,14 +125,14 @@ export class CountedRequest {
   }
 }
 
-/** Finds the series of a request. All unknown ones share one. */
+/** Returns the function that finds the place of a request. All unknown places share one. */
 function createPlaces(definitions: readonly ResourceDefinition[]): (attributes: Attributes | undefined) => Place {
   const place = (group = "", version = "", resource = "", subresource = ""): Place => {
     return { labels: { group, version, resource, subresource }, byVerb: new Map() };
   };
   const other = place();
   const paths = new Map(PATHS.map((path) => [path, place("", "", "", path)]));
-  // Hardly any plural is in two groups.
+  // Few plurals occur in more than one group.
   const kinds = new Map<string, ReadonlyMap<string, Place>[]>();
   for (const { type, strategy, questions, views } of definitions) {
     const { apiVersion, plural } = type;

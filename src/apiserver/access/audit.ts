@@ -4,17 +4,17 @@ import type { AuditRecord } from "../types/audit-record.ts";
 import type { Attributes } from "./authorization.ts";
 import type { UserInfo } from "../types/user-info.ts";
 
-/** What is known of a request before it is carried out. */
+/** The facts that are known about a request before it is processed. */
 export interface AuditFacts {
-  /** Also in the response, as the header `Audit-Id`. */
+  /** The id of the request; also sent as the header `Audit-Id` of the response. */
   readonly auditID: string;
-  /** Whose credentials the request shows; absent when they are missing or refused. */
+  /** The owner of the request's credentials; absent when these are missing or refused. */
   readonly user?: UserInfo;
   /** The impersonated user, if any. */
   readonly impersonatedUser?: UserInfo;
   readonly attributes: Attributes;
   readonly method: string;
-  /** As it came, with the base path and the query; outside of the base path without the values of the query. */
+  /** The URL as received, with base path and query. Outside of the base path, the values of the query are hidden. */
   readonly requestURI: string;
   /** Addresses reported by proxies first, the peer of the connection last. */
   readonly sourceIPs: readonly string[];
@@ -27,17 +27,17 @@ export interface AuditFacts {
 /** Receives the progress of one request. No method may throw. Either `complete` or `panic` is called last, once. */
 export interface AuditTrail {
   /**
-   * The body, read but not yet checked: a patch is as it came. Secrets that the author wrote are in it.
+   * The parsed but unchecked body; a patch is not applied. It contains any secrets that the author sent.
    */
   readonly requestObject?: (body: unknown) => void;
-  /** Adds facts that only the handler of the request knows, such as who has signed in. */
+  /** Adds a fact that only the handler of the request knows, such as the user who has signed in. */
   readonly annotate?: (name: string, value: string) => void;
-  /** The response to a watch begins. */
+  /** The response to a watch has begun. */
   readonly responseStarted?: (code: number) => void;
   /**
    * The response is sent, or the watch has ended.
    *
-   * @param responseObject The object sent, without what only the author may see; absent if it was not an object.
+   * @param responseObject Returns the sent object, without values that only the author may see; undefined if no object was sent.
    */
   readonly complete: (code: number, responseObject?: () => unknown) => void;
   /** The server failed while it processed the request. Default: `complete` with 500. */
@@ -47,7 +47,7 @@ export interface AuditTrail {
 /** Decides for each request whether its outcome is recorded. */
 export type Audit = (facts: AuditFacts) => AuditTrail | undefined;
 
-/** Ensures that a trail ends exactly once. */
+/** Creates the record of a trail, and ensures that the trail ends only once. */
 export function createAuditRecord(trail: AuditTrail): AuditRecord {
   let over = false;
   let responseObject: (() => unknown) | undefined;
@@ -66,11 +66,11 @@ export function createAuditRecord(trail: AuditTrail): AuditRecord {
   };
 }
 
-/** Stands for the value of a parameter. */
+/** Replaces the values of parameters. */
 const HIDDEN = "********";
 
 /**
- * Replaces every value in the query of an address with asterisks, because a value may be a sign-in code.
+ * Replaces every value in the query of a URL with asterisks, because a value may be a sign-in code.
  *
  * @example
  * withoutValues("/auth/oidc/callback?code=abc&state=x"); // "/auth/oidc/callback?code=********&state=********"

@@ -6,7 +6,7 @@ import type { UserInfo } from "../types/user-info.ts";
 import { readFlag } from "../http/query.ts";
 import { forbiddenPath, forbiddenRequest } from "../types/status.ts";
 
-/** A request for a resource, as permissions see it. "" stands for what the request does not name. */
+/** The attributes of a request for a resource to which permissions apply. "" means that the request does not name the part. */
 export interface ResourceAttributes {
   readonly verb: string;
   /** "" is the core group. */
@@ -26,7 +26,7 @@ export interface PathAttributes {
   readonly path: string;
 }
 
-/** The action that a request wants to perform. */
+/** The action that a request performs. */
 export type Attributes = ResourceAttributes | PathAttributes;
 
 /** The decision of an authorizer. */
@@ -48,11 +48,11 @@ export interface PolicyRule {
 /** Decides what users may do. Decisions are current: they reflect every write that was acknowledged before. */
 export interface Authorizer {
   decide(user: UserInfo, attributes: Attributes): AccessDecision;
-  /** Everything that a user may do in a namespace, and outside of any. Rules may repeat each other. */
+  /** Returns all permissions of a user in a namespace and outside of namespaces. Rules may overlap. */
   rulesFor(user: UserInfo, namespace: string): readonly PolicyRule[];
 }
 
-/** Verbs of methods; reading and following a collection have verbs of their own. */
+/** Verbs by method. Requests for collections, and watches, have other verbs. */
 const VERBS: Readonly<Record<string, string>> = {
   GET: "get",
   HEAD: "get",
@@ -62,12 +62,12 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
-/** A field selector for one name; the name is then part of the request's attributes. */
+/** A field selector for one name. The name then belongs to the attributes of the request. */
 const BY_NAME = /(?:^|,)metadata\.name==?([A-Za-z0-9.:_-]+)(?:,|$)/;
 
 /**
- * The attributes of a request that permissions apply to. The verb of a GET that watches is "watch". A Namespace object counts as part of its own
- * namespace, so that a Role in the namespace can permit reading it.
+ * Returns the attributes of a request. The verb of a GET that watches is "watch". A Namespace object belongs to its own namespace, so that a
+ * Role in the namespace can permit reading it.
  * Source: the API server's request info.
  */
 export function attributesOf(

@@ -5,9 +5,9 @@ import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
 import { bits, explicit, implicit, integer, objectId, octets, sequence, setOf, derTime, utf8, yes } from "./der.ts";
 
-/** PEM texts for a TLS server and for its clients. */
+/** Certificates and key for a TLS server and its clients, as PEM texts. */
 export interface ServerCertificate {
-  /** The authority; clients trust it. */
+  /** The certificate authority that clients must trust. */
   readonly caPem: string;
   /** The server's certificate. */
   readonly certPem: string;
@@ -101,7 +101,7 @@ function certificate({ clock, chance }: CertificateOptions, { subject, issuer, p
   return sequence(signed, ECDSA_WITH_SHA256, bits(sign("sha256", signed, signingKey)));
 }
 
-/** Positive and without a zero byte in front, as serial numbers must be. */
+/** Creates a serial number, which must be positive and must not begin with a zero byte. */
 function serialNumber(chance: Chance): Buffer {
   const serial = Buffer.from(chance.bytes(SERIAL_BYTES));
   serial[0] = (serial[0]! & 0x7f) | 0x40;

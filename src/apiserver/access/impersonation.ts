@@ -9,12 +9,12 @@ const GROUP = "impersonate-group";
 const ANONYMOUS = "system:anonymous";
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
-/** Most groups that one request may name. */
+/** Maximum number of groups in one request. */
 const GROUPS_MAX = 100;
 
 /**
- * Returns the user whose permissions apply to a request: the user that the headers `Impersonate-User` and `Impersonate-Group` name, or `user`
- * if there are no such headers. Source: the API server's impersonation filter.
+ * Returns the user whose permissions apply to a request: the user that the headers `Impersonate-User` and `Impersonate-Group` name, or
+ * `user` if there are no such headers. Source: the API server's impersonation filter.
  *
  * @throws API_FORBIDDEN when `user` may not impersonate the named user or groups; API_BAD_REQUEST when the headers name no user.
  */
@@ -23,7 +23,7 @@ export function impersonated(
   user: UserInfo,
   authorizer: Authorizer,
 ): UserInfo {
-  // Most requests have none of these headers; looking for one makes no list of them.
+  // Most requests have none of these headers. This check creates no list of all headers.
   let another = false;
   for (const header in request.headers) another ||= header.startsWith("impersonate-");
   if (!another) return user;

@@ -1,16 +1,16 @@
-/** Input of a kubeconfig. Names are DNS labels. */
+/** Options of a kubeconfig. */
 export interface KubeconfigOptions {
-  /** Name of cluster, user and context. */
+  /** The name of cluster, user and context; a DNS label. */
   readonly name: string;
   readonly url: string;
-  /** The authority to trust; left out for plain HTTP. */
+  /** The certificate authority to trust; omitted for plain HTTP. */
   readonly caPem?: string;
-  /** The bearer token; left out for a server that requires none. */
+  /** The bearer token; omitted for a server that requires none. */
   readonly token?: string;
 }
 
 /**
- * A kubeconfig with one context. Every scalar is quoted as in JSON, which YAML reads in the same way.
+ * Formats a kubeconfig with one context. Every scalar is quoted as in JSON, which YAML reads in the same way.
  *
  * @example
  * formatKubeconfig({ name: "demo", url: "http://127.0.0.1:8001" });

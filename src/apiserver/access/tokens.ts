@@ -6,18 +6,18 @@ import { oncePerConnection } from "../http/limits/connections.ts";
 import { tooManyRequests } from "../types/status.ts";
 import type { UserInfo } from "../types/user-info.ts";
 
-/** The user that a token stands for. */
+/** The user of a token, and the token's validity. */
 export interface TokenBearer {
   readonly user: UserInfo;
-  /** Called whenever the token is used. Default: it is valid as long as the process runs. */
+  /** Called at each use: reports whether the token is still valid. Default: it is, as long as the process runs. */
   readonly holds?: () => Promise<boolean>;
-  /** From when on it is worth nothing, in milliseconds since 1970. Default: never. */
+  /** The time at which the token expires, in milliseconds since 1970. Default: never. */
   readonly expiresAt?: number;
   /** Audiences of the token. Default: {@link API_AUDIENCE} alone. */
   readonly audiences?: readonly string[];
 }
 
-/** What a token proves to an audience. */
+/** The result of identifying a token. */
 export interface TokenProof {
   readonly user: UserInfo;
   /** The requested audiences for which the token is valid. */
@@ -25,21 +25,21 @@ export interface TokenProof {
 }
 
 /**
- * Bearer tokens and their users. Only digests are kept, and the last token of each open connection; a look-up reveals nothing about other
- * tokens.
+ * Bearer tokens and their users. Only digests are kept, and the last token of each open connection. The duration of a look-up reveals
+ * nothing about other tokens.
  */
 export interface Tokens {
   add(token: string, bearer: TokenBearer): void;
   /**
-   * A new token.
+   * Creates a token.
    *
-   * @throws API_ERROR (429) when {@link TokensOptions.expiringMax} tokens that expire are out.
+   * @throws API_TOO_MANY_REQUESTS when {@link TokensOptions.expiringMax} tokens that expire are valid.
    */
   issue(bearer: TokenBearer): string;
   /**
    * Identifies a token for one of the audiences, by default the API; undefined if it is unknown or no longer valid.
    *
-   * @param connection The one that the token came on: the last token of a connection is digested once.
+   * @param connection The connection of the request. The digest of its last token is cached.
    */
   identify(token: string, audiences?: readonly string[], connection?: object): Promise<TokenProof | undefined>;
 }
@@ -48,7 +48,7 @@ export interface Tokens {
 export interface TokensOptions {
   readonly chance: Pick<Chance, "bytes">;
   readonly clock: Pick<Clock, "now">;
-  /** Most tokens that expire, at one time: an authorized caller could request them without end. Default 100,000. */
+  /** Maximum number of valid tokens that expire, because an authorized caller could request any number. Default 100,000. */
   readonly expiringMax?: number;
 }
 
@@ -58,7 +58,7 @@ export const API_AUDIENCE = "https://kubernetes.default.svc.cluster.local";
 const API_ONLY: readonly string[] = [API_AUDIENCE];
 const TOKEN_BYTES = 32;
 const EXPIRING_MAX = 100_000;
-/** Tokens beyond which it is worth looking for expired ones. */
+/** Number of tokens below which expired ones are not removed. */
 const SWEEP_MIN = 1_000;
 
 /**
@@ -69,14 +69,14 @@ const SWEEP_MIN = 1_000;
  * await tokens.identify(tokens.issue({ user: { name: "jane", groups: [] } })); // { user: { name: "jane", groups: [] }, ... }
  */
 export function createTokens({ chance, clock, expiringMax = EXPIRING_MAX }: TokensOptions): Tokens {
-  // The time that a look-up takes depends on the digest, and a caller cannot choose a token by the beginning of its digest.
+  // The duration of a look-up depends on the digest, and a caller cannot choose a token with a given digest.
   const lasting = new Map<string, TokenBearer>();
   const expiring = new Map<string, TokenBearer>();
   let sweepAt = Math.min(SWEEP_MIN, expiringMax);
   const digestOf = oncePerConnection(sha256Hex);
   const sweep = () => {
     for (const [digest, { expiresAt }] of expiring) if (clock.now() >= expiresAt!) expiring.delete(digest);
-    // Looking at each of them only when their number has doubled costs each token a constant share.
+    // All tokens are checked only when their number has doubled, so the cost per token is constant.
     sweepAt = Math.min(expiringMax, Math.max(SWEEP_MIN, 2 * expiring.size));
   };
   const add = (token: string, bearer: TokenBearer) => {

@@ -31,9 +31,9 @@ export interface ApplyOptions {
   readonly live: KubeObject | undefined;
   /** The object that the configuration is merged into. Default: the stored object. */
   readonly opened?: KubeObject | undefined;
-  /** The body as it came, not decoded: absent and empty differ here. */
+  /** The body as received, not decoded, because absent and empty fields differ here. */
   readonly config: unknown;
-  /** The applier; not empty. */
+  /** The name of the applier; not empty. */
   readonly manager: string;
   /** Take fields from their owners instead of reporting conflicts. Default false. */
   readonly force?: boolean | undefined;
@@ -42,8 +42,8 @@ export interface ApplyOptions {
   /** Milliseconds since 1970. */
   readonly now: number;
   /**
-   * Completes a merged object as the server would, defaults and spelling included. With it, two appliers of the same are never
-   * in conflict, and applying again changes no time. Default: nothing.
+   * Completes a merged object as the server would, with defaults and canonical spelling. Two appliers of equivalent values then do not
+   * conflict, and applying again does not change times. Default: the merged object is complete.
    */
   readonly complete?: (merged: KubeObject) => KubeObject;
 }
@@ -51,7 +51,7 @@ export interface ApplyOptions {
 /** Result of an apply: the object, not yet decoded or completed, with its managers; or the conflicts. */
 export type Applied = { readonly object: KubeObject } | { readonly conflicts: readonly Conflict[] };
 
-/** The manager of everything that was there when an object was first applied to. */
+/** The manager that owns all fields of an untracked object at the first apply. */
 const BEFORE_FIRST_APPLY = "before-first-apply";
 
 /**
@@ -71,7 +71,7 @@ export function applyPatch(options: ApplyOptions): Applied {
   return finish(applyInPieces(options));
 }
 
-/** Like {@link apply}, but in steps, so that other work can run in between. */
+/** Like {@link applyPatch}, but in steps, so that other work can run in between. */
 export function* applyInPieces(options: ApplyOptions): Generator<undefined, Applied> {
   const { definition, live: stored, manager, subresource = "" } = options;
   const { shape, type } = definition;
@@ -106,7 +106,7 @@ interface Situation {
   readonly writer: FieldWriter;
 }
 
-/** All fields of an untracked object belong to one manager, so that the first apply can conflict with it. */
+/** The managers before the apply. One manager owns all fields of an untracked object, so that the first apply can conflict with it. */
 function managersBefore(stored: KubeObject | undefined, { shape, writer }: Situation): Managers {
   const managers = readManagers(stored?.metadata.managedFields);
   if (stored === undefined || managers.size > 0) return managers;
@@ -120,7 +120,7 @@ interface Giving {
   readonly given: FieldSet;
 }
 
-/** The merged object without the fields that the applier has dropped and no one else owns. */
+/** The merged object without the fields that the applier no longer sends and that no other manager owns. */
 function withoutGivenUp(shape: ObjectSchema, merged: KubeObject, { managers, writer, given }: Giving): KubeObject {
   const own = identityOf(writer);
   const last = managers.get(own)?.fields;
@@ -133,15 +133,15 @@ function withoutGivenUp(shape: ObjectSchema, merged: KubeObject, { managers, wri
 
 interface States {
   readonly live: KubeObject;
-  /** As the applier found it. */
+  /** The object that the configuration is merged into. */
   readonly opened: KubeObject;
-  /** As the applier would have it. */
+  /** The merged object, without fields that the applier has given up. */
   readonly pruned: KubeObject;
-  /** As the server would store it. */
+  /** The object that the server would store. */
   readonly next: KubeObject;
 }
 
-/** Fields that the apply changes, both before and after the server completes the object; and fields that are removed. */
+/** The fields that the apply changes, both before and after the server completes the object, and the fields that it removes. */
 function changeOf(
   shape: ObjectSchema,
   { live, opened, pruned, next }: States,
@@ -190,7 +190,7 @@ interface Applying {
   readonly changed: boolean;
 }
 
-/** An applier owns what it gives, no more and no less. Its entry stays unchanged if the apply has no effect. */
+/** Sets the applier's fields to exactly those in its configuration. Its entry stays unchanged if the apply has no effect. */
 function withApplier(others: Managers, { before, writer, given, changed }: Applying): Managers {
   const managers = new Map(others);
   const fields = difference(given, UNOWNED);

@@ -1,5 +1,5 @@
 /**
- * Changes from one state of an object to another, as fields.
+ * Computes the fields that differ between two states of an object.
  *
  * @module
  */
@@ -16,20 +16,20 @@ import { deepFreeze } from "../types/objects/json-data.ts";
 import { divide, isInternal, itemsByStep, memberShape, ownMember } from "../types/fields/structure.ts";
 import type { Division } from "../types/fields/structure.ts";
 
-/** The fields that a change touched; those that came or went as a whole are there with everything below them. */
+/** The fields that differ. Values that were added or removed as a whole are included with all fields below them. */
 export interface Comparison {
   readonly removed: FieldSet;
   readonly modified: FieldSet;
   readonly added: FieldSet;
 }
 
-/** The changes of one value: an absent part has no fields, `{}` is the value itself. */
+/** The differences of one value. An absent member means no fields; `{}` means the value itself. */
 type Difference = { readonly [kind in keyof Comparison]?: FieldSet };
 
 /** Nothing changed. */
 export const NO_CHANGE: Comparison = { removed: NO_FIELDS, modified: NO_FIELDS, added: NO_FIELDS };
 
-/** Identity and housekeeping, which have no owner. Source: the stripped fields of the API server's field manager. */
+/** Fields without an owner: identity, and fields that the server sets. Source: the stripped fields of the API server's field manager. */
 const UNOWNED_AT_ROOT: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
 const APART_AT_ROOT: ReadonlySet<string> = new Set([...UNOWNED_AT_ROOT, "metadata"]);
 const UNOWNED_IN_METADATA: ReadonlySet<string> = new Set([
@@ -51,14 +51,14 @@ export const UNOWNED: FieldSet = [
   ...[...UNOWNED_IN_METADATA].map((name) => fieldAt([METADATA, fieldStep(name)])),
 ].reduce((all, one) => union(all, one), NO_FIELDS);
 
-/** Reports whether no field differs. The order of merged lists is ignored. */
+/** Reports whether no field differs. The order of items in merged lists is ignored. */
 export function hasNoDifference({ removed, modified, added }: Comparison): boolean {
   return isEmptySet(removed) && isEmptySet(modified) && isEmptySet(added);
 }
 
 /**
- * The fields in which two states of an object differ, without those that have no owner. States that share parts are compared
- * faster.
+ * Returns the fields in which two states of an object differ, except those without an owner. Parts that both states share are skipped,
+ * which is faster.
  *
  * @example
  * compare(kindShape({ data: textMap }), { ...object, data: { a: "1" } }, { ...object, data: { b: "1" } });
@@ -79,7 +79,7 @@ function compareMetadata(shape: Schema, { metadata: was }: JsonObject, { metadat
   return tally.difference();
 }
 
-/** Collects the differences of a value's parts. Most of the time there are none, so nothing is made until there is one. */
+/** Collects the differences of a value's parts. Allocates nothing until there is a difference, because most values have none. */
 class Tally {
   #found: { readonly [kind in keyof Comparison]: [FieldStep, FieldSet][] } | undefined;
 
@@ -119,19 +119,19 @@ function compareMembers(shape: Schema, before: JsonObject, after: JsonObject, { 
   }
 }
 
-/** Undefined when the values are the same to owners. */
+/** Returns the difference of two values; undefined when there is none for owners. */
 function compareValues(shape: Schema, before: unknown, after: unknown): Difference | undefined {
   if (before === after) return undefined;
   if (before === undefined) return { added: everyField(shape, after) };
   if (after === undefined) return { removed: everyField(shape, before) };
   const was = divide(shape, before);
   const is = divide(shape, after);
-  // Null and empty are different values of the whole, though neither has parts.
+  // Null and empty are different values, although neither has parts.
   const whole = (was === undefined && is === undefined) || (hasNoParts(was) && hasNoParts(is));
   if (whole) return jsonEqual(before, after) ? undefined : { modified: NO_FIELDS };
   const tally = new Tally();
   compareParts(shape, { was, is, tally });
-  // From one value in one piece to one of parts, or back.
+  // Only one of the values is divided into parts.
   const turned = was === undefined || is === undefined;
   return turned ? { ...tally.difference(), modified: NO_FIELDS } : tally.difference();
 }
@@ -171,9 +171,9 @@ function compareItems(list: ListSchema, before: readonly unknown[], after: reado
   for (const [step, item] of was) if (!is.has(step)) tally.add(step, { removed: everyField(list.items, item) });
 }
 
-/** Most objects of a kind have the same fields. Longer descriptions of their form are not remembered. */
+/** Maximum length of a cached form. Most objects of a kind have the same form, which is a description of their fields. */
 const FORM_LENGTH_MAX = 512;
-/** Forms that are remembered for each kind. */
+/** Maximum number of cached forms for each kind. */
 const FORMS_MAX = 64;
 const knownForms = new WeakMap<ObjectSchema, Map<string, FieldSet>>();
 
@@ -200,8 +200,9 @@ function computed(shape: ObjectSchema, zero: KubeObject, object: KubeObject): Fi
 }
 
 /**
- * Everything about a value that decides which fields it has: its names, and which of its parts are as in `zero`. Names come with their
- * lengths, so that no two forms have one description. Undefined for a value whose description is too long, or that has a merged list.
+ * Describes everything about a value that determines its fields: its names, and which of its parts equal those of `zero`. Names are
+ * preceded by their lengths, so that different forms have different descriptions. Returns undefined if the description is too long, or if
+ * the value contains a merged list.
  */
 function formOf(shape: Schema, value: unknown, zero: unknown, lengthMax: number): string | undefined {
   if (Array.isArray(value) && value.length > 0 && shape.type === "list" && shape.merge !== undefined) return undefined;

@@ -19,8 +19,9 @@ export interface ReadConfigOptions {
 }
 
 /**
- * The applied configuration, without fields that the kind does not have or that this request cannot write, and with strings of a fixed
- * format in canonical spelling. Defaults are not filled in, because the applier becomes the owner of every field in the configuration.
+ * Reads an applied configuration: drops fields that the kind does not have or that this request cannot write, and converts strings of a
+ * fixed format to canonical spelling. Defaults are not filled in, because the applier becomes the owner of every field in the
+ * configuration.
  *
  * @throws API_BAD_REQUEST when the body is not a configuration of this kind; API_INVALID if items of a list cannot be distinguished.
  */
@@ -54,7 +55,7 @@ function nameIn({ metadata }: JsonObject): string {
   return typeof name === "string" ? name : "";
 }
 
-/** Metadata that only writers of the whole object can change. */
+/** Metadata that writes to a subresource cannot change. */
 const MAIN_METADATA = ["generateName", "ownerReferences", "finalizers"];
 
 interface IgnoredOptions {
@@ -63,7 +64,7 @@ interface IgnoredOptions {
   readonly subresources: readonly string[];
 }
 
-/** Drops fields that a write to the object, or to one part of it, would ignore: these cannot be owned through it either. */
+/** Drops fields that a write to the object, or to the subresource, ignores. The applier cannot become their owner. */
 function withoutIgnored(body: JsonObject, { shape, subresource, subresources }: IgnoredOptions): JsonObject {
   if (subresource === undefined) return without(body, subresources);
   if (!Object.hasOwn(shape.fields, subresource)) return body;
@@ -85,7 +86,7 @@ class ConfigReader {
     return Object.fromEntries(entries.map(([name, member]) => [name, this.#value(known[name]!, member, join(name))]));
   }
 
-  /** A value of the wrong type stays as it is: decoding the object refuses it in words of its own. */
+  /** Reads a value. A value of the wrong type stays unchanged; decoding the object later reports the error. */
   #value(shape: Schema, value: unknown, path: string): unknown {
     switch (shape.type) {
       case "object":
@@ -133,11 +134,11 @@ function noIdentity({ merge }: ListSchema, item: unknown, at: string): FieldErro
   if (merge?.as !== "map") return invalid(at, item, "items of a set must be strings, numbers or booleans");
   const missing = isRecord(item) ? merge.keys.find((name) => (ownMember(item, name) ?? null) === null) : undefined;
   return missing === undefined
-    ? invalid(at, item, `items are objects with ${merge.keys.join(" and ")}`)
+    ? invalid(at, item, `items must be objects with ${merge.keys.join(" and ")}`)
     : required(`${at}.${missing}`, "this field identifies the items of the list");
 }
 
-/** Times and data have many spellings; the stored one is the decoder's. */
+/** Converts a string to the canonical spelling of the decoder. Unreadable strings stay unchanged. */
 function respelled(shape: Schema, value: unknown): unknown {
   if (typeof value !== "string") return value;
   class Unreadable extends Error {}

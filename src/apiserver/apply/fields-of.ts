@@ -1,5 +1,5 @@
 /**
- * The fields that a value consists of.
+ * Computes the fields of a value.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { divide, isDeclared, itemsByStep, memberShape } from "../types/fields/st
 
 type Members = (readonly [FieldStep, FieldSet])[];
 
-/** Every field of a value that was added or removed as a whole, including the value itself, as part of a set. */
+/** All fields of a value that was added or removed as a whole, including the value itself, as part of a set. */
 export function everyField(shape: Schema, value: unknown): FieldSet {
   const division = divide(shape, value);
   if (division === undefined) return NO_FIELDS;
@@ -31,8 +31,8 @@ function everyItem(list: ListSchema, items: readonly unknown[]): Members {
 }
 
 /**
- * The fields that the applier of a configuration owns: values, items of lists, entries of maps, and empty values. It does not own the objects
- * that contain them, because other managers may add fields to these objects.
+ * The fields that the applier of a configuration owns: values, items of lists, entries of maps, and empty values. It does not own the
+ * objects that contain them, because other managers may add fields to these objects.
  *
  * @example
  * appliedFields(kindShape({ data: textMap }), { data: { a: "1" } }); // { "f:data": { "f:a": {} } }
@@ -48,7 +48,7 @@ function appliedMembers(shape: Schema, members: JsonObject): Members {
   });
 }
 
-/** Undefined if no field of the value becomes owned. */
+/** The owned fields of a value; undefined if there are none. */
 function appliedPart(shape: Schema, value: unknown, { declared }: { readonly declared: boolean }): FieldSet | undefined {
   const division = divide(shape, value);
   if (division === undefined || value === null) return NO_FIELDS;

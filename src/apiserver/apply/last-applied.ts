@@ -20,7 +20,10 @@ import { isEngineError } from "../../base/errors.ts";
 const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 const KUBECTL = "kubectl";
 
-/** Fields that a client-side `kubectl apply` wrote and that have not changed since. `kubectl` may take ownership of these fields from any manager. */
+/**
+ * Fields that a client-side `kubectl apply` wrote and that have not changed since. `kubectl` may take ownership of these fields from any
+ * manager.
+ */
 export function appliedByClient(definition: ReadConfigOptions["definition"], live: KubeObject, manager: string): FieldSet {
   const last = manager === KUBECTL ? parse(live.metadata.annotations?.[ANNOTATION]) : undefined;
   if (last === undefined) return NO_FIELDS;
@@ -39,7 +42,7 @@ function parse(annotation: string | undefined): unknown {
   }
 }
 
-/** The annotation may not have been written by kubectl. */
+/** Reads the configuration in the annotation. Returns undefined if it is invalid, since any client can write the annotation. */
 function readOrNothing(definition: ReadConfigOptions["definition"], body: unknown): JsonObject | undefined {
   try {
     const config = readConfig({ definition, body });

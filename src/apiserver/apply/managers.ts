@@ -17,29 +17,29 @@ import { ownMember } from "../types/fields/structure.ts";
 export const MANAGER_LENGTH_MAX = 128;
 const SUBRESOURCE_LENGTH_MAX = 256;
 
-/** Most managers that updated; beyond, the oldest become one. Source: the API server's field manager. */
+/** Maximum number of managers with updates. Beyond it, the oldest are merged. Source: the API server's field manager. */
 const UPDATE_MANAGERS_MAX = 10;
-/** The manager in whose name the oldest updates are kept. */
+/** The manager that owns the fields of merged updates. */
 const ANCIENT = "ancient-changes";
 
-/** One manager with what it owns. */
+/** A manager and the fields that it owns. */
 export interface ManagerEntry {
   readonly manager: string;
   readonly operation: "Apply" | "Update";
   readonly apiVersion: string;
   /** "" for the object itself. */
   readonly subresource: string;
-  /** When it was added, or something in it changed; RFC 3339. */
+  /** The time at which the entry was added or last changed; RFC 3339. */
   readonly time?: string;
   readonly fields: FieldSet;
-  /** The entry as it is stored, while it is unchanged. */
+  /** The stored form of the entry; absent once the entry has changed. */
   readonly written?: JsonObject;
 }
 
-/** Identity of an entry. */
+/** The identity of an entry. */
 export type ManagerIdentity = Pick<ManagerEntry, "manager" | "operation" | "apiVersion" | "subresource">;
 
-/** Entries by identity; none of them is empty. */
+/** Entries by identity. Every entry has fields. */
 export type Managers = ReadonlyMap<string, ManagerEntry>;
 
 /** The identity of a manager as a key. An applier has a single set of fields, regardless of the API version that it applies. */
@@ -48,8 +48,8 @@ export function identityOf({ manager, operation, apiVersion, subresource }: Mana
 }
 
 /**
- * The managers of a stored object. The server wrote the list, and {@link parseManagers} has checked what clients wrote, so the
- * sets are used unchecked.
+ * Reads the managers of a stored object. The list is not checked: the server wrote it, and {@link parseManagers} has checked the parts that
+ * come from clients.
  */
 export function readManagers(managedFields: readonly unknown[] | undefined): Managers {
   const managers = new Map<string, ManagerEntry>();
@@ -67,13 +67,13 @@ interface StoredEntry extends Omit<ManagerEntry, "subresource" | "fields" | "wri
   readonly fieldsV1: FieldSet;
 }
 
-/** A list of managers, with what is wrong with it. */
+/** A list of managers, and the errors in it. */
 export interface ParsedManagers {
   readonly managers: Managers;
   readonly errors: readonly FieldError[];
 }
 
-/** Reads a list of managers that a client wrote. */
+/** Reads and checks a list of managers from a client. */
 export function parseManagers(managedFields: unknown): ParsedManagers {
   const managers = new Map<string, ManagerEntry>();
   const field = "metadata.managedFields";
@@ -87,7 +87,7 @@ export function parseManagers(managedFields: unknown): ParsedManagers {
   return { managers, errors };
 }
 
-/** Of two entries with one identity, which only a client can write, the later one counts. */
+/** Adds an entry that has fields. It replaces an entry with the same identity; only lists from clients contain such duplicates. */
 function add(managers: Map<string, ManagerEntry>, entry: ManagerEntry): void {
   if (!isEmptySet(entry.fields)) managers.set(identityOf(entry), entry);
 }
@@ -119,7 +119,7 @@ export function isPrintable(text: string): boolean {
   return !/[\p{C}\u2028\u2029]/u.test(text);
 }
 
-/** Text that a group and a version can be read from; nothing at all is another fault. */
+/** Reports whether a string is `version` or `group/version`. Empty strings and other values are reported by another check. */
 function isApiVersion(value: unknown): boolean {
   return typeof value !== "string" || /^(([^/]+\/)?[^/]+)?$/.test(value);
 }
@@ -133,7 +133,7 @@ function timeOf(value: unknown): string | undefined {
   return hasFourDigits(instant) ? timestamp(instant) : undefined;
 }
 
-/** An entry without faults. */
+/** Converts a valid entry. */
 function entryOf(raw: JsonObject): ManagerEntry {
   const text = (name: string) => (ownMember(raw, name) as string | null | undefined) ?? "";
   const time = timeOf(ownMember(raw, "time"));
@@ -165,7 +165,7 @@ function inOrder(left: ManagerEntry, right: ManagerEntry): number {
   return at < 0 ? 0 : mine[at]! < others[at]! ? -1 : 1;
 }
 
-/** One entry of that list. */
+/** One entry of the list in an object. */
 export function writeEntry({ manager, operation, apiVersion, time, subresource, fields, written }: ManagerEntry): JsonObject {
   return (
     written ?? {
@@ -180,7 +180,7 @@ export function writeEntry({ manager, operation, apiVersion, time, subresource, 
   );
 }
 
-/** Merges the oldest updates of each version into one, until no more than {@link UPDATE_MANAGERS_MAX} are left. */
+/** Merges the oldest updates of each API version into one, until no more than {@link UPDATE_MANAGERS_MAX} are left. */
 export function withoutExcess(managers: Managers): Managers {
   const updates = [...managers.values()].filter(({ operation }) => operation === "Update");
   let excess = updates.length - UPDATE_MANAGERS_MAX;
@@ -197,12 +197,12 @@ export function withoutExcess(managers: Managers): Managers {
   return left;
 }
 
-/** The identity under which the oldest updates in a version are kept. */
+/** The identity of the merged updates of an API version. */
 function ancientIn(apiVersion: string): string {
   return identityOf({ manager: ANCIENT, operation: "Update", apiVersion, subresource: "" });
 }
 
-/** A group takes the name of the oldest updates, so a manager of that name joins as well. Returns by how many the list shrinks. */
+/** Adds an entry to a group. An existing entry of merged updates joins too. Returns the number of entries that the merge removes. */
 function joinGroup(group: Set<ManagerEntry>, entry: ManagerEntry, ancient: ManagerEntry | undefined): number {
   const count = group.size;
   group.add(entry);

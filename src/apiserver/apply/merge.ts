@@ -1,6 +1,6 @@
 /**
- * Puts an applied configuration into an object: maps and objects merge, lists with identities merge by item, everything else
- * is replaced. Nothing is removed here.
+ * Merges an applied configuration into an object: maps and objects are merged, lists whose items have identities are merged by item, and
+ * all other values are replaced. Nothing is removed here.
  *
  * @module
  */
@@ -37,8 +37,8 @@ function mergeMembers(shape: Schema, live: JsonObject, config: JsonObject): Json
 }
 
 /**
- * The items of the configuration come in its order. Items not named in it keep their place between those that it shares with
- * the live list; new items come before the next shared one.
+ * Merges lists by item. The items of the configuration are in its order. Other items keep their place between the items that both lists
+ * share; new items come before the next shared one.
  */
 function mergeItems(list: ListSchema, live: readonly unknown[], config: readonly unknown[]): unknown[] {
   const wanted = itemsByStep(list, config);

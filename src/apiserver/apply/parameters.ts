@@ -3,7 +3,7 @@ import type { FieldError } from "../types/field-error.ts";
 import { invalidObject } from "../types/status.ts";
 import { isPrintable, MANAGER_LENGTH_MAX } from "./managers.ts";
 
-/** The parameters of a patch that have to do with managers. */
+/** The parameters of a patch that concern managers. */
 export interface PatchParameters {
   /** True if the patch is an applied configuration. */
   readonly apply: boolean;
@@ -49,7 +49,7 @@ export function managerName({ fieldManager = "", userAgent = "" }: ManagerSource
   return lastClient.name;
 }
 
-/** A client writes repeatedly. */
+/** Caches the name of the last client, because most clients write repeatedly. */
 let lastClient = { userAgent: "", name: "unknown" };
 
 function clientName(userAgent: string): string {

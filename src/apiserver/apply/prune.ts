@@ -23,7 +23,7 @@ export function prune(shape: Schema, object: KubeObject, { remove, owned }: Prun
   return pruneMembers(shape, object, { remove, owned }) as KubeObject;
 }
 
-/** The parts of both sets behind a value; undefined where a set has nothing there. */
+/** The parts of both sets that belong to a value; undefined where a set has no such part. */
 interface Parts {
   readonly remove: FieldSet | undefined;
   readonly owned: FieldSet | undefined;
@@ -38,7 +38,7 @@ function pruneMembers(shape: Schema, members: JsonObject, { remove, owned }: Par
   return Object.fromEntries(entries);
 }
 
-/** Undefined when no part of the value remains. */
+/** Removes fields from a value. Returns undefined when no part of the value remains. */
 function pruneValue(shape: Schema, value: unknown, parts: Parts): unknown {
   const { remove, owned } = parts;
   if (remove === undefined) return value;

@@ -1,6 +1,6 @@
 /**
- * Owners of the fields in a view of an object: fields that both have are owned by the same managers in both. Source: the API server's
- * `ScaleHandler`.
+ * Managers of the fields in a view of an object. A field that the view and the object share has the same managers in both. Source: the API
+ * server's `ScaleHandler`.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import type { ManagerEntry } from "./managers.ts";
 
 /** Fields that a view has in common with the object behind it. */
 export interface SharedFields {
-  /** Fields that both have, at the same place. */
+  /** Fields that both have at the same path. */
   readonly shared: FieldSet;
-  /** The versions of both. */
+  /** The API versions of both. */
   readonly viewVersion: string;
   readonly objectVersion: string;
 }

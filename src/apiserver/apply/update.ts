@@ -19,15 +19,15 @@ export interface TrackedUpdateOptions {
   readonly definition: Pick<ResourceDefinition, "type" | "shape">;
   /** The stored object; undefined for a creation. */
   readonly before: KubeObject | undefined;
-  /** The object to store; its `managedFields` do not matter. */
+  /** The object to store; its `managedFields` are ignored. */
   readonly after: KubeObject;
-  /** The writer. */
+  /** The name of the writer. */
   readonly manager: string;
   /** The part of the object that is written. Default: the object itself. */
   readonly subresource?: string | undefined;
   /**
-   * `metadata.managedFields` as the request has it, before decoding: another list takes the place of the stored one, `[]`
-   * and `[{}]` empty it. Left out or null, the stored one stays. Ignored for subresources.
+   * `metadata.managedFields` in the request, before decoding. A different list replaces the stored one; `[]` and `[{}]` clear it. If it is
+   * absent or null, the stored list remains. Ignored for subresources.
    */
   readonly requested?: unknown;
   /** Milliseconds since 1970. */
@@ -35,9 +35,9 @@ export interface TrackedUpdateOptions {
 }
 
 /**
- * The object with `metadata.managedFields` as they are after the write: the writer now owns the fields that it added or
- * changed, and removed fields have no owner. If no owner changes, the result contains the stored list itself. If a client empties the list
- * of an object that has fields, the object is not tracked until the next apply. The result is frozen.
+ * Returns the object with `metadata.managedFields` after the write: the writer owns the fields that it added or changed, and removed fields
+ * have no owner. If no owner changes, the result contains the stored list itself. If a client clears the list of an object that has fields,
+ * the object is not tracked until the next apply. The result is frozen.
  *
  * @throws API_INVALID when `requested` is not a list of managers.
  * @example
@@ -66,17 +66,17 @@ function managersOfNew(options: TrackedUpdateOptions): readonly unknown[] | unde
   return isEmptySet(fields) ? undefined : [writeEntry({ ...writerOf(options), fields })];
 }
 
-/** Reports whether an object has no field that could be owned: then the absence of owners does not mean that it is untracked. */
+/** Reports whether an object has no field that can be owned. The absence of owners then does not mean that the object is untracked. */
 function isBare(shape: ObjectSchema, object: KubeObject | undefined): boolean {
   return object === undefined || hasNoDifference(compare(shape, zeroObject(shape), object));
 }
 
-/** Undefined when the stored ones stay. */
+/** The managers that the request sets; undefined when the stored ones remain. */
 function requestedManagers({ definition, before, after, subresource = "", requested }: TrackedUpdateOptions): Managers | undefined {
   const stored = before?.metadata.managedFields;
   if (requested === undefined || requested === null || requested === stored || subresource !== "") return undefined;
   if (isReset(requested)) return new Map();
-  // A writer of the whole object sends the list as read.
+  // Most writers of the whole object send the list unchanged.
   if (jsonEqual(requested, stored)) return undefined;
   const { managers, errors } = parseManagers(requested);
   if (errors.length > 0) throw invalidObject(definition.type, after.metadata.name ?? "", errors);
@@ -87,7 +87,7 @@ function isReset(requested: unknown): boolean {
   return Array.isArray(requested) && (requested.length === 0 || jsonEqual(requested, [{}]));
 }
 
-/** The writer, and the time. */
+/** The identity of the writer, and the time of the write. */
 export interface FieldWriter extends ManagerIdentity {
   readonly time: string;
 }
@@ -105,7 +105,7 @@ export function afterUpdate(managers: Managers, comparison: Comparison, writer: 
   const before = managers.get(id)?.fields ?? NO_FIELDS;
   const left = withoutFields(managers, union(removed, touched), id);
   const after = union(difference(before, removed), touched);
-  // A writer that only removes fields of others owns none.
+  // A writer that only removes fields of others owns no new fields.
   const changed = !isEmptySet(touched) || !isEmptySet(intersection(before, removed));
   if (isEmptySet(after)) left.delete(id);
   else if (changed) left.set(id, { ...writer, fields: after });
@@ -125,7 +125,7 @@ export function withoutFields(managers: Managers, fields: FieldSet, except: stri
 
 const zeroObjects = new WeakMap<ObjectSchema, KubeObject>();
 
-/** The fields that every object of a kind has by default; creating one does not count as setting them. */
+/** Returns an object with only the fields that every object of the kind has by default. The creator does not own these fields. */
 export function zeroObject(shape: ObjectSchema): KubeObject {
   const known = zeroObjects.get(shape);
   if (known !== undefined) return known;

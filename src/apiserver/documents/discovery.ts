@@ -11,12 +11,14 @@ import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
 const SUBRESOURCE_VERBS: readonly Verb[] = ["get", "patch", "update"];
 const QUESTION_VERBS = ["create"];
 
-/** The conversion that clients request to get all resources in one document. */
+/** The conversion that clients request to receive all resources in one document. */
 export const AGGREGATED = { g: "apidiscovery.k8s.io", v: "v2", as: "APIGroupDiscoveryList" } as const;
 /** The media type of that document; clients read the header, not the body, to recognize it. */
 export const AGGREGATED_TYPE = `application/json;g=${AGGREGATED.g};v=${AGGREGATED.v};as=${AGGREGATED.as}`;
 
-/** The document at `/api`. Without kinds in the core group, it lists no version, because clients treat a version without kinds as a failure. */
+/**
+ * The document at `/api`. Without kinds in the core group, it lists no version, because clients treat a version without kinds as a failure.
+ */
 export function coreVersions(definitions: readonly ResourceDefinition[]): object {
   const versions = definitions.some(({ type }) => groupOf(type) === "") ? ["v1"] : [];
   return { kind: "APIVersions", versions, serverAddressByClientCIDRs: [] };

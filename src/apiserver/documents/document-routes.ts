@@ -11,7 +11,7 @@ import type { ResourceDefinition } from "../types/resource-definition.ts";
 export interface VersionInfo {
   readonly major: string;
   readonly minor: string;
-  /** A semantic version with `v` before it; the product's own version belongs behind a plus sign. */
+  /** A semantic version with the prefix `v`. The product's own version follows a plus sign. */
   readonly gitVersion: string;
 }
 
@@ -20,15 +20,15 @@ export interface DocumentRoutesOptions {
   readonly definitions: readonly ResourceDefinition[];
   readonly answering: Answering;
   readonly version: VersionInfo;
-  /** Why the server is not ready; undefined when it is. */
+  /** Returns the reason why the server is not ready; undefined when it is ready. */
   readonly notReady: () => Promise<string | undefined>;
-  /** False when the process has to start over. */
+  /** Returns false when the process must be restarted. */
   readonly alive: () => boolean;
   /** Prefix of every path as clients see it. Default: none. */
   readonly basePath?: string;
 }
 
-/** Handles a request for a document; false when the path names none. */
+/** Handles a request for a document. Returns false if there is no document at the path. */
 export type DocumentRoutes = (exchange: OpenExchange) => Promise<boolean>;
 
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z]+)?$/;

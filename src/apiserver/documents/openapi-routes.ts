@@ -21,8 +21,8 @@ const SECOND_VERSION = "/openapi/v2";
 const SECOND_VERSION_ACCEPTED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 /**
- * The second version of the schemas, in protobuf as kubectl asks for it: one that describes no kind. kubectl checks what it finds there
- * before it writes a List (and in old versions anything), skips what it does not find, and leaves the rest to the server.
+ * An OpenAPI v2 document in protobuf that describes no kind. kubectl requests it before it writes a List (old versions: before any write),
+ * and validates only kinds that the document describes. The server validates the others.
  */
 const NO_SCHEMAS = {
   text: protobuf(1, "2.0") + protobuf(2, protobuf(1, "endpoint-sync") + protobuf(2, "unversioned")) + protobuf(8, ""),
@@ -30,12 +30,12 @@ const NO_SCHEMAS = {
   hash: "none",
 };
 
-/** A field of a protobuf message; number below 16, content in ASCII and shorter than 128. */
+/** Encodes a field of a protobuf message. The number must be below 16, and the content ASCII text of fewer than 128 characters. */
 function protobuf(number: number, content: string): string {
   return String.fromCharCode((number << 3) | 2, content.length) + content;
 }
 
-/** Creates the handler of requests below `/openapi`. It returns false for any other path, and builds the documents at the first request. */
+/** Creates the handler of requests below `/openapi`. It returns false for other paths, and builds the documents at the first request. */
 export function createOpenApiRoutes({ definitions, answering, basePath }: OpenApiRoutesOptions): (exchange: OpenExchange) => boolean {
   let made: readonly OpenApiDocument[] | undefined;
   return (exchange) => {
@@ -67,7 +67,7 @@ function answerDocument(exchange: OpenExchange, { answering, documents, basePath
   if (wanted !== null && wanted !== hash) {
     return void response.writeHead(301, { Location: `${basePath}${ROOT}/${document.path}?hash=${hash}` }).end();
   }
-  // An address that names the hash always has the same content.
+  // A URL with the hash always has the same content.
   if (wanted !== null) response.setHeader("Cache-Control", "public, immutable");
   answering.tagged(exchange, { text, type: "application/json", hash });
 }

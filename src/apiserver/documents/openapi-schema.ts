@@ -1,5 +1,5 @@
 /**
- * Shapes as OpenAPI 3.0 schemas. Clients read types from them, and also how lists are merged and which kind a schema describes.
+ * Converts shapes to OpenAPI 3.0 schemas. Clients read types from them, how lists are merged, and which kind a schema describes.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export type Schemas = Record<string, JsonObject>;
 const META_PREFIX = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 /**
- * Name of a type in the schemas of a group version, as Kubernetes names types.
+ * The name of a type in the schemas of a group version, as in Kubernetes.
  *
  * @example
  * schemaName("discovery.k8s.io/v1", "EndpointSlice"); // "io.k8s.api.discovery.v1.EndpointSlice"
@@ -76,7 +76,7 @@ function listSchema({ apiVersion, kind }: ResourceType, itemName: string): JsonO
 /** Names of the types that every group version shares. */
 const META_TYPES: readonly unknown[] = [MANAGED_FIELDS_ENTRY.name, OBJECT_META.name, OWNER_REFERENCE.name];
 
-/** A type whose values are no objects, but that has a name. */
+/** A named type whose values are not objects. */
 interface NamedScalar {
   readonly name: string;
   readonly schema: JsonObject;
@@ -149,17 +149,17 @@ class SchemaWriter {
     }
   }
 
-  /** A type of its own, so that kubectl explain can call it by its name. */
+  /** Adds a named schema and returns a reference to it, so that `kubectl explain` can show its name. */
   #scalar({ name, schema }: NamedScalar): JsonObject {
     this.#schemas[name] ??= schema;
     return { allOf: [reference(name)] };
   }
 
-  /** Clients look for the reference inside `allOf`, where a description can be next to it. */
+  /** Returns the reference inside `allOf`, where clients look for it, so that a description can be next to it. */
   #object(shape: ObjectSchema): JsonObject {
     if (shape.name === undefined) return this.properties(shape);
     const name = META_TYPES.includes(shape.name) ? `${META_PREFIX}.${shape.name}` : schemaName(this.#apiVersion, shape.name);
-    // The name is taken before its fields are read, so that a type may hold itself.
+    // The name is registered before the fields are converted, so that a type may contain itself.
     if (!Object.hasOwn(this.#schemas, name)) {
       this.#schemas[name] = {};
       this.#schemas[name] = this.properties(shape);
@@ -168,12 +168,12 @@ class SchemaWriter {
   }
 }
 
-/** Kubernetes demands what it always shows; what else a kind needs, it checks itself. */
+/** Like Kubernetes, lists only required fields that always appear. The server checks the other required fields itself. */
 function isDemanded({ required, presence }: Schema): boolean {
   return required === true && presence === "always";
 }
 
-/** With the words that the field allows, unless there is one only or the description names each of them. */
+/** The description of a field, with the allowed values appended if there are several and the description does not name them all. */
 function descriptionOf(field: Schema): string {
   const { description } = field;
   if (field.type !== "literals" || field.values.length === 1 || field.values.every((word) => description.includes(word)))
@@ -181,7 +181,9 @@ function descriptionOf(field: Schema): string {
   return description && `${description} One of ${field.values.join(", ")}.`;
 }
 
-/** `list-type` says how appliers merge a list, `patch-strategy` how strategic merge patches do, which know one key only. */
+/**
+ * Describes how a list is merged: `list-type` for server-side apply, `patch-strategy` for strategic merge patches with their single key.
+ */
 function mergeMarkers({ merge }: ListSchema): JsonObject {
   if (merge === undefined) return { "x-kubernetes-list-type": "atomic" };
   if (merge.as === "set") return { "x-kubernetes-list-type": "set", "x-kubernetes-patch-strategy": "merge" };

@@ -1,5 +1,5 @@
 /**
- * OpenAPI v3, which clients use to validate before they write, and to explain kinds.
+ * The OpenAPI v3 documents. Clients use them to validate objects before they write, and to explain kinds.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { PATCH_TYPES } from "../verbs/write/patch.ts";
 
 /** One published document. */
 export interface OpenApiDocument {
-  /** Under `/openapi/v3/`: `api/v1` or `apis/group/version`. */
+  /** The path below `/openapi/v3/`: `api/v1` or `apis/group/version`. */
   readonly path: string;
   readonly text: string;
   /** Changes with the text. */
@@ -29,7 +29,7 @@ export function openApiDocuments(definitions: readonly ResourceDefinition[]): re
   });
 }
 
-/** The index at `/openapi/v3` below `basePath`: the address of each document, which changes with the document's content. */
+/** The index at `/openapi/v3` below `basePath`: the URL of each document, which changes with the document's content. */
 export function openApiIndex(documents: readonly OpenApiDocument[], basePath = ""): object {
   const entries = documents.map(({ path, hash }) => [path, { serverRelativeURL: `${basePath}/openapi/v3/${path}?hash=${hash}` }] as const);
   return { paths: Object.fromEntries(entries) };
@@ -48,7 +48,7 @@ function openApiOf(definitions: readonly ResourceDefinition[]): JsonObject {
   };
 }
 
-/** Definitions of subresources, which are of other kinds. */
+/** The definitions of subresources that have their own kind. */
 function partsOf({ questions = {}, views = {} }: ResourceDefinition): readonly ResourceDefinition[] {
   return [...Object.values(questions), ...Object.values(views)].map(({ definition }) => definition);
 }
@@ -73,7 +73,7 @@ const LIST_PARAMETERS = [
   text("continue", "The continue token of the previous page."),
   number("limit", "Maximum number of objects in one page."),
   flag("watch", "Follow changes instead of listing."),
-  flag("allowWatchBookmarks", "Send bookmarks while nothing changes."),
+  flag("allowWatchBookmarks", "Send bookmarks, about one per minute."),
   number("timeoutSeconds", "Duration of the watch in seconds."),
 ];
 const DELETE_PARAMETERS = [WRITE_PARAMETERS[0]!, text("propagationPolicy", "Background, Foreground or Orphan.")];
@@ -81,13 +81,13 @@ const DELETE_PARAMETERS = [WRITE_PARAMETERS[0]!, text("propagationPolicy", "Back
 interface Operation {
   readonly method: "get" | "put" | "post" | "patch" | "delete";
   readonly verb: Verb;
-  /** As Kubernetes marks operations for its tools. */
+  /** The value of `x-kubernetes-action`. */
   readonly action: "get" | "list" | "put" | "post" | "patch" | "delete" | "deletecollection";
   readonly parameters: readonly object[];
 }
 
 const PATCH: Operation = { method: "patch", verb: "patch", action: "patch", parameters: [...WRITE_PARAMETERS, FORCE] };
-/** kubectl learns from the PATCH of a kind alone that its writes are validated by the server, also of a kind that can only be created. */
+/** kubectl concludes from PATCH alone that the server validates writes of a kind, so kinds that can only be created have it too. */
 const NOT_SERVED = { responses: { "405": { description: "Method Not Allowed: objects of this kind can only be created." } } };
 const ON_OBJECT: readonly Operation[] = [
   { method: "get", verb: "get", action: "get", parameters: [] },
@@ -162,8 +162,8 @@ function bodyOf(method: Operation["method"], schema: JsonObject, shape: ObjectSc
 }
 
 /**
- * Clients that find strategic merge patches here compute them from the schema, which does not say how lists in opaque parts are merged.
- * Those that do not, compute them from what they know themselves.
+ * Reports whether a shape has opaque parts. Clients must not compute strategic merge patches from its schema, which does not describe how
+ * lists in opaque parts are merged. If the document does not offer these patches, clients use their built-in types.
  */
 function isOpaque({ fields }: ObjectSchema): boolean {
   return Object.values(fields).some((field) => field.type === "any" && field.opaque !== undefined);

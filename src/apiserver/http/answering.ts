@@ -18,9 +18,9 @@ export interface ApiResponse {
   readonly code: number;
   readonly format: ResponseFormat;
   readonly object: object;
-  /** Maps each element of a list to what is written; called on writing. Default: as it is. */
+  /** Maps each element of a list to the value to write; called when the element is written. Default: elements are written unchanged. */
   readonly each?: Each;
-  /** The object for the audit. Default: the object in the response. */
+  /** Returns the object for the audit. Default: the object in the response. */
   readonly audited?: () => object;
 }
 
@@ -42,7 +42,7 @@ export class Answering {
   }
 
   /**
-   * A document in JSON or YAML.
+   * Sends a document in JSON or YAML.
    *
    * @throws API_ERROR (406) when the client accepts neither.
    */
@@ -66,7 +66,7 @@ export class Answering {
     return undefined;
   }
 
-  /** A document that clients cache: they name the version they have, and get 304 while it is current. */
+  /** Sends a document that clients cache. A client that already has the current version gets 304. */
   tagged(
     { request, response }: OpenExchange,
     { text, type, hash }: { readonly text: string; readonly type: string; readonly hash: string },
@@ -113,7 +113,7 @@ function indented(object: object): string {
   return `${JSON.stringify(object, null, 2)}\n`;
 }
 
-/** Clients whose output is for human readers. */
+/** User agents whose output is for human readers. */
 const READERS = /^(curl|Wget|Mozilla\/5\.0)/;
 
 function pretty({ headers }: IncomingMessage, query: URLSearchParams): boolean {
@@ -122,7 +122,7 @@ function pretty({ headers }: IncomingMessage, query: URLSearchParams): boolean {
   return READERS.test(headers["user-agent"] ?? "");
 }
 
-/** Characters that are written at once. Longer texts are written in pieces. */
+/** Maximum number of characters that are written at once. Longer texts are written in pieces. */
 const PIECE_LENGTH = 64 * 1024;
 
 /** The beginning of a response. */
@@ -137,17 +137,21 @@ export interface AnswerHead {
 /** Writes responses no faster than clients read them. */
 export interface AnswerWriter {
   /**
-   * Writes a text whose parts are made while it is written. A short one is written at once. A long one waits for the caller's others,
-   * lets other requests proceed after each piece, and keeps no more than one piece of it in memory. Undefined once it is written.
+   * Writes a text whose parts are produced while it is written. Returns undefined if the text is short and already written. A long text
+   * waits for the caller's other long texts, lets other requests proceed after each piece, and holds only one piece in memory.
    */
   write(response: ServerResponse, head: AnswerHead, parts: Iterable<string>): Promise<void> | undefined;
-  /** Writes a text at once whose larger part is encoded. */
+  /** Writes a text at once. Its second, larger part is already encoded. */
   writeBytes(response: ServerResponse, head: Omit<AnswerHead, "caller">, text: readonly [string, Buffer]): void;
-  /** Resolves when the written data is sent, or the connection is over. Ends a connection that is not read for too long. */
+  /** Resolves when the written data was sent, or the connection has ended. Ends the connection if the client does not read in time. */
   drained(response: ServerResponse): Promise<void>;
 }
 
-/** @param readMs The maximum time in milliseconds in which a reader must receive one piece. */
+/**
+ * Creates a writer of responses.
+ *
+ * @param readMs Time limit for receiving one piece, in milliseconds.
+ */
 export function createAnswerWriter({ clock, readMs }: { readonly clock: Clock; readonly readMs: number }): AnswerWriter {
   const turns = createTurns();
   const drained = (response: ServerResponse) =>
@@ -200,7 +204,7 @@ export function createAnswerWriter({ clock, readMs }: { readonly clock: Clock; r
   };
 }
 
-/** Parts until there is more than one piece of them, or none left. */
+/** Joins parts until the text is longer than one piece, or no part is left. */
 function readPiece(parts: Iterator<string>): string {
   let text = "";
   while (text.length <= PIECE_LENGTH) {
@@ -211,13 +215,13 @@ function readPiece(parts: Iterator<string>): string {
   return text;
 }
 
-/** A character of two code units stays in one piece. */
+/** Returns the end of a piece. A character of two code units is not split. */
 function endOfPiece(text: string, from: number): number {
   const to = from + PIECE_LENGTH;
   return (text.codePointAt(to - 1) ?? 0) > 0xffff ? to + 1 : to;
 }
 
-/** Runs one task at a time for each name, in the order of the calls. */
+/** Lets one task at a time run for each name, in the order of the calls. */
 function createTurns(): { take(name: string): Promise<() => void> } {
   const last = new Map<string, Promise<void>>();
   return {
@@ -237,9 +241,9 @@ function createTurns(): { take(name: string): Promise<() => void> } {
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-/** A response that writes its headers from a list. Setting them one by one would take several times as long. */
+/** A response that writes its headers from a list, which is several times faster than setting them one by one. */
 export class HeadedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** Names and values in turn, for the head when it is written. A header that is set otherwise takes precedence. */
+  /** Alternating names and values of headers to write. A header that was set in another way takes precedence. */
   readonly later: string[] = [];
 
   override writeHead(code: number, reason?: string | Headers, more?: Headers): this {

@@ -5,14 +5,14 @@ import { BlockList, isIP } from "node:net";
 export type AddressOf = (request: Pick<IncomingMessage, "headers" | "socket">) => string;
 
 /**
- * Creates a function that returns the address of the client: the address of the connection or, if that is a trusted proxy, the last address in
- * `X-Forwarded-For` that is not a trusted proxy. Clients can forge the addresses before that one.
+ * Creates a function that returns the address of the client: the address of the connection or, if that is a trusted proxy, the last address
+ * in `X-Forwarded-For` that is not a trusted proxy. Clients can forge the addresses before that one.
  *
  * @param proxies IP addresses, and networks such as 10.0.0.0/8.
  * @throws TypeError or RangeError for any other string.
  * @example
  * const addressOf = createAddressOf(["10.0.0.0/8"]);
- * addressOf({ headers: { "x-forwarded-for": "1.2.3.4, 203.0.113.7" }, socket }); // "203.0.113.7", if the socket's is 10.1.2.3
+ * addressOf({ headers: { "x-forwarded-for": "1.2.3.4, 203.0.113.7" }, socket }); // "203.0.113.7" for a socket from 10.1.2.3
  */
 export function createAddressOf(proxies: readonly string[]): AddressOf {
   const trusted = new BlockList();

@@ -3,10 +3,10 @@ import type { AuditRecord } from "../types/audit-record.ts";
 import type { Judge } from "../types/resource-definition.ts";
 import type { UserInfo } from "../types/user-info.ts";
 
-/** One request on its way through the handlers, no matter who makes it. */
+/** A request that the handlers process, whether or not its caller is known. */
 export interface OpenExchange {
   readonly request: IncomingMessage;
-  /** With headers that are written with its head, names and values in turn. */
+  /** The response. `later` contains alternating names and values of headers, which are written with the status line. */
   readonly response: ServerResponse & { readonly later: string[] };
   readonly method: string;
   /** The path below the base path; the whole path if it is not below the base path. */
@@ -18,17 +18,17 @@ export interface OpenExchange {
   readonly audit?: AuditRecord | undefined;
 }
 
-/** The body of a request as something that takes up room and time. */
+/** The use of memory and time by the body of a request. */
 export interface Body {
   /**
-   * Counts bytes of it against the caller's share.
+   * Counts bytes of the body against the caller's share.
    *
-   * @throws API_TOO_MANY_REQUESTS when that is used up.
+   * @throws API_TOO_MANY_REQUESTS when the share is used up.
    */
   readonly claim: (bytes: number) => void;
-  /** The body is complete: waits until it may be processed. Undefined if that is now. */
+  /** Called when the body is complete: waits until it may be processed. Returns undefined if it may be processed now. */
   readonly begin: () => Promise<void> | undefined;
-  /** Lets other requests proceed if the body is large; undefined if it is not. */
+  /** Lets other requests proceed if the body is large. Returns undefined if it is not. */
   readonly pause: () => Promise<void> | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface Exchange extends OpenExchange {
   readonly user: UserInfo;
   /** The owner of the request's credentials; the same as `user` unless impersonated. */
   readonly caller: UserInfo;
-  /** Judges the request again. */
+  /** Authorizes the request again. */
   readonly judge: Judge;
   readonly body: Body;
 }

@@ -1,5 +1,5 @@
 /**
- * Objects in the form that a client requests: as they are, as tables, or as their metadata alone.
+ * Formats objects as the client requests: unchanged, as tables, or as metadata only.
  *
  * @module
  */
@@ -33,11 +33,11 @@ export interface PrintedObject {
 
 /** Sends objects of resources. */
 export interface Printers {
-  /** @throws API_ERROR (406) when the client accepts none of the forms, so that nothing is done for nothing. */
+  /** Checks the header `Accept` before the request is processed. @throws API_ERROR (406) when no form is acceptable. */
   check(exchange: Exchange): void;
   object(exchange: Exchange, presented: PrintedObject): Promise<void> | undefined;
   list(exchange: Exchange, definition: ResourceDefinition, page: ListPage | Pick<ListPage, "items">): Promise<void> | undefined;
-  /** How the records of one watch are written, one line each. */
+  /** Returns the function that formats the records of one watch, one line each. */
   lines(exchange: Exchange, definition: ResourceDefinition): (record: WatchRecord) => Buffer;
 }
 
@@ -72,7 +72,7 @@ export function createPrinters({ answering, clock }: { readonly answering: Answe
   };
 }
 
-/** A list in the requested form, without its elements: each of these is made when it is written. */
+/** The requested form of a list. Elements are converted one by one while the list is written. */
 interface ListForm {
   readonly list: (elements: readonly object[]) => object;
   readonly element: (object: KubeObject) => object;
@@ -86,7 +86,7 @@ function listForm(as: View["as"], setting: TableOptions & { readonly definition:
   return { list: (items) => ({ kind: `${kind}List`, apiVersion, metadata, items }), element: (object) => object };
 }
 
-/** Every object passes through this before it is sent. */
+/** Removes what is hidden from the user. Every object passes through this function before it is sent. */
 function shownTo({ user }: Exchange, { shown }: ResourceDefinition, object: KubeObject): KubeObject {
   return shown?.(object, user) ?? object;
 }
@@ -146,14 +146,14 @@ function lineWriter(as: View["as"], setting: LineSetting): (record: WatchRecord)
   return tableLines(setting);
 }
 
-/** The same object for all watchers has the same line. */
+/** Returns the same result for the same object, so that its line is encoded once for all watchers. */
 const metadataOnce = oncePerObject(metadataOf);
 
 function metadataLine(record: WatchRecord): Buffer {
   return lineOf(record.type === "ERROR" ? record : { ...record, object: metadataOnce(record.object as KubeObject) });
 }
 
-/** One row in each table; the first table defines the columns. */
+/** Formats each record as a table with one row. Only the first table contains the column definitions. */
 function tableLines({ definition, include, clock }: LineSetting): (record: WatchRecord) => Buffer {
   let continued = false;
   return (record) => {

@@ -1,5 +1,5 @@
 /**
- * The parameters of requests, read and checked.
+ * Reads and checks the parameters of requests.
  *
  * @module
  */
@@ -74,7 +74,7 @@ export interface WriteParameters {
 /**
  * Reads the parameters of a write.
  *
- * @param kind The kind of the options, such as `CreateOptions`, that errors name.
+ * @param kind The kind of the options for error messages, such as `CreateOptions`.
  * @throws API_INVALID when a parameter has an unsupported value.
  */
 export function readWriteParameters(query: URLSearchParams, kind: string): WriteParameters {

@@ -3,25 +3,26 @@ import { isEngineError } from "../../base/errors.ts";
 import type { EngineError } from "../../base/errors.ts";
 import { badRequest } from "../types/status.ts";
 
-/** Resource named by an API path. */
+/** The resource that an API path names. */
 export interface ResourceTarget {
   /** `v1` or `group/version`. */
   readonly apiVersion: string;
   readonly plural: string;
-  /** "" when the path names none. */
+  /** "" when the path contains no namespace. */
   readonly namespace: string;
   /** "" for a collection. */
   readonly name: string;
   readonly subresource?: string;
-  /** The old form `/watch/` of watching. */
+  /** True if the path has the old form of a watch, with the segment `watch`. */
   readonly watch: boolean;
 }
 
-/** Parts of a namespace itself; every other third segment is a collection in it. */
+/** Subresources of a Namespace. Every other third segment names a collection in the namespace. */
 const NAMESPACE_PARTS = new Set(["status", "finalize"]);
 
 /**
- * Parses a path; undefined if it names no resource. `/namespaces/x` is the Namespace itself, `/namespaces/x/services` a collection in it.
+ * Parses a path. Returns undefined if it names no resource. `/namespaces/x` is the Namespace itself, `/namespaces/x/services` a collection
+ * in it.
  *
  * @throws API_BAD_REQUEST when a segment cannot be decoded.
  * @example
@@ -30,10 +31,10 @@ const NAMESPACE_PARTS = new Set(["status", "finalize"]);
 export function parseTarget(path: string): ResourceTarget | undefined {
   const parts = path.split("/");
   const segments = path.includes("%") ? parts.map(decodeSegment) : parts;
-  // The first segment is the text before the first slash.
+  // Segment 0 is the empty text before the first slash.
   const core = segments[1] === "api";
   if (!core && segments[1] !== "apis") return undefined;
-  // A version with an encoded slash is not a group.
+  // A core version with an encoded slash must not be parsed as `group/version`.
   if (core && segments[2]?.includes("/")) return undefined;
   const apiVersion = core ? segments[2] : `${segments[2]}/${segments[3]}`;
   const begin = core ? 3 : 4;
@@ -47,12 +48,12 @@ export function parseTarget(path: string): ResourceTarget | undefined {
   return { apiVersion, plural, namespace, name, ...(subresource !== undefined && { subresource }), watch };
 }
 
-/** Paths of collections that are remembered, which are few and asked for often, and the length of a longer one that is not. */
+/** Maximum number of cached paths of collections, and the maximum length of a cached path. */
 const COLLECTIONS_MAX = 100;
 const COLLECTION_LENGTH_MAX = 256;
 const collections = new Map<string, ResourceTarget>();
 
-/** As {@link parseTarget}, but returns an error instead of throwing it: only authenticated callers may see what is wrong with a path. */
+/** Like {@link parseTarget}, but returns an error instead of throwing it, because only authenticated callers may see it. */
 export function targetOrFault(path: string): ResourceTarget | EngineError | undefined {
   const known = collections.get(path);
   if (known !== undefined) return known;
@@ -77,13 +78,13 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** Where the URL of a request leads. */
+/** The parsed URL of a request. */
 export interface RequestPlace {
   /** The path below the base path; the whole path if it is not below the base path. Begins with a slash. */
   readonly path: string;
   /** True if the path is below the base path. */
   readonly inside: boolean;
-  /** Version and health: they need no credentials and never wait for others. */
+  /** True for version and health, which require no credentials and never wait for other requests. */
   readonly open: boolean;
   /** The query, after the question mark. */
   readonly search: string;
@@ -91,12 +92,12 @@ export interface RequestPlace {
 
 const OPEN = /^\/(version|(healthz|livez|readyz)(\/[a-z]+)?)$/;
 
-/** kubectl 1.36 and newer request these paths below the base path, older versions next to it. */
+/** kubectl 1.36 and later request these paths below the base path; earlier versions request them without the base path. */
 const WELL_KNOWN = "/.well-known/";
 
 /**
- * Gives a request whose target is a whole URL, as proxies send it, the path of that URL and its host. A server must accept this form, and ignore
- * the header `Host` beside it (RFC 9112, section 3.2.2).
+ * Converts a request whose target is a whole URL, as proxies send it, to the usual form: sets the URL to its path and query, and the header
+ * `Host` to its host. A server must accept whole URLs and ignore the original `Host` (RFC 9112, section 3.2.2).
  */
 export function useOriginForm(request: Pick<IncomingMessage, "url" | "headers">): void {
   const [, authority, rest] = /^https?:\/\/([^/?]*)(.*)$/is.exec(request.url ?? "") ?? [];

@@ -37,9 +37,9 @@ export interface ResourceRoutesOptions {
   readonly registry: Registry;
   readonly answering: Answering;
   readonly printers: Printers;
-  /** Largest request body. */
+  /** Maximum size of a request body. */
   readonly bodyBytesMax: number;
-  /** Fields and items that a request body may have. */
+  /** Maximum number of fields and items in a request body. */
   readonly bodyValuesMax: number;
   /** See `ApiServerOptions`. */
   readonly visible?: Visible | undefined;
@@ -47,18 +47,18 @@ export interface ResourceRoutesOptions {
   readonly onWatch?: OnWatch | undefined;
 }
 
-/** The test for the objects of a kind that are visible to a user; undefined if all are. */
+/** Returns the test for the objects of a kind that are visible to a user; undefined if all are visible. */
 export type Visible = (user: UserInfo, definition: ResourceDefinition) => Matches | undefined;
 
 /**
- * Called with an open watch. `end` ends it, at once: with an error when a Status is given, in order otherwise. The
- * returned function is called when the watch is over, no matter which side ended it.
+ * Called for each watch that opens. `end` ends the watch at once: with an error if a Status is given, and gracefully otherwise. The
+ * returned function is called when the watch has ended, no matter which side ended it.
  *
- * @param caller Owner of the credentials that opened the watch; the same as the user unless impersonated.
+ * @param caller The owner of the credentials that opened the watch; the same as the user unless impersonated.
  */
 export type OnWatch = (user: UserInfo, end: (status?: Status) => void, caller: UserInfo) => () => void;
 
-/** A request whose resource is known. */
+/** A request whose resource was found. */
 interface Routed {
   readonly exchange: Exchange;
   readonly target: ResourceTarget;
@@ -66,13 +66,13 @@ interface Routed {
   readonly key: ObjectKey;
 }
 
-/** Action of a method at one place. */
+/** The action of a method on one kind of target. */
 interface Route {
   readonly verb: Verb;
   readonly handle: (this: ResourceRoutes, routed: Routed) => Promise<void>;
 }
 
-/** By method. A watch is a GET on the wire, and a method of its own here. */
+/** Routes by method. A watch, which is a GET in HTTP, has the method WATCH here. */
 type Routes = ReadonlyMap<string, Route>;
 
 /** Serves the verbs over HTTP: maps method and path to a call of the registry, and the result to a response. */
@@ -96,7 +96,7 @@ export class ResourceRoutes {
     this.#options = options;
   }
 
-  /** Handles a request for a resource. `method` is its own, or WATCH for a GET that follows. */
+  /** Handles a request for a resource. `method` is the HTTP method, or WATCH for a GET that watches. */
   answer(exchange: Exchange, target: ResourceTarget, method = exchange.method): Promise<void> {
     const routed = this.#find(exchange, target);
     if (routed.definition.deprecation !== undefined) exchange.warn(routed.definition.deprecation);
@@ -125,7 +125,7 @@ export class ResourceRoutes {
     return { exchange, target, definition, key: { namespace: target.namespace, name: target.name } };
   }
 
-  /** Routes of a place: a subresource, an object, a collection in one namespace, or one in all. */
+  /** Returns the routes of a target: a subresource, an object, or a collection in one namespace or in all namespaces. */
   #routes({ target, definition }: Routed): Routes {
     const { subresource } = target;
     if (subresource !== undefined && Object.hasOwn(definition.questions ?? {}, subresource)) {
@@ -188,13 +188,13 @@ export class ResourceRoutes {
       await this.#stream(exchange, queue, toLine);
     } catch (error) {
       const status = statusOf(error);
-      // A start that is out of history is reported inside the stream: clients look there first.
+      // A start before the history is reported inside the stream, where clients look first.
       if (!isEngineError(error, "API_EXPIRED") || status === undefined) throw error;
       streamError(exchange.response, status);
     }
   }
 
-  /** A caller whose key or permission ended while the watch was made must not see later events: no other check precedes them. */
+  /** Authorizes the caller again after the watch was created, because no other check precedes the events. */
   #judgeAgain(exchange: Exchange, queue: WatchQueue): void {
     try {
       exchange.judge();
@@ -302,7 +302,7 @@ export class ResourceRoutes {
     return data;
   }
 
-  /** Reports fields that occur twice in an object of a JSON text, as the request asks. */
+  /** Reports fields that occur twice in an object of a JSON text, as `fieldValidation` requires. */
   #reportRepeated(definition: ResourceDefinition, json: string | undefined, options: BodyOptions): void {
     if (json === undefined || options.fieldValidation === "Ignore") return;
     const texts = repeatedFields(json).map((path) => `duplicate field ${JSON.stringify(path)}`);

@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 
-/** Maximum size of all warnings of one response, in bytes; the excess is truncated or dropped. Source: the API server's warning recorder. */
+/**
+ * Maximum size of all warnings of one response, in bytes; the excess is truncated or dropped. Source: the API server's warning recorder.
+ */
 const WARNINGS_BYTES_MAX = 4_096;
 const WARNING_LENGTH_MAX = 256;
 
@@ -22,7 +24,7 @@ export class Warnings {
     this.#response = response;
   }
 
-  /** To be called before the headers are sent. */
+  /** Adds a warning. Must be called before the headers are sent. */
   add(text: string): void {
     if (this.#cut > WARNINGS_BYTES_MAX) return;
     // A text longer than the limit of all warnings is cut in any case.

@@ -9,28 +9,28 @@ import { cloneJson, JSON_DEPTH_MAX } from "../types/objects/json-data.ts";
 /** Maximum number of operations in one patch. Source: the API server's limit. */
 export const PATCH_OPERATIONS_MAX = 10_000;
 
-/** Most bytes of JSON that the copies of one patch may add. Source: the API server's limit. */
+/** Maximum number of bytes of JSON that the copies of one patch may add. Source: the API server's limit. */
 const COPIED_BYTES_MAX = 3_145_728;
 
-/** Most items of lists that one patch may move along to make room, or to close a gap: each operation may move a whole list. */
+/** Maximum number of list items that one patch may shift, because each insertion or removal may shift a whole list. */
 const MOVED_ITEMS_MAX = 1_000_000;
 
-/** The patch would make the document too large, or take too long. */
+/** The error for a patch that would make the document too large, or take too long. */
 export class PatchGrowthError extends Error {
   override readonly name = "PatchGrowthError";
 }
 
-/** The patch cannot be read. */
+/** The error for a malformed patch. */
 export class PatchSyntaxError extends Error {
   override readonly name = "PatchSyntaxError";
 }
 
-/** The patch is valid but does not apply to this document. */
+/** The error for a valid patch that does not apply to the document. */
 export class PatchApplyError extends Error {
   override readonly name = "PatchApplyError";
 }
 
-/** One operation, its pointers taken apart. */
+/** One operation with parsed pointers. */
 export type PatchOperation =
   | { readonly op: "add" | "replace" | "test"; readonly path: Pointer; readonly value: unknown }
   | { readonly op: "remove"; readonly path: Pointer }
@@ -40,9 +40,9 @@ export type PatchOperation =
 export type Pointer = readonly string[];
 
 /**
- * Reads a patch document.
+ * Parses a patch.
  *
- * @throws PatchSyntaxError if it is malformed.
+ * @throws PatchSyntaxError if the patch is malformed.
  */
 export function parseJsonPatch(body: unknown): readonly PatchOperation[] {
   if (!Array.isArray(body)) throw new PatchSyntaxError("a JSON patch must be a list of operations");
@@ -83,7 +83,8 @@ function parsePointer(text: unknown, where: string): Pointer {
 /**
  * Applies all operations to a document and returns the result.
  *
- * @throws PatchApplyError when an operation does not apply, PatchGrowthError when copies add up to more than {@link COPIED_BYTES_MAX}.
+ * @throws PatchApplyError when an operation does not apply; PatchGrowthError when the patch copies more than {@link COPIED_BYTES_MAX} bytes
+ *   or shifts more than {@link MOVED_ITEMS_MAX} list items.
  * @example
  * applyJsonPatch({ a: [1] }, parseJsonPatch([{ op: "add", path: "/a/-", value: 2 }])); // { a: [1, 2] }
  */
@@ -93,7 +94,7 @@ export function applyJsonPatch(document: unknown, operations: readonly PatchOper
   return patching.document;
 }
 
-/** One application, on a private copy: the cost of an operation does not grow with the document. */
+/** Applies operations to a private copy, so that the cost of an operation does not depend on the size of the document. */
 class Patching {
   document: unknown;
   #copiedBytes = 0;
@@ -157,7 +158,7 @@ class Patching {
 
   #copy(from: Pointer, path: Pointer): void {
     const value = this.#valueAt(from);
-    // Copies of copies double; without a limit a hundred operations would fill the memory.
+    // Each copy can double the document. Without a limit, a hundred operations would exhaust the memory.
     this.#copiedBytes += Buffer.byteLength(JSON.stringify(value));
     if (this.#copiedBytes > COPIED_BYTES_MAX) throw new PatchGrowthError(`copies add up to more than ${COPIED_BYTES_MAX} bytes`);
     this.#add(path, cloneJson(value));
@@ -192,7 +193,7 @@ function indexOf(segment: string, length: number, path: Pointer): number {
   throw new PatchApplyError(`there is no index ${JSON.stringify(segment)} in ${shown(path)}`);
 }
 
-/** Plain assignment would take "__proto__" for the prototype. */
+/** Sets a member. A plain assignment to "__proto__" would set the prototype. */
 function setMember(container: Record<string, unknown>, segment: string, value: unknown): void {
   Object.defineProperty(container, segment, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -1,5 +1,5 @@
 /**
- * Strategic merge patch: a merge patch in which some lists are merged by item, with directives for everything else.
+ * Strategic merge patch: a merge patch that merges some lists item by item, and can contain directives.
  * Source: the API machinery's `strategicpatch`, and Kubernetes' page on it for the directives.
  *
  * @module
@@ -17,8 +17,9 @@ const SET_ORDER = "$setElementOrder/";
 const DELETE_PRIMITIVES = "$deleteFromPrimitiveList/";
 
 /**
- * Returns the document after a strategic merge patch; neither argument is modified. Lists that the shape merges are merged by their first key,
- * or as sets. Items that the patch names are in the patch's order. They precede the other items, except those that they follow in the document.
+ * Returns the document after a strategic merge patch; neither argument is modified. Lists that the shape merges are merged by their first
+ * key, or as sets. Items that the patch contains are in its order. They precede the other items, except those that they follow in the
+ * document.
  *
  * - `$patch`: `replace` the whole map or list, `delete` the map or the item with this key; `merge` is the default.
  * - `$retainKeys` lists the members to keep; all others are removed.
@@ -60,13 +61,13 @@ function isDirective(name: string): boolean {
   return name === DIRECTIVE || name === RETAIN_KEYS || name.startsWith(SET_ORDER) || name.startsWith(DELETE_PRIMITIVES);
 }
 
-/** Every member that a patch names, also in directives. */
+/** The names of all members that a patch changes, including those in directives. */
 function namesIn(patch: JsonObject): Set<string> {
   const names = Object.keys(patch).filter((name) => name !== DIRECTIVE && name !== RETAIN_KEYS);
   return new Set(names.map((name) => (isDirective(name) ? name.slice(name.indexOf("/") + 1) : name)));
 }
 
-/** Change of one member by a patch. */
+/** The change of one member by a patch. */
 interface MemberChange {
   readonly value: unknown;
   readonly order: readonly unknown[] | undefined;
@@ -97,7 +98,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(original).filter(([name]) => kept.has(name)));
 }
 
-/** Undefined when the member is removed. */
+/** Returns the new value of a member; undefined when the member is removed. */
 function mergeMember(shape: Schema, original: unknown, { value, order, gone }: MemberChange): unknown {
   if (value === null) return undefined;
   const merged = value === undefined ? original : mergeValue(shape, original, value);
@@ -121,7 +122,7 @@ function isWhole(shape: Schema): boolean {
   return shape.type === "list" && shape.merge === undefined;
 }
 
-/** A value that meets nothing: without directives, maps that only exist to be deleted, and nulls. Undefined when nothing is left. */
+/** Removes directives and nulls from a value that is merged with nothing. Returns undefined for a map with the directive `$patch`. */
 function clean(value: unknown): unknown {
   if (Array.isArray(value)) return value.flatMap((item) => (isRecord(item) && Object.hasOwn(item, DIRECTIVE) ? [] : [clean(item)]));
   if (!isRecord(value)) return value;
@@ -157,7 +158,7 @@ function keyId(key: string): IdOf {
   };
 }
 
-/** A patch to a list of objects, with the deletions already done. */
+/** A patch of a list of objects, after the deletions. */
 interface ListPatch {
   readonly kept: readonly unknown[];
   readonly items: readonly JsonObject[];
@@ -186,7 +187,7 @@ function demandKey({ merge }: ListSchema, item: JsonObject): void {
   throw new PatchApplyError(`map: ${JSON.stringify(item).slice(0, 200)} does not contain declared merge key: ${key}`);
 }
 
-/** A deletion that names every key applies only to the item with these keys. */
+/** Removes items by their first key. A deletion with all keys removes only the item with these keys. */
 function withoutDeleted(list: ListSchema, original: readonly unknown[], deletions: readonly JsonObject[]): readonly unknown[] {
   if (deletions.length === 0 || list.merge?.as !== "map") return original;
   const { keys } = list.merge;
@@ -198,8 +199,8 @@ function withoutDeleted(list: ListSchema, original: readonly unknown[], deletion
 }
 
 /**
- * Items are matched by the first key. Of several original items with the same one, as Services have for two protocols on one port,
- * the one that agrees in every key comes first. Each is matched once: a second mention is another item.
+ * Merges items, which are matched by their first key. If several original items have the same first key, as Services have for two protocols
+ * on one port, an item with all keys equal is preferred. Each original item is matched once; further items of the patch are added.
  */
 function mergeItems(list: ListSchema, original: readonly unknown[], patch: readonly JsonObject[]): unknown[] {
   const idOf = list.merge?.as === "map" ? keyId(list.merge.keys[0]!) : scalarId;
@@ -246,7 +247,7 @@ interface Arrangement {
   readonly idOf: IdOf;
 }
 
-/** Wanted items in the order wanted, others in their own; where both are known from the original, the earlier one is first. */
+/** Sorts the wanted items in wanted order and the others in original order, and merges the two by their positions in the original. */
 function arrange(items: readonly unknown[], { wanted, known, idOf }: Arrangement): unknown[] {
   const wantedAt = positions(wanted, idOf);
   const knownAt = positions(known, idOf);
@@ -264,7 +265,7 @@ function arrange(items: readonly unknown[], { wanted, known, idOf }: Arrangement
   return [...arranged, ...named.slice(next)];
 }
 
-/** Where each item is first, but for the indexes left out. */
+/** The first index of each item, without the indexes in `except`. */
 function positions(items: readonly unknown[], idOf: IdOf, except: ReadonlySet<number> = NOWHERE): Map<string | undefined, number> {
   const found = new Map<string | undefined, number>();
   items.forEach((item, index) => {

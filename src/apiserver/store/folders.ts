@@ -6,7 +6,7 @@ import { dirname } from "node:path";
  * below `/proc`.
  *
  * @param mode Permissions of the created folders. Default: only their owner can read them.
- * @throws the error of the system.
+ * @throws the error of the operating system.
  */
 export async function createFolders(path: string, mode = 0o700): Promise<void> {
   if (await isFolder(path)) return;
@@ -15,7 +15,7 @@ export async function createFolders(path: string, mode = 0o700): Promise<void> {
   try {
     await mkdir(path, { mode });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!(await isFolder(path))) throw error;
   }
 }

@@ -3,32 +3,36 @@ import { EngineError } from "../../base/errors.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { insufficientStorage } from "../types/status.ts";
 
-/** How much memory a store may take, in bytes. */
+/** Limits on the memory of a store, in bytes. */
 export interface StoreMemory {
-  /** Of replaced and deleted objects, for watches and pages of older states. Default {@link HISTORY_BYTES}. */
+  /** Limit for replaced and deleted objects, which serve watches and pages of older states. Default {@link HISTORY_BYTES}. */
   readonly historyBytes?: number;
   /**
-   * Limit for the present objects. Writes beyond it are refused with 507, except those already in flight; a store that
-   * holds a quarter more does not open. Default: whatever there is.
+   * Limit for the present objects. Writes beyond it are refused with 507, except those already in flight. A store that exceeds the limit by
+   * more than a quarter does not open. Default: no limit.
    */
   readonly objectBytes?: number;
 }
 
 /** The default of {@link StoreMemory.historyBytes}. */
 export const HISTORY_BYTES = 32 * 1024 * 1024;
-/** Excess over the limit with which a store still opens, since concurrent writes may have left it. */
+/** Multiple of the limit with which a store still opens, since concurrent writes may exceed the limit. */
 const OPENS_WITH = 1.25;
 const MIB = 1024 * 1024;
 
-/** Memory that the objects of a store take. */
+/** The memory that the objects of a store use. */
 export interface HeldObjects {
-  /** The size of all objects. */
+  /** The size of all objects in bytes. */
   heldBytes(): number;
-  /** The object at a key; 0 if there is none. */
+  /** The size of the object at a key; 0 if there is none. */
   heldBytesOf(key: string): number;
 }
 
-/** Checks that an object fits. @throws API_ERROR (507) when it needs more memory than is left, and more than the object that it replaces. */
+/**
+ * Checks that there is memory for an object.
+ *
+ * @throws API_ERROR (507) if it is larger than the object that it replaces, and does not fit.
+ */
 export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreMemory, key: string, object: KubeObject): void {
   if (objectBytes === Infinity) return;
   const growth = heldBytes(object) - held.heldBytesOf(key);
@@ -38,9 +42,8 @@ export function demandRoom(held: HeldObjects, { objectBytes = Infinity }: StoreM
 }
 
 /**
- * Counts objects while a store is read, so that a store that is too large is detected before all of it is in memory.
- *
- * @throws STORE_FAILED in the returned function, as {@link demandOpens} does.
+ * Returns a function that counts objects while a store is read, so that a store that is too large is detected before all of it is in
+ * memory. The function throws like {@link demandOpens}.
  */
 export function countOpened(memory: StoreMemory): (object: KubeObject) => void {
   let bytes = 0;

@@ -15,7 +15,7 @@
 export interface ResealStep {
   /** Values that this step has re-encrypted with the first key. */
   readonly resealed: number;
-  /** No value that the store can reach is encrypted with a key other than the first one. */
+  /** True if no value that the store can reach is encrypted with a key other than the first one. */
   readonly done: boolean;
 }
 

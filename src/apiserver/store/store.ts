@@ -32,15 +32,15 @@ export interface StoreEvent {
   readonly previous?: KubeObject;
 }
 
-/** Which objects a list reads. */
+/** The objects that a list reads. */
 export interface StoreRange {
-  /** Keys that start with this text; it ends in a slash. */
+  /** The beginning of the keys; ends in a slash. */
   readonly prefix: string;
-  /** The first key to read; the first of the prefix when omitted. */
+  /** The first key to read. Default: the first key with the prefix. */
   readonly start?: string;
   /** Maximum number of objects. Default: all. */
   readonly limit?: number;
-  /** The state to read; the current one when omitted. */
+  /** The state to read. Default: the current state. */
   readonly revision?: number;
 }
 
@@ -49,37 +49,37 @@ export interface StorePage {
   readonly objects: readonly StoredObject[];
   /** The state that was read. */
   readonly revision: number;
-  /** Number of objects of the range after this page. */
+  /** Number of objects in the range after this page. */
   readonly remaining: number;
 }
 
 /** Scope and listeners of a watch. */
 export interface StoreWatchOptions {
-  /** Keys that start with this text; it ends in a slash. */
+  /** The beginning of the keys; ends in a slash. */
   readonly prefix: string;
-  /** Only events of later revisions. */
+  /** The watch delivers only events with later revisions. */
   readonly after: number;
   /** Called once per event, in order. It must not block, throw or write. */
   readonly onEvent: (event: StoreEvent) => void;
   /**
-   * Called when the store itself ends the watch: it is closed, or it has lost events, which only a store behind a network can.
-   * A watch without it continues instead and receives the differences: an event or two for each key, not every write.
+   * Called when the store itself ends the watch, because the store is closed or has lost events. Only a store behind a network can lose
+   * events. A watch without `onEnd` then continues with the differences: one or two events for each key, not every write.
    *
-   * @param lost The delivered events are void because the store went back in time. The watcher must start again with a list.
+   * @param lost True if the delivered events are void because the store went back in time. The watcher must start again with a list.
    */
   readonly onEnd?: (lost: boolean) => void;
   /**
-   * Called when the history begins later than before: delivered events up to `oldest` are now kept in memory only
-   * by readers that have not passed them on yet. It must not block, throw or write.
+   * Called when the start of the history moves forward to `oldest`: only readers that have not yet processed earlier events still hold them
+   * in memory. It must not block, throw or write.
    */
   readonly onForget?: (oldest: number) => void;
 }
 
 /** Conditions of a write. */
 export interface WriteTerms {
-  /** Called at the moment of the write, and again for each retry; if it throws, the write does not happen. */
+  /** Called immediately before the write, and again before each retry. If it throws, the write does not happen. */
   readonly demand?: () => void;
-  /** This write may revoke a permission: other writes are authorized after it, or happen before it. Default false. */
+  /** True if the write may revoke a permission: every other write is authorized after it, or happens before it. Default false. */
   readonly revokes?: boolean;
 }
 
@@ -90,20 +90,20 @@ export interface StoreWatch {
   stop(): void;
 }
 
-/** Stores objects, with the guarantees of the module comment. */
+/** A store of objects. The module comment lists its guarantees. */
 export interface Store {
-  /** The revision of the last write. */
+  /** Returns the revision of the last write. */
   revision(): Promise<number>;
   get(key: string): Promise<StoredObject | undefined>;
-  /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
+  /** Reads a part of a list. @throws API_EXPIRED when `revision` is older than the history; `details.oldest` is the oldest state in it. */
   list(range: StoreRange): Promise<StorePage>;
-  /** Undefined when the key exists already. @throws API_ERROR (507) when there is no room for it, like `update`. */
+  /** Returns undefined when the key already exists. @throws API_ERROR (507) when there is no memory for the object, like `update`. */
   create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined>;
-  /** Undefined when the object does not exist or is no longer at `expected`. */
+  /** Returns undefined when the object does not exist, or is no longer at the revision `expected`. */
   update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
-  /** The last state at the revision of the deletion; undefined when the object does not exist or is no longer at `expected`. */
+  /** Returns the last state, with the revision of the deletion; undefined in the same cases as `update`. */
   delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
-  /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
+  /** Starts a watch. @throws API_EXPIRED when `after` is older than the history; `details.oldest` is the oldest possible start. */
   watch(options: StoreWatchOptions): Promise<StoreWatch>;
   /** The oldest state in the history. */
   oldest(): number;
@@ -112,14 +112,14 @@ export interface Store {
   /**
    * Performs the steps of a write that can fail, without changing anything.
    *
-   * @throws API_UNAVAILABLE or STORE_FAILED when a write would fail because of the store; `details.reason` gives the reason, if known, in
-   *   words that any client may see.
+   * @throws API_UNAVAILABLE or STORE_FAILED when the store would fail a write; `details.reason` is the reason, if known, in words that any
+   *   client may see.
    */
   demandWritable(): Promise<void>;
   /** False if the store can recover only by a restart of the process. Default: true. */
   readonly recovers?: boolean;
   /** Drops the history up to the current state. Running watches continue. */
   compact(): Promise<void>;
-  /** Ends every watch. */
+  /** Closes the store and ends every watch. */
   close(): Promise<void>;
 }

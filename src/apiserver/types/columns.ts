@@ -29,7 +29,7 @@ export const NAME_COLUMN: Column = {
   cell: ({ metadata }) => metadata.name ?? "",
 };
 
-/** The column that shows how long ago an object was created. */
+/** The column that shows the age of an object. */
 export const AGE_COLUMN: Column = {
   name: "Age",
   type: "string",

@@ -38,7 +38,7 @@ export function tooLong(field: string, bytesMax: number): FieldError {
   return { reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${bytesMax} bytes` };
 }
 
-/** The rule that updates must keep a value. */
+/** Detail of the error for a field that updates must not change. */
 export const IMMUTABLE = "field is immutable";
 
 function shown(value: unknown): string {

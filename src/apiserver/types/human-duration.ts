@@ -4,7 +4,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** Below a limit, a duration is written in one unit, or in two if the second one is not zero. */
+/** The units of a duration below each limit. The second unit, if any, is omitted when its count is zero. */
 const STEPS: readonly { readonly below: number; readonly units: readonly [string, number][] }[] = [
   { below: 2 * MINUTE, units: [["s", SECOND]] },
   { below: 10 * MINUTE, units: [["m", MINUTE], ["s", SECOND]] }, // prettier-ignore
@@ -18,10 +18,10 @@ const STEPS: readonly { readonly below: number; readonly units: readonly [string
 ];
 
 /**
- * A duration with useful precision: about two or three digits. A slightly negative duration, caused by differing clocks,
- * counts as zero. Source of the steps: the duration texts of the API machinery.
+ * Formats a duration with useful precision: about two or three digits. A slightly negative duration, caused by differing clocks,
+ * counts as zero. Source of the steps: `HumanDuration` of the API machinery.
  *
- * @param milliseconds The duration.
+ * @param milliseconds The duration in milliseconds.
  * @example
  * humanDuration(200_000); // "3m20s"
  */

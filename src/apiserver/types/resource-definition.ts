@@ -22,84 +22,84 @@ export type Verb = (typeof ALL_VERBS)[number];
  */
 export type Judge = (verb?: "create") => UserInfo;
 
-/** A number or address that an object holds alone. */
+/** The reservation of values that only one object may have, such as an IP address or the value of an access key. */
 export interface Claim {
   /** The object with its allocations. */
   readonly object: KubeObject;
-  /** Errors in the author's request; nothing is held then. */
+  /** Errors in the author's request. If there are any, nothing is reserved. */
   readonly errors?: readonly FieldError[];
   /** Advice for the author of a write that is accepted. */
   readonly warnings?: readonly string[];
   /**
-   * Answer to the author of the write in place of the stored object, such as a secret that is shown once. Also if the
-   * write changed nothing; not for dry runs. Only the author sees it, and `shown` applies to it.
+   * Returns the response to the author of the write instead of the stored object, for example with a secret that is shown once. Also used
+   * if the write changed nothing, but not for dry runs. Only the author sees the response, and `shown` applies to it.
    */
   readonly answer?: (stored: KubeObject) => KubeObject;
   /**
-   * Reserves for this writer what other processes might claim at the same moment. Returns errors if one of them was faster. Called
-   * right before the object is stored; not for dry runs.
+   * Reserves the values against other processes. Returns errors if another process has already reserved one of them. Called right before
+   * the object is stored, but not for dry runs.
    */
   readonly secure?: () => Promise<readonly FieldError[]>;
-  /** The object was stored: releases what only its old state held. */
+  /** Called after the object was stored: releases the values that only its old state had. */
   commit(): void;
-  /** The object was not stored: releases what only its new state held. */
+  /** Called if the object was not stored: releases the values that only its new state had. */
   rollback(): void;
 }
 
 /**
- * Behavior that one kind adds to the verbs. Every function is given frozen objects and returns new ones; `old` is the stored state
- * and absent on creation. The order is: prepare, claim, validate, canonicalize.
+ * The behavior that a kind adds to the verbs. Every function receives frozen objects and returns new ones. `old` is the stored state;
+ * undefined for a creation. The order of the calls is: prepare, claim, validate, canonicalize.
  */
 export interface Strategy {
   readonly nameRule: TextRule;
-  /** A PUT to an absent name creates it. Default false. */
+  /** A PUT creates the object if it does not exist. Default false. */
   readonly createOnUpdate?: boolean;
-  /** A PUT without resourceVersion overwrites whatever is there. Default true. */
+  /** A PUT without resourceVersion overwrites the object, whatever its current version is. Default true. */
   readonly unconditionalUpdate?: boolean;
   /**
-   * The parts of an object with paths of their own, each with what a write there makes of the stored object. A kind that
-   * has `status` among them keeps its status through every other write.
+   * The subresources that are parts of the object, such as `status`. Each function applies a write to its subresource to the stored
+   * object. If a kind has the subresource `status`, no other write changes the status.
    */
   readonly subresources?: Readonly<Record<string, (desired: KubeObject, old: KubeObject) => KubeObject>>;
   /** DELETE returns the object instead of a Status. Default false. */
   readonly returnsDeleted?: boolean;
-  /** Reports whether a change counts as a new generation. Without it objects have no generation. */
+  /** Reports whether a change increments `metadata.generation`. Default: objects have no generation. */
   readonly newGeneration?: (object: KubeObject, old: KubeObject) => boolean;
-  /** Fills in defaults, drops what does not belong. `by` is the author of the write. */
+  /** Fills in defaults and drops fields that do not apply. `by` is the author of the write. */
   readonly prepare?: (object: KubeObject, old: KubeObject | undefined, by: UserInfo) => KubeObject;
   readonly claim?: (object: KubeObject, old: KubeObject | undefined) => Claim | Promise<Claim>;
-  /** The author reads the messages: they must not quote hidden values. */
+  /** Returns the errors in an object. The author sees their messages, so they must not quote hidden values. */
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
   /**
-   * The object that an author's patches and applied configurations start from, so that they can neither read nor
-   * test what is hidden. `prepare` puts back from `old` what the author did not change. Default: the stored object.
+   * Returns the object to which an author's patches and applied configurations are applied, so that they can neither read nor test hidden
+   * values. `prepare` restores from `old` what the author did not change. Default: the stored object.
    */
   readonly opened?: (stored: KubeObject, by: UserInfo) => KubeObject;
-  /** Throws if this author may not write the object, even if the permissions for the kind allow it. Claims are then released. */
+  /** Throws if this author may not write the object although the permissions for the kind allow it. The claim is then rolled back. */
   readonly permit?: (write: { readonly user: UserInfo; readonly object: KubeObject; readonly old: KubeObject | undefined }) => void;
   /**
-   * Reports whether a write may revoke a permission, so that no other write happens that was judged without it. `object` is
-   * absent for a deletion. Default: it does not.
+   * Reports whether a write may revoke a permission. Later writes are then authorized only after this one is visible. `object` is
+   * undefined for a deletion. Default: no write does.
    */
   readonly revokes?: (object: KubeObject | undefined, old: KubeObject | undefined) => boolean;
-  /** The one spelling that is stored of all that mean the same. */
+  /** Converts the object to the form that is stored, so that objects with the same meaning are equal. */
   readonly canonicalize?: (object: KubeObject) => KubeObject;
   /** Advice for the author of an object that is accepted. */
   readonly warnings?: (object: KubeObject) => readonly string[];
-  /** Finalizers besides `metadata.finalizers` that keep a deleted object. */
+  /** Finalizers in addition to `metadata.finalizers` that keep a deleted object. */
   readonly finalizers?: (object: KubeObject) => readonly string[];
   /**
-   * Seconds that an object takes to end, given those that the request asks for; negative means 1. Kinds without it end at
-   * once. A deletion with a grace period of 0 then ends the object for good.
+   * Returns the grace period of a deletion in seconds, given the requested one; negative means 1. The object remains until a deletion
+   * with a grace period of 0 removes it. Default: 0.
    */
   readonly gracePeriod?: (object: KubeObject, requested: number | undefined) => number;
-  /** The object as it looks while it is being deleted. */
+  /** Returns the object to store while it is being deleted. */
   readonly terminate?: (object: KubeObject) => KubeObject;
   /** Called before an object is deleted, or marked as being deleted; not for dry runs. If it throws, the deletion is refused. */
   readonly beforeDelete?: (object: KubeObject) => Promise<void>;
-  /** Called for each object that a store holds when a server starts on it. */
+  /** Called for each stored object when a server starts. */
   readonly restored?: (object: KubeObject) => void;
-  /** Called when the object is removed. */
+  /** Called after the object was removed. */
   readonly released?: (object: KubeObject) => void;
 }
 
@@ -113,41 +113,41 @@ export function replaceStatus(desired: KubeObject, old: KubeObject): KubeObject 
   return { ...old, metadata, status: desired["status"] };
 }
 
-/** A request for a subresource of an object. */
+/** A request for a {@link Question} about an object. */
 export interface Asked {
-  /** The question, decoded. */
+  /** The decoded body of the request. */
   readonly question: KubeObject;
-  /** The stored object that it is about. */
+  /** The stored object that the question is about. */
   readonly about: KubeObject;
-  /** Other objects as they are when it is called; undefined for those that are not there. */
+  /** Reads the current state of another object; undefined if it does not exist. */
   readonly read: (type: ResourceType, key: ObjectKey) => Promise<KubeObject | undefined>;
   /** The request must have no effect. */
   readonly dryRun: boolean;
-  /** Judges the caller again at the moment of a write; see `WriteOptions`. */
+  /** Authorizes the caller again, immediately before a write; see `WriteOptions`. */
   readonly judge?: Judge;
 }
 
-/** A subresource that answers a request about one object, created under its own path. Nothing of it is stored. */
+/** A subresource that computes a response to a POST from one object and the body of the request. Nothing is stored. */
 export interface Question {
   /** The kind of the request and the response. */
   readonly definition: ResourceDefinition;
   readonly answer: (asked: Asked) => Promise<KubeObject>;
 }
 
-/** A view of objects that is read and written under its own path, in its own shape: the scale of a workload, for example. */
+/** A subresource that shows objects as another kind, and writes them through it: the scale of a workload, for example. */
 export interface View {
-  /** The kind that is shown and written there, with the verbs `get`, `update` and `patch`. Its `validate` judges what is written. */
+  /** The kind of the view, with the verbs `get`, `update` and `patch`. Its `validate` checks what is written. */
   readonly definition: ResourceDefinition;
   readonly show: (stored: KubeObject) => KubeObject;
-  /** Fields that both have, at the same place: the owner of one here owns it there. */
+  /** Fields that the view and the object have at the same path, and that have the same managers in both. */
   readonly shared: FieldSet;
-  /** The stored object with the write to the view applied. */
+  /** Returns the stored object with the write to the view applied. */
   readonly apply: (view: KubeObject, stored: KubeObject) => KubeObject;
 }
 
 /** Options of a review. */
 export interface ReviewOptions {
-  /** Sends the author a `Warning` header. */
+  /** Adds a `Warning` header to the response. */
   readonly warn: (text: string) => void;
   /** The review must have no effect. */
   readonly dryRun: boolean;
@@ -159,23 +159,23 @@ export interface ResourceDefinition {
   readonly singular: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  /** Verbs that it serves. Default: {@link ALL_VERBS}. */
+  /** Verbs that the resource supports. Default: {@link ALL_VERBS}. */
   readonly verbs?: readonly Verb[];
-  /** A warning that every request is given. */
+  /** A warning that is added to every response. */
   readonly deprecation?: string;
   readonly shape: ObjectSchema;
-  /** For reviews, which have the verb `create` alone: computes the answer; nothing is stored. */
+  /** For reviews, which have only the verb `create`: computes the response. Nothing is stored. */
   readonly review?: (object: KubeObject, user: UserInfo, options: ReviewOptions) => KubeObject | Promise<KubeObject>;
-  /** Questions about objects of the kind, by the last part of their paths. */
+  /** Questions about objects of the kind, by the name of their subresource. */
   readonly questions?: Readonly<Record<string, Question>>;
-  /** Views of objects of the kind, by the last part of their paths. */
+  /** Views of objects of the kind, by the name of their subresource. */
   readonly views?: Readonly<Record<string, View>>;
-  /** How it is shown in tables. Default: name and age. */
+  /** The columns of tables. Default: name and age. */
   readonly columns?: readonly Column[];
   readonly strategy: Strategy;
   /**
-   * The part of an object that a user sees. Everything that goes out over HTTP passes through it: responses, tables and watches. The
-   * object itself means that nothing is hidden, and is faster. Default: every user sees everything.
+   * Returns the object without the values that are hidden from a user. All HTTP responses pass through this function: objects, tables and
+   * watches. If nothing is hidden, return the object itself, which is faster. Default: every user sees everything.
    */
   readonly shown?: (object: KubeObject, user: UserInfo) => KubeObject;
   /** Fields that a field selector may name besides `metadata.name` and `metadata.namespace`. */

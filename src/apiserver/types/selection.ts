@@ -16,7 +16,7 @@ interface FieldRequirement {
 }
 
 /**
- * Compiles the selectors of a request into a test for objects; undefined when they select every object.
+ * Compiles the selectors of a request into a test for objects. Returns undefined when they select every object.
  *
  * @throws API_BAD_REQUEST when a selector does not parse or names a field that cannot be selected.
  */
@@ -56,7 +56,7 @@ function fieldReader(own: NonNullable<ResourceDefinition["selectableFields"]>, f
 }
 
 /**
- * Reads `field=value,field!=value`; a backslash takes the meaning from `\`, `,` and `=`.
+ * Parses `field=value,field!=value`; a backslash escapes `\`, `,` and `=`.
  *
  * @throws API_BAD_REQUEST when a part has no operator or a broken escape.
  */

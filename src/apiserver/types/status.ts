@@ -1,5 +1,5 @@
 /**
- * Creates every response of the API server that is not an object. The texts are those of Kubernetes, because clients and users compare them.
+ * Creates the Status objects with which the API server responds. The texts are those of Kubernetes, because clients and users compare them.
  *
  * @module
  */
@@ -18,7 +18,7 @@ interface Failure {
   readonly code: number;
   readonly reason: string;
   readonly message: string;
-  /** Kubernetes has empty ones for paths, and none where nothing could be said about an object. */
+  /** As in Kubernetes: empty for paths, absent if the error is not about an object or a path. */
   readonly details?: Details;
   /** A fresh continue token. */
   readonly continue?: string;

@@ -6,10 +6,10 @@ import type { ResourceContext, WriteOptions } from "./resource-context.ts";
 import { seal } from "./stages.ts";
 import { noSuchPath, notFound } from "../types/status.ts";
 
-/** The subresource, and its object. */
+/** The target and the body of a request to a `Question`. */
 export interface AskRequest {
   readonly key: ObjectKey;
-  /** One of the kind's `questions`. */
+  /** The name of one of the kind's `questions`. */
   readonly part: string;
   readonly body: unknown;
 }

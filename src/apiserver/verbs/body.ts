@@ -6,14 +6,14 @@ import type { ResourceDefinition } from "../types/resource-definition.ts";
 import type { WriteOptions } from "./resource-context.ts";
 import { badRequest } from "../types/status.ts";
 
-/** How unknown fields of a body are reported. */
+/** Options for reading a body. */
 export interface BodyOptions extends WriteOptions {
-  /** The error for unknown fields under `fieldValidation=Strict`. Default: 400. */
+  /** Creates the error for unknown fields with `fieldValidation=Strict`. Default: 400. */
   readonly strictError?: (why: string) => Error;
 }
 
 /**
- * Reads the object in the body of a request: checks its type, drops unknown fields and puts fields into the canonical order. Missing type
+ * Reads the object in the body of a request: checks its type, drops unknown fields, and puts the others into canonical order. Missing type
  * information is taken from the resource.
  *
  * @throws API_BAD_REQUEST when the body is not an object of this kind.
@@ -88,8 +88,8 @@ export function checkObjectName({ metadata }: KubeObject, key: ObjectKey): void 
 }
 
 /**
- * Checks that an object that names a namespace names the one in the request. Cluster-scoped objects may name any namespace, which is then
- * ignored, because templates often add one. Source: the API server's write handlers.
+ * Checks that the namespace of an object, if set, is that of the request. In cluster-scoped objects, any namespace is ignored, because
+ * templates often add one. Source: the API server's write handlers.
  *
  * @throws API_BAD_REQUEST when the namespaces differ.
  */

@@ -29,29 +29,29 @@ import { watch } from "./watch/watch.ts";
 import type { WatchRequest } from "./watch/watch.ts";
 import type { WatchQueue } from "./watch/watch-queue.ts";
 
-/** Parts of a registry. */
+/** Dependencies of a registry. */
 export interface RegistryOptions {
   readonly store: Store;
   readonly definitions: readonly ResourceDefinition[];
   readonly clock: Clock;
   readonly chance: Chance;
-  /** Called before every write. Default: everything passes. */
+  /** Called before every write. Default: all writes are admitted. */
   readonly admit?: Admit;
-  /** Called last, with the object to be stored. Default: everything passes. */
+  /** Called with the validated object before it is stored. Default: no limits. */
   readonly reserve?: Reserve;
 }
 
 /**
- * The verbs of an API server on all its resources, without any transport. Failures are EngineErrors whose
- * `details.status` is the Status for the response. Bodies are JSON data and are not modified; answers are frozen.
+ * The verbs of an API server on all its resources, without a transport. Failures are EngineErrors whose `details.status` is the Status for
+ * the response. Bodies are JSON data and are not modified. Returned objects are frozen.
  */
 export interface Registry {
   readonly definitions: readonly ResourceDefinition[];
-  /** The same kinds, each with its store and all else that its verbs need. */
+  /** The dependencies of the verbs of each kind. */
   readonly contexts: readonly ResourceContext[];
-  /** Shows the kinds the present objects. Call it once, before the first request. */
+  /** Passes the stored objects to the `restored` function of their kinds. Call it once, before the first request. */
   restore(): Promise<void>;
-  /** The resource that a path names, or undefined. */
+  /** The resource with this version and plural, if it exists. */
   find(apiVersion: string, plural: string): ResourceDefinition | undefined;
   get(type: ResourceType, key: ObjectKey, options?: GetOptions): Promise<KubeObject>;
   list(type: ResourceType, request?: ListRequest): Promise<ListPage>;
@@ -60,11 +60,11 @@ export interface Registry {
   update(type: ResourceType, key: ObjectKey, body: unknown, options?: UpdateOptions): Promise<Updated>;
   patch(type: ResourceType, key: ObjectKey, kind: PatchKind, body: unknown, options?: PatchRequestOptions): Promise<Updated>;
   delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<Deleted>;
-  /** Serves a subresource of an object that answers a request, as the kind defines it. */
+  /** Serves a `Question` about an object. */
   ask(type: ResourceType, request: AskRequest, options?: WriteOptions): Promise<KubeObject>;
-  /** Reads or writes a view of an object, as the kind defines it. */
+  /** Reads or writes a `View` of an object. */
   view(type: ResourceType, request: SubresourceRequest, options?: PatchRequestOptions): Promise<KubeObject>;
-  /** Deletes the objects that a list would show, one after the other; returns their last states. */
+  /** Deletes the objects that a list would return, one after another. Returns their last states. */
   deleteCollection(type: ResourceType, request: ListRequest, options?: DeleteOptions): Promise<readonly KubeObject[]>;
 }
 
@@ -92,7 +92,7 @@ export function joinRegistries(...registries: readonly Registry[]): Registry {
 }
 
 function registryOf(contexts: readonly ResourceContext[]): Registry {
-  /** By `v1` or `group/version`, then by plural. */
+  /** Contexts by API version (`v1` or `group/version`), then by plural. */
   const served = new Map<string, Map<string, ResourceContext>>();
   for (const context of contexts) {
     const { apiVersion, plural } = context.definition.type;
@@ -100,7 +100,7 @@ function registryOf(contexts: readonly ResourceContext[]): Registry {
     assert(!ofVersion.has(plural), "each kind is in one registry");
     served.set(apiVersion, ofVersion.set(plural, context));
   }
-  /** A verb on the resource of a type. */
+  /** Calls a verb with the context of a type. */
   const verb =
     <Rest extends unknown[], To>(act: (context: ResourceContext, ...rest: Rest) => Promise<To>) =>
     ({ apiVersion, plural }: ResourceType, ...rest: Rest): Promise<To> => {
@@ -145,7 +145,7 @@ async function deleteCollection(
     try {
       deleted.push((await remove(context, keyOf(item), options)).object);
     } catch (error) {
-      // Another caller was faster, which is just as good.
+      // Another caller has deleted the object.
       if (!isEngineError(error, "API_NOT_FOUND")) throw error;
     }
   }

@@ -10,7 +10,7 @@ import type { UserInfo } from "../types/user-info.ts";
 
 export type { UserInfo } from "../types/user-info.ts";
 
-/** The server itself: its controllers and its in-process clients. */
+/** The user for the server itself: its controllers and its in-process clients. */
 export const SYSTEM_USER: UserInfo = { name: "system:apiserver", groups: ["system:masters"] };
 
 /** A write that is about to happen. */
@@ -21,7 +21,7 @@ export interface WriteAttempt {
   readonly user: UserInfo;
 }
 
-/** Admits a write, or throws its refusal. Undefined if there is nothing to wait for. */
+/** Admits a write, or throws the refusal. Returns undefined if there is nothing to wait for. */
 export type Admit = (operation: WriteAttempt) => Promise<void> | undefined;
 
 /** An object that is about to be stored. */
@@ -50,35 +50,35 @@ export interface ResourceContext {
 /** Handling of fields that a kind does not have. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
-/** How a write is carried out. */
+/** Options of a write. */
 export interface WriteOptions {
-  /** Everything but the storing. Default false. */
+  /** Processes the write without storing anything. Default false. */
   readonly dryRun?: boolean;
   /** Default "Warn". */
   readonly fieldValidation?: FieldValidation;
   /** Default {@link SYSTEM_USER}. */
   readonly user?: UserInfo;
-  /** Called when the object is read and at the moment of the write, since permissions may have ended meanwhile. Default: still allowed. */
+  /** Authorizes the user again when the object is read and at the write, since permissions may have ended. Default: no further check. */
   readonly judge?: Judge;
   /** The manager for `metadata.managedFields`. Default: the one that `userAgent` names. */
   readonly fieldManager?: string;
-  /** The client's own name, as `kubectl/v1.33.1 (linux/amd64)`. */
+  /** The client's own name, such as `kubectl/v1.33.1 (linux/amd64)`. */
   readonly userAgent?: string;
-  /** Receives warnings for the author; sent as `Warning` headers. */
+  /** Receives warnings for the author, which are sent as `Warning` headers. */
   readonly warn?: (text: string) => void;
-  /** Waited for between two pieces of the work on an object. Default: none is that large. */
+  /** Awaited between two pieces of the work on a large object. Default: no pauses. */
   readonly pause?: () => Promise<void> | undefined;
 }
 
-/** A write of a verb. */
+/** The states before and after a write. */
 export interface WriteResult {
-  /** Absent for a deletion, and for what marks an object as being deleted: nothing is demanded of that but the right to delete. */
+  /** Absent for a deletion, and for marking an object as being deleted: both require only the permission to delete. */
   readonly object?: KubeObject;
-  /** Absent for a creation. */
+  /** Undefined for a creation. */
   readonly old: KubeObject | undefined;
 }
 
-/** Returns the check of the author's permissions, which the store calls at the moment of the write, and whether the write revokes permissions. */
+/** Returns the conditions of a write: the check of the author's permissions, and whether the write may revoke permissions. */
 export function termsOf(
   { definition: { strategy } }: ResourceContext,
   { judge }: Pick<WriteOptions, "judge">,
@@ -95,9 +95,9 @@ export function termsOf(
 }
 
 /**
- * Reads the object of a request, and then checks the caller's permissions again. Since the request arrived, the object may have been created,
- * or the permissions may have been revoked. The check is needed even if nothing is written, because the responses to reads, dry runs and
- * conflicts also reveal the object.
+ * Reads the object of a request, and then authorizes the caller again. Since the request arrived, the object may have been created, or
+ * permissions may have been revoked. The check is needed even if nothing is written, because the responses to reads, dry runs and conflicts
+ * also reveal the object.
  *
  * @throws any error of `judge`.
  */
@@ -117,7 +117,7 @@ export function storePrefix(type: ResourceType, namespace = ""): string {
   return type.namespaced && namespace !== "" ? `${collection}${namespace}/` : collection;
 }
 
-/** Key of one object in the store. */
+/** The key of an object in the store. */
 export function storeKey(type: ResourceType, { namespace, name }: ObjectKey): string {
   return `${storePrefix(type, namespace)}${name}`;
 }

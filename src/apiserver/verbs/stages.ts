@@ -10,27 +10,27 @@ import { invalidObject } from "../types/status.ts";
 import type { FieldError } from "../types/field-error.ts";
 import { readBody } from "./body.ts";
 
-/** An object ready to be stored, and its claims until that is decided. */
+/** An object that is ready to be stored, and its claim, which must be committed or rolled back. */
 export interface Finished {
   readonly object: KubeObject;
   readonly claim: Claim;
 }
 
-/** A write before these steps. */
+/** A write before {@link finishWrite}. */
 export interface Unfinished {
   readonly object: KubeObject;
   /** Undefined for a creation. */
   readonly old: KubeObject | undefined;
-  /** The body that the object was made from; see {@link seal}. Default: unknown. */
+  /** The decoded body from which the object was created; see {@link seal}. Default: unknown. */
   readonly decoded?: KubeObject | undefined;
 }
 
 /**
- * Runs the steps of every write between decoding and storing an object: prepare, allocate, validate, canonicalize. The caller must end the
- * allocation, with `commit` once the object is stored, and otherwise with `rollback`. The result is a promise only if the kind allocates
+ * Runs the steps of every write between decoding and storing an object: prepare, claim, validate, canonicalize. The caller must call
+ * `commit` of the claim when the object is stored, and `rollback` otherwise. The result is a promise only if the kind claims
  * asynchronously.
  *
- * @throws API_INVALID when the object breaks a rule of its kind; the allocation is then rolled back.
+ * @throws API_INVALID when the object breaks a rule of its kind; the claim is then rolled back.
  */
 export function finishWrite(
   definition: ResourceDefinition,
@@ -61,9 +61,9 @@ function finishClaimed(definition: ResourceDefinition, claim: Claim, { old, deco
 const NOTHING_HELD = { commit() {}, rollback() {} };
 
 /**
- * Secures the allocation against other processes. This is the last step before the object is stored.
+ * Reserves the claimed values against other processes. This is the last step before the object is stored.
  *
- * @throws API_INVALID if another process holds the claim.
+ * @throws API_INVALID if another process has already reserved one of them.
  */
 export async function secure({ type }: ResourceDefinition, { claim, object }: Finished): Promise<void> {
   if (claim.secure === undefined) return;
@@ -71,7 +71,7 @@ export async function secure({ type }: ResourceDefinition, { claim, object }: Fi
   if (errors.length > 0) throw invalidObject(type, object.metadata.name ?? "", errors);
 }
 
-/** Returns the object with which the server responds to the author of a write, given the stored object. */
+/** Returns the object for the response to the author of a write, given the stored object. */
 export function answered(definition: ResourceDefinition, claim: Claim, stored: KubeObject): KubeObject {
   if (claim.answer === undefined) return stored;
   const answer = seal(definition, claim.answer(stored));
@@ -87,7 +87,7 @@ export function withoutAnswer(object: KubeObject): KubeObject {
 }
 
 /**
- * Validates `body` as the creation of an object would, and returns the errors. It considers only the body: nothing is allocated, looked up or
+ * Validates `body` as in the creation of an object, and returns the errors. Considers only the body: nothing is claimed, looked up or
  * stored. Unknown fields are dropped, as in a creation.
  *
  * @throws API_BAD_REQUEST when the body is not an object of the kind.
@@ -106,8 +106,8 @@ function validationErrors({ type, strategy }: ResourceDefinition, object: KubeOb
 }
 
 /**
- * Converts an object to the kind's canonical form, in which equal objects have equal JSON text. `decoded` is the object from which `object`
- * was made, if it already has this form.
+ * Converts an object to the kind's canonical form, in which equal objects have equal JSON text, and freezes it. `decoded` is the object
+ * from which `object` was derived, if that already has this form.
  */
 export function seal({ shape, type }: ResourceDefinition, object: KubeObject, decoded?: KubeObject): KubeObject {
   const sealed = decodeObject(shape, object, {

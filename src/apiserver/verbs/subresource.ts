@@ -16,12 +16,12 @@ import { compilePatch, demandShallow, PATCH_TRIES } from "./write/patch.ts";
 import type { PatchKind, PatchRequestOptions } from "./write/patch.ts";
 import { change } from "./write/update.ts";
 
-/** The view, its object, and the write. */
+/** The target of a request to a view, and the write. */
 export interface SubresourceRequest {
   readonly key: ObjectKey;
-  /** One of the kind's `views`. */
+  /** The name of one of the kind's `views`. */
   readonly part: string;
-  /** The write. Default: the subresource is only read. */
+  /** The write. Default: the view is only read. */
   readonly write?: { readonly kind: "replace" | PatchKind; readonly body: unknown };
 }
 
@@ -66,13 +66,13 @@ interface Writing {
   readonly options: PatchRequestOptions;
 }
 
-/** The requested state, and the field owners in the object behind it. */
+/** The requested state of the view, and the source of the managers of the object behind it. */
 interface Wanted {
   readonly wanted: KubeObject;
   readonly managers: ManagersFrom;
 }
 
-/** Given the stored object. */
+/** Returns the function that computes the requested state from the stored object. */
 function desiredBy(context: ResourceContext, found: View, { key, write, options }: Writing): (current: KubeObject) => Wanted {
   const { definition, show } = found;
   const { kind, body } = write;
@@ -99,7 +99,11 @@ interface Applying extends Omit<Writing, "write"> {
   readonly current: KubeObject;
 }
 
-/** @throws API_BAD_REQUEST when the body is not a configuration of the view's kind, API_CONFLICT if others own the changed fields. */
+/**
+ * Applies a configuration.
+ *
+ * @throws API_BAD_REQUEST if the body is not one of the view's kind; API_CONFLICT if others own changed fields.
+ */
 function applied({ clock, definition: behind }: ResourceContext, found: View, { key, body, current, options }: Applying): Wanted {
   const { definition, shared, show } = found;
   const fields = { shared, viewVersion: definition.type.apiVersion, objectVersion: behind.type.apiVersion };
@@ -119,11 +123,11 @@ function applied({ clock, definition: behind }: ResourceContext, found: View, { 
   return { wanted: readBody(definition, result.object, { fieldValidation: "Ignore" }), managers: { settled } };
 }
 
-/** @throws API_INVALID when the view cannot be so. */
+/** Applies the write to the object. @throws API_INVALID when the requested state of the view is not valid. */
 function written({ definition, apply }: View, wanted: KubeObject, stored: KubeObject): KubeObject {
   const errors = definition.strategy.validate?.(wanted, undefined) ?? [];
   if (errors.length > 0) throw invalidObject(definition.type, stored.metadata.name ?? "", errors);
   const { uid, resourceVersion } = wanted.metadata;
-  // The version that the author has seen becomes a precondition on the object itself.
+  // The version that the author has seen becomes a precondition for the object itself.
   return withMetadata(apply(wanted, stored), { uid, resourceVersion });
 }

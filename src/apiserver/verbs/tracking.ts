@@ -7,12 +7,12 @@ import type { ResourceContext, WriteOptions } from "./resource-context.ts";
 
 /** The source of the managers of a written object. */
 export type ManagersFrom =
-  /** Derived from the changes. `requested` is what the author wrote as `metadata.managedFields`, before decoding. */
+  /** Derived from the changes. `requested` is `metadata.managedFields` as the author sent it, before decoding. */
   | { readonly requested?: unknown }
-  /** From an apply, which has settled them. */
+  /** Computed by a server-side apply. */
   | { readonly settled: readonly unknown[] | undefined };
 
-/** A write that is ready but for its managers. */
+/** A write that is complete except for its managers. */
 export interface UntrackedWrite {
   /** The stored object; undefined for a creation. */
   readonly before: KubeObject | undefined;
@@ -21,8 +21,8 @@ export interface UntrackedWrite {
 }
 
 /**
- * Returns the object with its `metadata.managedFields` after the write. A write without a manager's name, which comes from this process, does
- * not start to track an untracked object. This keeps such objects small.
+ * Returns the object with its `metadata.managedFields` after the write. Only in-process clients write without the name of a manager. Their
+ * writes do not start to track an untracked object, which keeps such objects small.
  *
  * @throws API_INVALID if the author wrote an invalid list of managers.
  */
@@ -36,7 +36,7 @@ export function withManagers(context: ResourceContext, { before, after, managers
   return settled(before, applyUpdate({ definition, before, after, manager, subresource, requested: managers.requested, now: clock.now() }));
 }
 
-/** Options that identify the writer, and the part of the object. */
+/** Options that identify the writer and the subresource. */
 export type TrackingOptions = Pick<WriteOptions, "fieldManager" | "userAgent"> & { readonly subresource?: string | undefined };
 
 function settled(before: KubeObject | undefined, after: KubeObject): KubeObject {

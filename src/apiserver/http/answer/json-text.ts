@@ -2,10 +2,10 @@ import type { WatchRecord } from "../../verbs/watch/watch-queue.ts";
 
 const texts = new WeakMap<object, string>();
 
-/** A longer text is made each time: keeping it would double the memory of the object. */
+/** Maximum length of a cached text. Caching longer texts would double the memory of their objects. */
 const KEPT_LENGTH_MAX = 4 * 1024;
 
-/** The JSON text of an object. Short texts of frozen objects are kept for later reads; all others are created for one response. */
+/** The JSON text of an object. Short texts of frozen objects are cached; all others are created for each response. */
 function jsonTextOf(object: object): string {
   let text = texts.get(object);
   if (text === undefined) {
@@ -15,13 +15,13 @@ function jsonTextOf(object: object): string {
   return text;
 }
 
-/** Caches what was made of objects within a size limit; the oldest entries are evicted first. */
+/** Caches values derived from objects, up to a size limit. The oldest entries are evicted first. */
 class Kept<Made extends { readonly bytes: number }> {
   readonly #made = new Map<object, Made>();
   readonly #max: number;
   #bytes = 0;
 
-  /** @param max Bytes of all. */
+  /** @param max The size limit in bytes. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -47,27 +47,27 @@ interface Lines {
   readonly bytes: number;
 }
 
-/** The watchers of an event need its line at almost the same time. Keeping it for longer would only use memory. */
+/** The lines of recent events. All watchers of an event need its line at almost the same time. */
 const lines = new Kept<Lines>(8 * 1024 * 1024);
 
 /** The line of a watch stream for a record, encoded once for all watchers. */
 export function lineOf({ type, object }: WatchRecord): Buffer {
   const known = lines.get(object);
   if (known?.of[type] !== undefined) return known.of[type];
-  // The text of a transient version is not kept: only repeatedly listed ones are worth it.
+  // The JSON text itself is not cached, because most versions are replaced before a list needs their text.
   const line = Buffer.from(`{"type":"${type}","object":${texts.get(object) ?? JSON.stringify(object)}}\n`);
   lines.set(object, { of: { ...known?.of, [type]: line }, bytes: (known?.bytes ?? 0) + line.length });
   return line;
 }
 
-/** An object that ends with a list of others, such as a list or a table, in two parts. */
+/** A list or a table, split into its elements and the rest. */
 interface Listing {
   readonly head: object;
   readonly name: string;
   readonly elements: readonly object[];
 }
 
-/** Splits a list or a table into its parts; undefined for everything else. */
+/** Splits a list or a table. Returns undefined for all other objects. */
 export function listingOf(object: object): Listing | undefined {
   const { items, rows } = object as Record<string, unknown>;
   const name = Array.isArray(items) ? "items" : Array.isArray(rows) ? "rows" : undefined;
@@ -99,14 +99,14 @@ interface Elements {
   readonly bytes: number;
 }
 
-/** By their first element. Most lists are requested again before anything in them has changed. */
+/** Encoded elements of lists, by their first element. Most lists are requested again before an element changes. */
 const elementsKept = new Kept<Elements>(8 * 1024 * 1024);
-/** Longer lists are written in pieces. */
+/** Maximum size of the cached elements of a list. Longer lists are written in pieces. */
 const ELEMENTS_BYTES_MAX = 64 * 1024;
 
 /**
- * The JSON text of a short list of stored objects, in two parts. The encoded elements are reused until one of them changes. Returns undefined
- * for everything else.
+ * The JSON text of a short list of stored objects, in two parts. The encoded elements are reused until one of them changes. Returns
+ * undefined for all other objects.
  */
 export function listBytes(object: object, each = asItIs): readonly [head: string, elements: Buffer] | undefined {
   const listing = listingOf(object);

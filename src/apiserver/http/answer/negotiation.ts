@@ -7,11 +7,11 @@ export interface MediaRange {
   readonly quality: number;
 }
 
-/** Entries that are read; more are the sign of an attack. */
+/** Maximum number of entries that are parsed. Only hostile clients send more. */
 const RANGES_MAX = 64;
 
 /**
- * Reads an Accept header, best entry first; entries of quality 0 are left out.
+ * Parses an Accept header. The best entry comes first; entries of quality 0 are omitted.
  *
  * @example
  * parseAccept("application/json;q=0.5, application/yaml")[0].type; // "application/yaml"
@@ -28,18 +28,18 @@ function parseRange(text: string): MediaRange {
   return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
 }
 
-/** Headers that are remembered: clients send few different ones, each of them many times. */
+/** Maximum number of cached headers. Clients send the same few headers repeatedly. */
 const REMEMBERED_MAX = 100;
-/** Longer ones are read each time. */
+/** Maximum length of a cached header. */
 const REMEMBERED_LENGTH_MAX = 1_024;
 const remembered = new Map<string, readonly MediaRange[]>();
 /** The best offer for each header, by the list of offers. */
 const chosen = new WeakMap<readonly Offer<unknown>[], Map<string, Offer<unknown>>>();
 
-/** A form of response that a handler can send. */
+/** A form in which a handler can send a response. */
 export interface Offer<T> {
   readonly type: string;
-  /** The conversion that the entry must request; none when omitted. */
+  /** The conversion that the entry must request. Default: the entry must request none. */
   readonly as?: { readonly g: string; readonly v: string; readonly as: string };
   readonly value: T;
 }

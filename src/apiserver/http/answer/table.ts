@@ -1,5 +1,5 @@
 /**
- * Objects as tables, which `kubectl get` requests, and as their metadata alone.
+ * Formats objects as tables, which `kubectl get` requests, and as metadata only.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export function readIncludeObject(query: URLSearchParams): IncludeObject {
   throw invalidObject({ apiVersion: META_V1, kind: "TableOptions" }, "", [notSupported("includeObject", text, [...INCLUDE_OBJECT])]);
 }
 
-/** How a table is made. */
+/** Options of a table. */
 export interface TableOptions {
   readonly definition: Pick<ResourceDefinition, "columns">;
   readonly include: IncludeObject;
@@ -33,11 +33,11 @@ export interface TableOptions {
   readonly now: number;
   /** Metadata of the list. */
   readonly metadata: object;
-  /** Leave the definitions of the columns out, as every table but the first of a watch does. Default false. */
+  /** Omit the column definitions, as in all tables of a watch except the first. Default false. */
   readonly continued?: boolean;
 }
 
-/** Everything of a table but its rows. */
+/** A table without its rows. */
 type TableHead = Pick<TableOptions, "definition" | "metadata" | "continued">;
 
 /**

@@ -4,19 +4,19 @@ import type { Status } from "../../../kube/object/status.ts";
 import { lineOf } from "./json-text.ts";
 import type { WatchQueue, WatchRecord } from "../../verbs/watch/watch-queue.ts";
 
-/** How the records of a watch become bytes, and how long to wait between two pieces of them. */
+/** Options for writing a watch. */
 export interface WatchBodyOptions {
   readonly toLine: (record: WatchRecord) => Buffer;
-  /** See `AnswerWriter`. */
+  /** Waits until the written data was sent; see `AnswerWriter`. */
   readonly drained: (response: ServerResponse) => Promise<void>;
 }
 
 /**
- * Writes a watch to a response, one JSON object per line, until the watch or the connection ends. While the connection is
- * full, no record is taken from the queue; this limits the cost of a slow reader.
+ * Writes a watch to a response, one JSON object per line, until the watch or the connection ends. While written data waits to be sent, no
+ * record is taken from the queue; this limits the memory that a slow client uses.
  */
 export async function streamWatch(response: ServerResponse, queue: WatchQueue, { toLine, drained }: WatchBodyOptions): Promise<void> {
-  // The request's own "close" comes as soon as its body is read; only the response's means that the reader has disconnected.
+  // The request emits "close" as soon as its body is read. Only "close" of the response means that the client has disconnected.
   response.once("close", queue.end);
   response.writeHead(200, { "Content-Type": "application/json" });
   response.flushHeaders();
@@ -31,7 +31,7 @@ export async function streamWatch(response: ServerResponse, queue: WatchQueue, {
   response.end();
 }
 
-/** Bytes of lines that are written at once, or one line. */
+/** Number of bytes after which collected lines are written. */
 const PIECE_BYTES = 64 * 1024;
 
 function* piecesOf(batch: readonly WatchRecord[], toLine: (record: WatchRecord) => Buffer): Iterable<Buffer> {

@@ -3,8 +3,8 @@ import { listingOf } from "./json-text.ts";
 import type { Each } from "./json-text.ts";
 
 /**
- * JSON data as YAML in block style, line by line. Scalars and keys are written as in JSON, which every YAML parser reads in the
- * same way.
+ * Formats JSON data as YAML in block style, line by line. Scalars are written as in JSON, and so are keys that are not plain words; every
+ * YAML parser reads them in the same way.
  *
  * @param each Maps an element of a list to the value to write; called when its first line is read. Default: elements are written unchanged.
  * @example
@@ -55,7 +55,7 @@ function* membersOf(map: Readonly<Record<string, unknown>>): Iterable<readonly [
   }
 }
 
-/** Words that some parsers take for truth values or null. */
+/** Words that some parsers read as a boolean or null. */
 const RESERVED = /^(y|n|yes|no|on|off|true|false|null)$/i;
 
 type Nested = readonly unknown[] | Readonly<Record<string, unknown>>;

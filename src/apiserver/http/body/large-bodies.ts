@@ -6,19 +6,20 @@ export function isLarge(bytes: number): boolean {
   return bytes >= LARGE_BYTES;
 }
 
-/** Keeps the cost of large bodies away from other callers. */
+/** Processes large bodies one at a time, so that they do not delay other callers. */
 export interface LargeBodies {
   /**
-   * Waits until a body of this size may be processed: large ones one after another, those of each caller in turn. Returns what to
-   * call when it is done, and what to wait for between two pieces of the work; undefined for a body that is not large.
+   * Waits until a body of this size may be processed. Large bodies are processed one after another, and the callers take turns. Returns
+   * undefined for a body that is not large.
    */
   enter(caller: string, bytes: number): Promise<Large | undefined>;
 }
 
-/** A large body that is worked on. */
+/** A large body that is being processed. */
 export interface Large {
+  /** Must be called when the body has been processed. */
   readonly leave: () => void;
-  /** Lets other requests proceed. */
+  /** Lets other requests proceed. Called between two pieces of the work. */
   readonly pause: () => Promise<void>;
 }
 
@@ -26,7 +27,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Creates the queue of large bodies. */
 export function createLargeBodies(): LargeBodies {
-  /** Waiting bodies, by caller; callers in the order of their turns. */
+  /** Waiting bodies by caller, in the order of the callers' turns. */
   const waiting = new Map<string, (() => void)[]>();
   let busy = false;
   const leave = () => {

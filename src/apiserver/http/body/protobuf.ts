@@ -1,6 +1,6 @@
 /**
- * Reads objects in Kubernetes' binary form if their shapes contain the field numbers. Nothing is written in this form, because every
- * client that sends it also accepts JSON.
+ * Reads objects in Kubernetes' binary form (protobuf) if their shapes contain the field numbers. Objects are never written in this form,
+ * because every client that sends it also accepts JSON.
  *
  * @module
  */
@@ -11,14 +11,14 @@ import type { ObjectSchema, Schema, StringSchema } from "../../../schema/schema.
 /** The media type of the binary form. */
 export const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
 
-/** The bytes are not an object in binary form. */
+/** The error for bytes that are not an object in binary form. */
 export class ProtobufError extends Error {
   override readonly name = "ProtobufError";
 }
 
 const MAGIC = Buffer.from("k8s\0");
 
-/** Reports whether objects of a shape can be read. */
+/** Reports whether objects of a shape can be read from the binary form. */
 export function isReadable({ fields }: ObjectSchema): boolean {
   return Object.values(fields).some(({ number }) => number !== undefined);
 }
@@ -27,7 +27,7 @@ export function isReadable({ fields }: ObjectSchema): boolean {
  * Reads an object from its binary form: the magic bytes, then an envelope with the type and the encoded object. Unknown fields are skipped,
  * except in opaque parts, where unknown fields with content are refused.
  *
- * @throws ProtobufError when the bytes have another form.
+ * @throws ProtobufError when the bytes do not have this form.
  * @example
  * readProtobuf(shape, bytes); // { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }
  */
@@ -44,7 +44,7 @@ const ENVELOPE = objectOf({ typeMeta: [1, TYPE_META], raw: [2, optional(bytes)] 
 
 const NOTHING = objectOf({});
 
-/** Content after a field's number: a number, or bytes. */
+/** The content of an encoded field: a number, or bytes. */
 type Wire = bigint | Buffer;
 
 function readMessage({ fields }: ObjectSchema, bytes: Buffer, { whole = false } = {}): JsonObject {
@@ -60,12 +60,12 @@ function readMessage({ fields }: ObjectSchema, bytes: Buffer, { whole = false } 
   return Object.fromEntries(members);
 }
 
-/** Value that Go writes for an empty field, if it writes one. */
+/** Reports whether a value is the one that Go writes for an empty field. */
 function isZero(wire: Wire): boolean {
   return typeof wire === "bigint" ? wire === 0n : wire.length === 0;
 }
 
-/** An item of a list or an entry of a map counts, whatever it is: an argument of a command may be an empty text. */
+/** Reports whether a value is the same as an absent field. Items of lists and entries of maps are not, even if they are empty. */
 function saysNothing({ type, presence }: Schema, wire: Wire): boolean {
   return presence === "omitEmpty" && type !== "list" && type !== "map" && isZero(wire);
 }
@@ -73,7 +73,7 @@ function saysNothing({ type, presence }: Schema, wire: Wire): boolean {
 interface Reading {
   /** The value from earlier fields with the same number: lists and maps are encoded as one field for each item. */
   readonly before?: unknown;
-  /** Everything that is said has to be read. */
+  /** Unknown fields with content are refused, and empty fields are treated as absent. */
   readonly whole: boolean;
 }
 
@@ -128,7 +128,7 @@ function readText({ encodes }: StringSchema, wire: Wire): string | null {
   return encodes === undefined ? textOf(wire) : readTime(bytesOf(wire));
 }
 
-/** Seconds since 1970 and nanoseconds; nothing at all for no time. */
+/** Reads a time, which is encoded as seconds since 1970 and nanoseconds. An absent time has no bytes. */
 function readTime(bytes: Buffer): string | null {
   if (bytes.length === 0) return null;
   const parts = new Map(wireFields(bytes).map(({ number, wire }) => [number, Number(BigInt.asIntN(64, numberOf(wire)))]));
@@ -138,7 +138,7 @@ function readTime(bytes: Buffer): string | null {
   return `${date.toISOString().slice(0, 19)}.${String(micros).padStart(6, "0")}Z`;
 }
 
-/** Which of the two it is, the number, the text. */
+/** Reads an IntOrString. Its fields are the type, the number and the string. */
 function readIntOrText(bytes: Buffer): number | string {
   const parts = new Map(wireFields(bytes).map(({ number, wire }) => [number, wire]));
   if (numberOf(parts.get(1) ?? 0n) !== 0n) return textOf(parts.get(3) ?? Buffer.alloc(0));
@@ -168,7 +168,7 @@ const VARINT = 0;
 const FIXED_64 = 1;
 const LENGTH = 2;
 const FIXED_32 = 5;
-/** A number of 64 bits takes no more, with seven of them in each byte. */
+/** Maximum size of an encoded number of 64 bits: each byte contains seven of them. */
 const VARINT_BYTES_MAX = 10;
 
 function wireFields(bytes: Buffer): WireField[] {

@@ -1,11 +1,11 @@
-/** An object or a list that the scan is inside of. */
+/** An object or a list that the scan is currently in. */
 interface Frame {
   /** Fields seen so far; absent for a list. */
   readonly fields?: Set<string>;
-  /** The field or index that the scan is at, as it shows in a path. */
+  /** The current field or index, in the form for paths. */
   step: string;
   index: number;
-  /** The next text is a field's name and not a value. */
+  /** The next string is the name of a field, not a value. */
   named: boolean;
 }
 
@@ -13,9 +13,10 @@ interface Frame {
 export const REPEATED_FIELDS_MAX = 100;
 
 /**
- * Fields that occur twice in an object of a JSON text; `JSON.parse` silently keeps the last one. The text must be valid JSON.
+ * Returns the paths of fields that occur more than once in an object of a JSON text; `JSON.parse` silently keeps the last one. The text
+ * must be valid JSON.
  *
- * Source: `fieldValidation` of API concepts, which treats duplicate fields as it treats unknown ones.
+ * Source: `fieldValidation` in the API concepts of Kubernetes, which treats duplicate fields like unknown ones.
  *
  * @example
  * repeatedFields('{"data":{"a":"1","a":"2"}}'); // ["data.a"]
@@ -41,12 +42,12 @@ export function repeatedFields(text: string): string[] {
   return found;
 }
 
-/** The text that a JSON string stands for. */
+/** The decoded text of a JSON string. */
 function textOf(json: string): string {
   return json.includes("\\") ? (JSON.parse(json) as string) : json.slice(1, -1);
 }
 
-/** Behind the closing quote of the text that begins at `start`. */
+/** The position after the closing quote of the string that begins at `start`. */
 function endOfText(text: string, start: number): number {
   for (let at = start + 1; ; at += 1) {
     at = text.indexOf('"', at);
@@ -56,7 +57,7 @@ function endOfText(text: string, start: number): number {
   }
 }
 
-/** Reports whether the object has had this field before. */
+/** Records a field of the current object. Returns true if the object already had it. */
 function enterField(frame: Frame, field: string): boolean {
   frame.named = false;
   frame.step = field;

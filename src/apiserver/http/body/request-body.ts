@@ -9,7 +9,7 @@ import { repeatedFields } from "./repeated-fields.ts";
 import type { ObjectSchema } from "../../../schema/schema.ts";
 import { badRequest, tooLarge, unsupportedMediaType } from "../../types/status.ts";
 
-/** Requests whose bodies were read completely before the parser reported their end. */
+/** Requests whose bodies were read completely, although the parser may not have reported their end yet. */
 const read = new WeakSet<IncomingMessage>();
 
 /** Reports whether part of a request's body may still arrive. */
@@ -18,7 +18,7 @@ export function isUnread(request: IncomingMessage): boolean {
 }
 
 /**
- * Reads the bytes of a body. Returns them without a promise if they arrived together with the headers, as is usual. `claim` is called for each
+ * Reads the bytes of a body. Returns them without a promise if they arrived with the headers, as most bodies do. `claim` is called for each
  * piece, and may refuse it by throwing.
  *
  * @throws API_INVALID (413) when there are more than `bytesMax` bytes, and any error of `claim`. The rest of the body is then not read.
@@ -37,7 +37,7 @@ export function readBytes(request: IncomingMessage, bytesMax: number, claim: (by
 
 const NOTHING = Buffer.alloc(0);
 
-/** Not by `for await`, which takes as long as all the rest of a small request. */
+/** Reads with event handlers: `for await` takes as long as the whole rest of a small request. */
 function readPieces(request: IncomingMessage, bytesMax: number, claim: (bytes: number) => void): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -78,7 +78,8 @@ function closed(): Error {
 const [QUOTE, BACKSLASH, COMMA, COLON, LINE, BRACE, BRACKET] = Buffer.from('"\\,:\n{[');
 
 /**
- * Refuses a body with more than `valuesMax` values before it is parsed. In JSON, members and items count; in YAML, every line, comma and colon.
+ * Refuses a body with more than `valuesMax` values before it is parsed. In JSON, members and items count; in YAML, every line, comma and
+ * colon.
  *
  * @throws API_INVALID (413) when there are more.
  */
@@ -89,7 +90,7 @@ export function checkValues(bytes: Buffer, mediaType: string | undefined, values
   throw tooLarge(`Request entity too large: limit is ${valuesMax} fields and items${remedy}`);
 }
 
-/** Commas and opening brackets outside of strings, until there are too many. */
+/** Counts commas and opening brackets outside of strings, until there are too many. */
 function countJson(bytes: Buffer, most: number): number {
   let [count, inString] = [0, false];
   for (let at = 0; at < bytes.length && count <= most; at += 1) {
@@ -111,7 +112,7 @@ function countYaml(bytes: Buffer, most: number): number {
   return count;
 }
 
-/** The media type of a body without its parameters; undefined when it has none. */
+/** The media type of a body without its parameters; undefined when the header is missing or empty. */
 export function mediaTypeOf(request: IncomingMessage): string | undefined {
   const given = request.headers["content-type"];
   if (given === "application/json") return given;
@@ -131,8 +132,8 @@ export interface ParsedBody {
 }
 
 /**
- * Parses the body of a request as YAML or protobuf if its media type says so, and otherwise as JSON. Protobuf requires a shape whose fields
- * have numbers.
+ * Parses the body of a request according to its media type: as JSON, YAML or protobuf. Without a media type, the body is parsed as JSON.
+ * Protobuf requires a shape whose fields have numbers.
  *
  * @throws API_BAD_REQUEST when the body does not parse, API_ERROR (415) when its media type is not supported.
  */
@@ -144,7 +145,7 @@ export function parseBody(bytes: Buffer, mediaType: string | undefined, { shape,
   return mediaType === "application/yaml" ? { data: parseYaml(text, valuesMax) } : parseJsonBody(text);
 }
 
-/** Expected form of a body. */
+/** The expected form of a body. */
 export interface BodyForm {
   readonly shape: ObjectSchema;
   /** Maximum number of values after expanding YAML aliases. */
@@ -154,7 +155,7 @@ export interface BodyForm {
 /** Formats of objects in requests and responses. */
 const MEDIA_TYPES: readonly string[] = ["application/json", "application/yaml"];
 
-/** @throws API_BAD_REQUEST when the text is not JSON or is nested too deeply. */
+/** Parses a JSON text. @throws API_BAD_REQUEST when it is not valid JSON, or is nested too deeply. */
 export function parseJsonBody(text: string): Required<ParsedBody> {
   const json = withoutLoneSurrogates(text);
   try {
@@ -168,7 +169,7 @@ function notJson({ message }: SyntaxError): Error {
   return badRequest(`couldn't get version/kind; json parse error: ${withoutBody(message)}`);
 }
 
-/** Removes the text around an error, which the engine quotes and which may be secret. The unexpected character itself is kept. */
+/** Removes the quotation of the body from an error message, because it may be secret. The unexpected character itself is kept. */
 function withoutBody(message: string): string {
   if (!message.endsWith(" is not valid JSON")) return message;
   const [token = "Unexpected text"] = /^Unexpected token (?:'[^]'|"'")(?=,)/u.exec(message) ?? [];
@@ -179,7 +180,7 @@ function parseProtobuf(bytes: Buffer, shape: ObjectSchema): unknown {
   try {
     return readProtobuf(shape, bytes);
   } catch (error) {
-    if (error instanceof ProtobufError) throw badRequest(`couldn't read the body as protobuf: ${error.message}`);
+    if (error instanceof ProtobufError) throw badRequest(`cannot read the body as protobuf: ${error.message}`);
     throw error;
   }
 }
@@ -202,7 +203,7 @@ export function parseYaml(text: string, valuesMax: number): unknown {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       if (/^\{\s*["}]/.test(text)) fault = notJson(error);
-      // Its values have been counted as those of JSON.
+      // The values were counted as those of JSON, because the text begins with a brace.
       if (countYaml(Buffer.from(text), valuesMax) > valuesMax) throw notJson(error);
     }
   }

@@ -10,7 +10,7 @@ interface Connection {
   busy: number;
 }
 
-/** Counts the connections of a server, so that no client keeps others out by opening many. */
+/** Counts the connections of a server, so that a client with many connections cannot exclude others. */
 export interface Connections {
   /** Must be called for each new connection. If there are too many, one is closed: see {@link createConnections}. */
   add(socket: Socket): void;
@@ -20,13 +20,13 @@ export interface Connections {
 }
 
 /**
- * Limits a server to `max` connections. When another connection arrives, the address with the most connections loses the one that has been idle
- * for the longest time. If none of its connections is idle, the new connection is closed.
+ * Limits a server to `max` connections. When another connection arrives, the address with the most connections loses the one that has been
+ * idle for the longest time. If none of its connections is idle, the new connection is closed.
  */
 export function createConnections(max: number, metrics: Metrics): Connections {
-  // In the order in which they were used last.
+  // Ordered by last use.
   const all = new Map<string, Connection>();
-  // By the socket of its requests, which is looked up once.
+  // By the socket of the requests. Caches the look-up by id.
   const bySocket = new WeakMap<Socket, Connection>();
   const makeRoom = () => {
     const counts = new Map<string, number>();
@@ -57,7 +57,7 @@ export function createConnections(max: number, metrics: Metrics): Connections {
       return () => {
         connection.busy -= 1;
         if (all.get(connection.id) !== connection) return;
-        // It has been idle for the shortest time.
+        // Moves the connection to the end, as the one with the shortest idle time.
         all.delete(connection.id);
         all.set(connection.id, connection);
       };
@@ -69,8 +69,8 @@ export function createConnections(max: number, metrics: Metrics): Connections {
 }
 
 /**
- * Caches a value that is derived from a text which every request on a connection repeats, such as credentials. Only the value of the last text
- * on each connection is kept. Without a connection, nothing is cached.
+ * Caches a value that is derived from a text which every request on a connection repeats, such as credentials. Only the value of the last
+ * text on each connection is kept. Without a connection, nothing is cached.
  *
  * @example
  * const digestOf = oncePerConnection(sha256Hex);
@@ -86,7 +86,7 @@ export function oncePerConnection(make: (text: string) => string): (text: string
   };
 }
 
-/** A TLS connection and its TCP connection are two sockets with the same ends. */
+/** The id of a connection. A TLS socket and its TCP socket have the same remote address and port. */
 function idOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

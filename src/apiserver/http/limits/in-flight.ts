@@ -5,28 +5,28 @@ import { createLargeBodies, isLarge } from "../body/large-bodies.ts";
 import type { Large } from "../body/large-bodies.ts";
 import { tooManyRequests } from "../../types/status.ts";
 
-/** Limits on what may be in use at once; beyond them the response is 429. */
+/** Limits on concurrent use. Requests beyond a limit get the response 429. */
 export interface InFlightLimits {
-  /** Reading requests under way. Default 400. */
+  /** Reading requests in progress. Default 400. */
   readonly reads?: number;
-  /** Writing requests under way. Default 200. */
+  /** Writing requests in progress. Default 200. */
   readonly writes?: number;
-  /** Watches that are open. Default 2,000. */
+  /** Open watches. Default 2,000. */
   readonly watches?: number;
-  /** Bytes of request bodies that are read or worked on. Default 128 MiB. */
+  /** Bytes of request bodies that are being read or processed. Default 128 MiB. */
   readonly bytes?: number;
-  /** The part of each that one caller may use, from 0 to 1; at least one. Default 0.25. */
+  /** The share of each limit that one caller may use, from 0 to 1; at least one unit. Default 0.25. */
   readonly callerShare?: number;
-  /** The part of each that only administrators may use, from 0 to 1. Default 0.1. */
+  /** The share of each limit that is reserved for administrators, from 0 to 1. Default 0.1. */
   readonly administratorShare?: number;
 }
 
-/** The shared resources. */
+/** The limited resources. */
 export type Shared = "reads" | "writes" | "watches" | "bytes";
 
-/** Caller of the request. */
+/** The caller whose use is counted. */
 export interface InFlightCaller {
-  /** Identifies a caller. */
+  /** Identifies the caller. */
   readonly name: string;
   /** May use everything, including the part reserved for administrators. */
   readonly administers: boolean;
@@ -35,14 +35,14 @@ export interface InFlightCaller {
 /** Counts the use of limited resources. */
 export interface InFlight {
   /**
-   * Takes one, or `amount`. Returns a function that gives it back.
+   * Takes one unit, or `amount`. Returns a function that releases it.
    *
-   * @throws API_TOO_MANY_REQUESTS when that is too much: for this caller, or in all.
+   * @throws API_TOO_MANY_REQUESTS when the limit of this caller or the total limit is exceeded.
    */
   take(what: Shared, caller: InFlightCaller, amount?: number): () => void;
-  /** Does something while one is taken. @throws as {@link take}. */
+  /** Takes one unit while `action` runs. @throws like {@link take}. */
   during(what: Shared, caller: InFlightCaller, action: () => Promise<void>): Promise<void>;
-  /** Memory taken by the body of one request, until released. */
+  /** Returns the counter for the body of one request. `release` releases everything that the body has taken. */
   body(caller: InFlightCaller): Body & { readonly release: () => void };
 }
 
@@ -60,7 +60,8 @@ export function sharedBy(method: string): "reads" | "writes" {
 
 /**
  * Creates the limits on requests in progress. The defaults are those of the API server's `--max-requests-inflight` and
- * `--max-mutating-requests-inflight`. The shares follow its API Priority and Fairness, which keeps one user's requests from delaying others.
+ * `--max-mutating-requests-inflight`. The shares follow its API Priority and Fairness, which keeps one user's requests from delaying
+ * others.
  */
 export function createInFlight(limits: InFlightLimits, metrics: Metrics = noMetrics): InFlight {
   const { reads = 400, writes = 200, watches = 2_000, bytes = 128 * 1024 * 1024, ...shares } = limits;
@@ -106,7 +107,7 @@ export function createInFlight(limits: InFlightLimits, metrics: Metrics = noMetr
   };
 }
 
-/** As kube-apiserver calls them. */
+/** The labels that kube-apiserver uses. */
 const REQUEST_KINDS = [
   ["reads", { request_kind: "readOnly" }],
   ["writes", { request_kind: "mutating" }],

@@ -2,11 +2,11 @@ import type { InFlightLimits } from "./in-flight.ts";
 
 /** Limits beyond which a server refuses requests. */
 export interface ServerLimits extends InFlightLimits {
-  /** Largest request body. Default 3 MiB. */
+  /** Maximum size of a request body. Default 3 MiB. */
   readonly bodyBytes?: number;
-  /** Fields and items that a request body may have; each costs the server time. Default 1,000,000. */
+  /** Maximum number of fields and items in a request body; each costs the server time. Default 1,000,000. */
   readonly bodyValues?: number;
-  /** Connections that may be open; the address that has most gives up idle ones first. Default 4,000. */
+  /** Maximum number of open connections. Beyond it, the address with the most connections loses an idle one. Default 4,000. */
   readonly connections?: number;
   /** Time limit for the headers of a request, in milliseconds. Default 10 s. */
   readonly headersMs?: number;
@@ -28,7 +28,7 @@ export const HEADERS_MS = 10_000;
 export const REQUEST_MS = 60_000;
 /** Default of {@link ServerLimits.readMs}. */
 export const READ_MS = 30_000;
-/** How long an idle connection stays open, in milliseconds. */
+/** Time for which an idle connection stays open, in milliseconds. */
 export const KEEP_ALIVE_MS = 180_000;
 /** Interval of checking for requests that take too long to arrive, in milliseconds. */
 export const CHECK_MS = 2_000;

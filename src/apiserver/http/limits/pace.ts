@@ -3,18 +3,18 @@ import type { Clock } from "../../../base/clock.ts";
 import { sha256Hex } from "../../../base/digest.ts";
 import { oncePerConnection } from "./connections.ts";
 
-/** Credentials that are remembered at once, at most; those that were used least recently are forgotten first. */
+/** Maximum number of remembered credentials. The least recently used ones are forgotten first. */
 const KNOWN_MAX = 10_000;
 
 /**
- * Guesses the caller of a request before it is processed: the caller whose credentials these were when they were
- * accepted last, else the address. So made-up credentials share one place in a queue, and take none from known callers.
+ * Determines the likely caller of a request before it is processed: the user for whom its credentials were last accepted, or else its
+ * address. All invalid credentials from one address therefore share one place in the queue, and do not delay known callers.
  */
 export interface KnownCallers {
   /**
-   * `user NAME`, or `address ADDRESS`.
+   * Returns `user NAME`, or `address ADDRESS`.
    *
-   * @param connection The one that the credentials came on, as in `accepted` and `refused`: they are digested once on it.
+   * @param connection The connection of the request, as in `accepted` and `refused`. The digest of its latest credentials is cached.
    */
   whose(credentials: string | undefined, address: () => string, connection?: object): string;
   accepted(credentials: string, user: string, connection?: object): void;
@@ -22,8 +22,8 @@ export interface KnownCallers {
 }
 
 /**
- * Creates an empty record of callers. It keeps credentials as digests, except for the latest credentials of each open connection, which it keeps
- * as received.
+ * Creates an empty record of callers. It keeps credentials as digests, except for the latest credentials of each open connection, which it
+ * keeps as received.
  */
 export function createKnownCallers(max = KNOWN_MAX): KnownCallers {
   const users = new Map<string, string>();
@@ -47,23 +47,23 @@ export function createKnownCallers(max = KNOWN_MAX): KnownCallers {
   };
 }
 
-/** Milliseconds of one turn of the event loop in which requests are begun. */
+/** Time in each turn in which new requests may begin, in milliseconds. */
 const TURN_MS = 10;
-/** Requests that waited and are begun in one turn, at most. */
+/** Maximum number of waiting requests that begin in one turn. */
 const BEGUN_MAX = 32;
 
 /** Spreads requests that arrive at once over several turns of the event loop, so that other work proceeds in between. */
 export interface Pace {
   /**
-   * When to begin with a request: undefined for at once. Waiting requests begin in turn by caller, however many
-   * a caller sends.
+   * Returns a promise for the time when a request may begin; undefined if it may begin at once. The callers take turns, regardless of how
+   * many requests each of them sends.
    */
   turnOf(from: string): Promise<void> | undefined;
 }
 
 /** Creates an empty queue of waiting requests. */
 export function createPace(clock: Pick<Clock, "monotonic">): Pace {
-  /** Waiting requests by caller. The first caller is the next. */
+  /** Waiting requests by caller. The first caller is next. */
   const waiting = new Map<string, (() => void)[]>();
   let count = 0;
   let running = false;
@@ -85,7 +85,7 @@ export function createPace(clock: Pick<Clock, "monotonic">): Pace {
       running = false;
       if (count === 0) return;
       beginTurn();
-      // One task each: the synchronous part of a request ends before the next one begins.
+      // One task per request, so that the synchronous part of a request ends before the next request begins.
       for (let index = 0; index < Math.min(count, BEGUN_MAX); index += 1) void nextMacrotask().then(beginNext);
     });
   };

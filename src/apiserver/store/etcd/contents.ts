@@ -1,17 +1,16 @@
 /**
  * Keys of a store in etcd, below its prefix:
  *
- *     objects/core/configmaps/shop/db   an object: JSON text, sealed if there is a cipher; its revision is etcd's
+ *     objects/core/configmaps/shop/db   an object as JSON text, encrypted if there is a cipher; its revision is that of etcd
  *     last                              the last write, as `FORMAT ID`; written in the transaction of every write
  *     fence                             raised to invalidate writes that are still in flight; see `writer.ts` and `recovery.ts`
  *     floor                             written after a restoration: history from before its revision is not served; see `raise.ts`
  *     raise                             written to raise etcd's revision, and never read
- *     swept                             for which encryption key etcd's history was cleaned; see `resealer.ts`
+ *     swept                             the encryption key for which etcd's history was cleaned; see `resealer.ts`
  *
- * `last` ties the other keys together. A single read of this key returns the revision of the last write below the prefix, regardless of
- * the rest of etcd, and its value identifies the writer of each write in the watch. Etcd counts the versions of the key, so a missed write
- * is noticed. Every write has a unique id, so a process can check whether etcd's history still contains a known write or etcd was restored
- * to a different history.
+ * A single read of `last` returns the revision of the last write below the prefix, regardless of the rest of etcd, and its value identifies
+ * the writer of each write in the watch. Etcd counts the versions of the key, so a missed write is detected. Every write has a unique id,
+ * so a process can check whether etcd's history still contains a known write, or etcd was restored to a different history.
  *
  * @module
  */
@@ -28,27 +27,27 @@ import { EtcdFailure, unusable } from "./client/failure.ts";
 import { decodeWireText, encodeWire, prefixEnd } from "./client/protocol.ts";
 import type { WireKeyValue, WireRange, WireTransaction, WireWatch } from "./client/protocol.ts";
 
-/** Grows when older programs could no longer work with what newer ones write. */
+/** Version of the format. It increases when older programs cannot read the data of newer ones. */
 const FORMAT = 1;
-/** Objects that are read at once, at most. */
+/** Maximum number of keys that are read at once. */
 const PAGE = 500;
-/** Maximum bytes of a response with several objects. A larger response is aborted, and fewer objects are requested. */
+/** Maximum size of a response with several keys, in bytes. A larger response is aborted, and fewer keys are requested. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 
-/** Where everything is. */
+/** The keys of a store. */
 export interface EtcdLayout {
-  /** Ends in a slash. */
+  /** The prefix of all keys; ends in a slash. */
   readonly prefix: string;
   readonly last: string;
   readonly fence: string;
   readonly floor: string;
   readonly raise: string;
   readonly swept: string;
-  /** Before the key of an object, which begins with a slash. */
+  /** The prefix of objects. It is followed by the key of the object, which begins with a slash. */
   readonly objects: string;
 }
 
-/** The keys that the store uses below a prefix. A slash is added to a prefix that does not end in a slash. */
+/** Returns the keys of a store with this prefix. A slash is appended to a prefix that does not end in one. */
 export function layoutOf(text: string): EtcdLayout {
   const prefix = text.endsWith("/") ? text : `${text}/`;
   const at = (name: string) => `${prefix}${name}`;
@@ -65,9 +64,9 @@ export function layoutOf(text: string): EtcdLayout {
 
 /** The last write to a store. */
 export interface LastWrite {
-  /** 0 before the first. */
+  /** The revision of the write; 0 before the first write. */
   readonly revision: number;
-  /** How many there have been. */
+  /** Number of writes so far. */
   readonly version: number;
   readonly id: string;
 }
@@ -100,7 +99,7 @@ export function readLast(value: string): string {
 }
 
 /**
- * Requires that the key of the last write exists if there are objects.
+ * Checks that the key of the last write exists if there are objects.
  *
  * @throws EtcdFailure; STORE_FAILED if the key has been deleted.
  */
@@ -114,10 +113,10 @@ export async function demandLast({ client, layout: { last, objects } }: Pick<Loa
   throw unusable(`the key ${last} was deleted, although there are objects`, { hint });
 }
 
-/** Value of a key. */
+/** A decoded value. */
 export interface ReadValue {
   readonly stored: StoredObject;
-  /** The id of the encryption key that has sealed it, when that is not the first one; undefined where keys have no ids. */
+  /** The id of the key that encrypted the value, if that is not the first one. Undefined if keys have no ids. */
   readonly older: string | undefined;
 }
 
@@ -156,7 +155,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's words would quote the object.
+    // The parser's message would quote the object.
     return undefined;
   }
 }
@@ -165,9 +164,9 @@ function parse(text: string): unknown {
 export interface EtcdContents {
   readonly revision: number;
   readonly objects: readonly StoredObject[];
-  /** By key: the id of the encryption key, where that is not the first one. */
+  /** The ids of encryption keys other than the first one, by the key of the object. */
   readonly older: ReadonlyMap<string, string>;
-  /** The revision of the fence; 0 before there is one. */
+  /** The revision of the fence; 0 if there is none. */
   readonly fence: number;
   readonly last: LastWrite;
 }
@@ -178,7 +177,7 @@ export interface LoadOptions {
   readonly layout: EtcdLayout;
   readonly cipher: Cipher | undefined;
   readonly memory: StoreMemory;
-  /** The state to read. Default: the present one. */
+  /** The revision to read. Default: the current one. */
   readonly revision?: number;
 }
 
@@ -233,7 +232,7 @@ function ifLarge(error: unknown): typeof TOO_LARGE {
   throw error;
 }
 
-/** Twice as many as before, as long as they fit. */
+/** Returns the size of the next page: twice that of the previous one, if the expected response is small enough. */
 function nextPage(page: number, kvs: readonly WireKeyValue[]): number {
   const characters = kvs.reduce((sum, { value = "" }) => sum + value.length, 0);
   const fitting = Math.floor((PAGE_BYTES * kvs.length) / 2 / Math.max(characters, 1));
@@ -263,7 +262,7 @@ async function loadAt(options: LoadOptions, revision: number): Promise<EtcdConte
   }
 }
 
-/** The oldest state that etcd keeps, which it reports only to a watch that requests an older one. */
+/** Reads the revision of the oldest state in etcd. Etcd reports it only to a watch that starts at an older one. */
 async function compactRevision({ client, layout }: LoadOptions): Promise<number> {
   const stop = new AbortController();
   let found = 0;

@@ -2,36 +2,35 @@ import type { Resealable } from "../resealable.ts";
 import type { Store } from "../store.ts";
 import type { KnownState } from "./past/question.ts";
 
-/** A store in etcd. Resealing there is a write like any other, under the next revision; see `resealer.ts`. */
+/** A store in etcd. It re-encrypts a value by an ordinary write with a new revision; see `resealer.ts`. */
 export interface EtcdStore extends Store, Resealable {
   /**
-   * Compacts everything in etcd up to a revision, as `etcdctl compact` does. The memory of processes is not affected: their watches and
-   * pages of older states continue. A process that has not seen the revision yet reads everything again.
+   * Compacts all of etcd up to a revision, like `etcdctl compact`. Watches and pages of older states continue from the memory of the
+   * processes. A process that has not reached the revision yet reads all data again.
    *
    * @throws API_UNAVAILABLE while etcd cannot be reached.
    */
   compactEtcd(revision: number): Promise<void>;
   /**
-   * Invalidates all writes in flight, from every process; processes that may still write repeat theirs. A process that takes over the
-   * right to write calls this first, so that earlier requests arrive too late.
+   * Invalidates the writes in flight of all processes. Processes that may still write repeat theirs. A process that becomes the writer
+   * calls this first, so that earlier requests of other processes have no effect.
    *
    * @throws API_UNAVAILABLE while etcd cannot be reached.
    */
   raiseFence(): Promise<void>;
   /**
-   * Raises etcd's revision above the given one, unless more than `RAISE_MAX` revisions are missing, and invalidates what clients know of
-   * etcd: they start over.
+   * Raises etcd's revision above the given one, unless more than `RAISE_MAX` revisions are missing. Earlier history is no longer served, so
+   * clients must start over.
    *
    * @throws API_UNAVAILABLE while etcd cannot be reached.
    */
   raiseAbove(revision: number): Promise<void>;
   /**
-   * False if etcd's contents were unusable for too long after etcd went back in time: the store then recovers only by a restart of the
-   * process.
+   * False if etcd's contents have been unusable for too long after etcd went back in time. Only a restart of the process helps then.
    */
   readonly recovers: boolean;
   /** The state that this process has reached, for the option `seen` of the next process; also available after `close`. */
   readonly known: KnownState;
-  /** Calls `listener` after a full reload because etcd went back in time, once watches that cannot end were updated. */
+  /** Calls `listener` after a full reload because etcd went back in time, or may have, once all remaining watches were updated. */
   onRestored(listener: () => void): void;
 }

@@ -32,26 +32,26 @@ export type { EtcdTls } from "./client/connection.ts";
 
 /** The addresses of etcd, and how objects are stored there. */
 export interface EtcdStoreOptions {
-  /** Addresses of members of one cluster, as `https://127.0.0.1:2379`. When one fails, the next one is used. */
+  /** Addresses of members of one cluster, such as `https://127.0.0.1:2379`. When one fails, the next one is used. */
   readonly endpoints: readonly string[];
-  /** Prefix of all keys. Default `/endpoint-sync/`. Other data in etcd is left alone, except that compactions include it. */
+  /** Prefix of all keys. Default `/endpoint-sync/`. Other data in etcd is not affected, except by compactions. */
   readonly prefix?: string;
   readonly tls?: EtcdTls;
   readonly credentials?: EtcdCredentials;
-  /** Encrypts every object on its way to etcd and decrypts it on the way back; keys are not encrypted. Default: no encryption. */
+  /** Encrypts the objects in etcd; keys are not encrypted. Default: no encryption. */
   readonly cipher?: Cipher;
-  /** Events kept for watches and pages of older states. Default 10,000. */
+  /** Number of events kept for watches and pages of older states. Default 10,000. */
   readonly history?: number;
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
   /**
-   * Called at the start, and again before a running store continues with etcd's contents after a restoration: throws to refuse the
-   * contents. Reads then fail, nothing is written, and the next read calls it again. Default: accepts any contents.
+   * Checks etcd's contents at the start, and before a running store continues with them after a restoration. Throws to refuse them; reads
+   * then fail, nothing is written, and the next read checks again. Default: all contents are accepted.
    */
   readonly admit?: (found: Pick<Store, "get" | "list">) => Promise<void>;
   /**
-   * Revision of an earlier process that clients may have seen. Unless etcd's history continues from there, etcd was restored: its revision
-   * is first raised above this one, and earlier history is not served. Default: no earlier process.
+   * The state that an earlier process has reached, which clients may have seen. If it is not part of etcd's history, etcd was restored: its
+   * revision is first raised above this state, and earlier history is not served. Default: no earlier process.
    */
   readonly seen?: SeenState | undefined;
   /** Default {@link ETCD_TIMES}. */
@@ -70,13 +70,13 @@ export interface EtcdTimes {
   readonly connectMs: number;
   /** Time limit for the response of a member. */
   readonly requestMs: number;
-  /** How long a failing read or write is retried. The caller gets a result at most `requestMs` later. */
+  /** Time for which a failing read or write is retried. The caller receives a result at most `requestMs` later. */
   readonly giveUpMs: number;
-  /** How long the watch may be silent although events are expected, before a new watch is started. */
+  /** Time for which the watch may be silent although events are expected. Then a new watch is started. */
   readonly silentMs: number;
-  /** Interval of unprompted checks of etcd: they advance the bookmarks of idle watches and detect a dead watch. */
+  /** Interval of periodic checks of etcd, which advance the bookmarks of idle watches and detect a dead watch. */
   readonly heartbeatMs: number;
-  /** Time limit, after etcd went back in time, for its contents to become usable before `recovers` fails; 0 for none. */
+  /** Time for which etcd's contents may be unusable after etcd went back in time, before `recovers` becomes false; 0 for no limit. */
   readonly recoverMs: number;
 }
 
@@ -91,12 +91,12 @@ export const ETCD_TIMES: EtcdTimes = {
 };
 
 /**
- * Opens a store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open. Each sees the writes of all
- * processes, in the same order and with the same revisions, which are those of etcd.
+ * Opens a store in etcd 3.4 or later, through its HTTP gateway. Several processes may have the same prefix open. Each sees the writes of
+ * all processes, in the same order and with the same revisions, which are those of etcd.
  *
- * All objects are also in memory, kept up to date by one watch. Lists and watches are served from memory. Before each read, this process reads
- * the latest revision from etcd and waits until it has caught up. Therefore no process shows a state older than one that any process has shown
- * before.
+ * All objects are also in memory, kept up to date by one watch. Lists and watches are served from memory. Before each read, this process
+ * reads the latest revision from etcd and waits until it has caught up. Therefore no process shows a state older than one that any process
+ * has shown before.
  *
  * @throws STORE_FAILED when etcd cannot be reached or refuses a request, or when its data cannot be read or does not fit into memory;
  *   CONFIG_VALUE when an endpoint is not an address. Reads and writes throw API_UNAVAILABLE while etcd cannot be reached.
@@ -127,8 +127,8 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
       return await begin(await loadPast({ client, layout, cipher, memory, history }));
     } catch (error) {
       if (!isEngineError(error, "STORE_FAILED", "API_UNAVAILABLE")) throw error;
-      // A past that was sealed with a key that has been replaced since, or of which there is too much to tell in time, is no reason to
-      // refuse the present contents.
+      // The history may contain values of a key that has been replaced, or too many events to read in time. The present contents may still
+      // be usable.
       return begin(await loadContents({ client, layout, cipher, memory }));
     }
   };
@@ -151,7 +151,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
   }
 }
 
-/** Reports whether a store is in etcd, where several processes can share it. */
+/** Reports whether a store is in etcd, so that several processes can share it. */
 export function isEtcdStore(store: Store): store is EtcdStore {
   return store instanceof ReplicatedStore;
 }

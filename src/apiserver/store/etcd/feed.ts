@@ -14,23 +14,23 @@ export interface FeedOptions {
   readonly layout: EtcdLayout;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The last revision that is known. */
+  /** Returns the last revision that the local state contains. */
   readonly known: () => number;
   /** Receives later events, in order, each at least once. If it throws, the stream ends and is retried. */
   readonly onEvents: (events: readonly WireEvent[]) => void;
-  /** Called when etcd begins to send; it may be another etcd. Its events are processed once this resolves, unless the feed has restarted. */
+  /** Called when a stream begins, because etcd may have been replaced. Events are processed once it resolves, unless the feed restarts. */
   readonly onBegin: () => Promise<void>;
   /**
-   * Brings what is known to the present some other way: etcd has forgotten the next events, or one of them has not come, or cannot be read: that
-   * of the object with this key.
+   * Updates the local state without the stream, because etcd has compacted the next events, or one of them is missing or cannot be read.
+   * `key` is that of an object that cannot be read.
    */
   readonly onGap: (why: "compacted" | "missed", key?: string) => Promise<void>;
 }
 
-/** The events after the local state were compacted. */
+/** The error if the events after the local state were compacted. */
 class Compacted extends Error {}
 
-/** The longest silence that a stream is allowed before its first events, in milliseconds, unless every silence may be longer. */
+/** Maximum time that a stream has for its first events, in milliseconds, unless `silentMs` is longer. */
 const FIRST_EVENTS_MAX_MS = 30_000;
 
 /** One watch on everything below the prefix. Whenever the watch ends, it is resumed at the same position. */
@@ -38,13 +38,13 @@ export class Feed {
   readonly #options: FeedOptions;
   #stream = new AbortController();
   #heard: number;
-  /** Streams in a row that were given up without an event of theirs. */
+  /** Number of consecutive streams that were given up before they delivered an event. */
   #fruitless = 0;
-  /** Events of a revision of which more may come. */
+  /** Events of an incomplete revision. */
   #rest: readonly WireEvent[] = [];
-  /** Events of a stream, held until it is known whether they continue the local state. */
+  /** Messages of a stream, held until `onBegin` has resolved. */
   #held: WireWatch[] | undefined;
-  /** Why the stream was given up, where that was found out later than in its own call. */
+  /** The error of `#begin`, which runs concurrently with the stream. */
   #failure: unknown;
   #stopped = false;
   #problem: unknown;
@@ -54,7 +54,7 @@ export class Feed {
     this.#heard = options.clock.monotonic();
   }
 
-  /** Why the last stream ended, until something came after it. */
+  /** The reason why the last stream ended, until a later stream delivers events. */
   get problem(): unknown {
     return this.#problem;
   }
@@ -76,8 +76,8 @@ export class Feed {
   }
 
   /**
-   * There are unseen events. A stream that is silent for `silentMs` is replaced by another one. When that one brings no
-   * event either, the next has twice the time: on a machine or a network that is slower than `silentMs`, none would ever come to its first.
+   * Called while there are events that the stream has not delivered. A stream that has been silent for `silentMs` is replaced. If its
+   * successor delivers no event either, the next one has twice the time, since a slow system may need more than `silentMs`.
    */
   prod(silentMs: number): void {
     const longestMs = Math.max(silentMs, Math.min(silentMs * 2 ** this.#fruitless, FIRST_EVENTS_MAX_MS));
@@ -86,7 +86,7 @@ export class Feed {
     this.#stream.abort();
   }
 
-  /** Restarts from the local state. */
+  /** Restarts the watch from the local state. */
   restart(): void {
     this.#stream.abort();
   }
@@ -126,7 +126,7 @@ export class Feed {
       key: encodeWire(layout.prefix),
       range_end: prefixEnd(layout.prefix),
       start_revision: String(known() + 1),
-      // The missed events may not fit into memory at once.
+      // All missed events together may not fit into memory.
       fragment: true,
     };
     this.#rest = [];
@@ -145,7 +145,7 @@ export class Feed {
     else this.#held.push(message);
   }
 
-  /** A restored etcd may continue the revision numbers of another past: nothing is processed before that is checked. */
+  /** A restored etcd may have a different history with the same revisions, so no event is processed before that was checked. */
   async #begin(message: WireWatch): Promise<void> {
     const stream = this.#stream;
     const held = (this.#held = [message]);
@@ -169,7 +169,7 @@ export class Feed {
     this.#fruitless = 0;
   }
 
-  /** A message that is one of several may end within a transaction. */
+  /** Holds back the events of the last revision of a fragment, because the fragment may end within a transaction. */
   #wholeRevisions(told: readonly WireEvent[], more: boolean): readonly WireEvent[] {
     const events = [...this.#rest, ...told];
     const last = events.at(-1)?.kv.mod_revision;
@@ -180,7 +180,7 @@ export class Feed {
 
   #canceled(compactRevision = "0", reason = "etcd canceled it"): Error {
     if (compactRevision !== "0") return new Compacted();
-    // A refused token is reported in words only.
+    // If etcd refuses the token, only the text of the reason shows it.
     this.#options.client.forgetToken();
     return new EtcdFailure(`the watch was canceled: ${reason}`, { mayHaveHappened: false });
   }

@@ -4,7 +4,7 @@
  *
  * After a restoration, no response contains the earlier state. The steps, in order: watches end; the current contents are checked, as at a
  * start; the fence is raised, which invalidates in-flight writes that rely on the discarded history; etcd's revision is raised above every
- * revision known here, so that no revision stands for two states; then everything is read. Nothing is written before the check has
+ * revision known here, so that no revision identifies two states; then everything is read. Nothing is written before the check has
  * succeeded, because a copy into etcd may be in progress.
  *
  * If etcd has compacted the local state, a restoration and a long absence look the same, so a restoration is assumed.
@@ -33,28 +33,28 @@ export interface RecoveryOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
   readonly cipher: Cipher | undefined;
-  /** How much of all is read. */
+  /** Limits on the memory for the contents. */
   readonly memory: StoreMemory;
   readonly replica: Replica;
   readonly processId: string;
-  /** Checks that etcd's contents are acceptable. */
+  /** Checks etcd's contents. Throws to refuse them. */
   readonly admit: (found: Glance) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Follows etcd from the local state. */
+  /** Restarts the watch from the local state. */
   readonly follow: () => void;
   /** Called after all data was read again because of a restoration, or a possible one. */
   readonly onRestored: () => void;
 }
 
-/** Why everything is read again. */
+/** The reason why all data is read again. */
 export type RecoveryReason = "restored" | "compacted" | "missed";
 
 /** Brings a replica up to date without its watch. */
 export class Recovery {
   readonly #options: RecoveryOptions;
-  /** Why the local state is void, until another one is known. */
+  /** The reason why the local state is void; undefined if it is valid. */
   #lost: "restored" | "compacted" | undefined;
   #stuckSince: number | undefined;
   #running: Promise<void> | undefined;
@@ -75,10 +75,10 @@ export class Recovery {
   }
 
   /**
-   * Reads everything again, once for all who call meanwhile.
+   * Reads all data again. Calls during a run share it.
    *
    * @param why The reason, unless etcd turns out to have been restored.
-   * @param unread The key of an object that could not be read: as long as it cannot, nothing else is.
+   * @param unread The key of an object that could not be read. It is read first; if that fails, nothing else is read.
    * @throws EtcdFailure while etcd cannot be reached; API_UNAVAILABLE if its contents are unusable.
    */
   run(why: Exclude<RecoveryReason, "restored">, unread?: string): Promise<void> {
@@ -99,7 +99,7 @@ export class Recovery {
     }
   }
 
-  /** False when etcd was restored meanwhile. */
+  /** Returns false if etcd was restored meanwhile. */
   async #tried(why: RecoveryReason): Promise<boolean> {
     const { replica, client, layout, cipher, memory, logger, metrics, follow, admit } = this.#options;
     const { known } = replica;
@@ -109,7 +109,7 @@ export class Recovery {
     if (lost === undefined) metrics.count("management_etcd_reloads_total", { reason: why });
     if (present.last.revision === 0 && known.last.revision > 0) await this.#tellEmptied();
     await admit(glanceAt(this.#options));
-    // Events that only this server missed do not end the watches of others.
+    // If only this server has missed events, the watches of other servers must not end.
     if (lost === "restored") await raiseAbove(known.revision, this.#options);
     const contents = await loadContents({ client, layout, cipher, memory });
     if (!(await this.#isWhole(contents, lost === undefined ? known : undefined))) return false;
@@ -135,7 +135,7 @@ export class Recovery {
     replica.view.disown();
   }
 
-  /** All pages are of one past, which continues the local state. */
+  /** Reports whether all pages belong to one history, which also contains the known state. */
   async #isWhole(contents: EtcdContents, known: KnownState | undefined): Promise<boolean> {
     const states = [contents, ...(known === undefined ? [] : [known])];
     const found = await Promise.all(states.map((state) => this.#ask(state)));

@@ -21,10 +21,10 @@ export interface ReplicaOptions {
   readonly cipher: Cipher | undefined;
 }
 
-/** A write of this process that is on its way. */
+/** A write of this process that is in flight. */
 export interface OwnWrite {
   readonly key: string;
-  /** The object written; undefined for a deletion. */
+  /** The written object; undefined for a deletion. */
   readonly object: KubeObject | undefined;
   /** The result, once this process has seen the write. */
   stored?: StoredObject;
@@ -37,7 +37,7 @@ interface Waiter {
 
 /** The error for a write that this process has not received, or cannot read. */
 export class MissedWrite extends Error {
-  /** Of the object that cannot be read. */
+  /** The key of the object that cannot be read. */
   readonly key: string | undefined;
 
   constructor(message: string, key?: string) {
@@ -47,15 +47,15 @@ export class MissedWrite extends Error {
 }
 
 /**
- * The state of the store as this process knows it, up to some revision. The watch keeps it up to date. Its revision decreases only if that of
+ * The state of the store at a revision, as known to this process. The watch keeps it up to date. Its revision decreases only if that of
  * etcd has decreased.
  *
- * The state may be ahead of the watch if etcd has confirmed that this store wrote nothing in between. This does not take into account writes
- * that bypass the store, such as manual ones. The watch reports them later, and they then count as missed.
+ * The state may be ahead of the watch if etcd has confirmed that this store wrote nothing in between. This does not take into account
+ * writes that bypass the store, such as manual ones. The watch reports them later, and they then count as missed.
  */
 export class Replica {
   readonly view: StoreView;
-  /** Values to be resealed. */
+  /** The values to re-encrypt. */
   readonly olderSeals: OlderSeals;
   readonly #options: ReplicaOptions;
   readonly #own = new Map<string, OwnWrite>();
@@ -81,37 +81,39 @@ export class Replica {
     return this.#taken;
   }
 
-  /** Why the watch's next events could not be processed, until they are, or everything was reloaded. Until then the local state is incomplete. */
+  /**
+   * The error of the watch's next events, until they were processed or all data was reloaded. Until then, the local state is incomplete.
+   */
   get missed(): MissedWrite | undefined {
     return this.#missed;
   }
 
-  /** The facts that distinguish the local state from one of another past. */
+  /** The facts that distinguish the local state from one in another history. */
   get known(): KnownState {
     return { revision: this.view.revision, last: this.#last, fence: this.#fence };
   }
 
-  /** The revision of the fence in the state that is known here. */
+  /** The revision of the fence in the local state. */
   get fence(): number {
     return this.#fence;
   }
 
-  /** The last write in the state that is known here. */
+  /** The last write in the local state. */
   get last(): LastWrite {
     return this.#last;
   }
 
-  /** A number for each past: the state of an earlier one is void. */
+  /** The number of the current history. States of histories with lower numbers are void. */
   get past(): number {
     return this.#past;
   }
 
-  /** Recognises a write of this process by its id when it happens, until `forget`. */
+  /** Registers a write of this process, which is recognized by its id until `forget`. */
   expect(id: string, write: OwnWrite): void {
     this.#own.set(id, write);
   }
 
-  /** Takes a write for one like any other again. */
+  /** Removes a registered write. */
   forget(id: string): void {
     this.#own.delete(id);
   }
@@ -119,7 +121,7 @@ export class Replica {
   /**
    * Applies the watch's events, in order. Events seen before are skipped.
    *
-   * @throws {@link MissedWrite} when it cannot be read, or something before it is missing; all before it is taken.
+   * @throws {@link MissedWrite} when an event cannot be read, or an earlier one is missing. The events before it were applied.
    */
   take(events: readonly WireEvent[]): void {
     for (let start = 0; start < events.length;) {
@@ -132,15 +134,15 @@ export class Replica {
     this.#wake();
   }
 
-  /** The local state has all writes up to `revision`, unless they were past the store. */
+  /** Moves to a later revision, because the local state contains all writes of the store up to `revision`. */
   advance(revision: number): void {
     this.view.advance(revision);
   }
 
   /**
-   * Continues from contents although the writes up to them are unknown.
+   * Continues from reloaded contents although the writes in between are unknown.
    *
-   * @param lost They are of another past.
+   * @param lost True if the contents belong to another history.
    */
   replace(contents: EtcdContents, lost: boolean): void {
     if (lost) this.#past += 1;
@@ -152,12 +154,12 @@ export class Replica {
     this.view.replace(contents, lost);
     for (const own of this.#own.values()) this.#recognise(own);
     if (!lost) return this.#wake();
-    // The revision that they wait for may never be reached.
+    // The new history may never reach the revisions that are waited for.
     for (const { wake } of this.#waiting) wake();
     this.#waiting.clear();
   }
 
-  /** Calls `wake` once the watch has reached `revision`, at once if it has, or once the past changes. Returns a function to give up. */
+  /** Calls `wake` once the watch has reached `revision`, or the history has changed. Returns a function that cancels this. */
   whenReached(revision: number, wake: () => void): () => void {
     if (this.#taken >= revision) {
       wake();
@@ -205,7 +207,7 @@ export class Replica {
     if (last !== undefined) this.#last = last;
     this.#fence = fence;
     this.view.advance(revision);
-    // Clients may have seen another past than this process has.
+    // Clients may have seen a different history than this process.
     if (isFloor) this.view.disown();
   }
 
@@ -215,19 +217,19 @@ export class Replica {
     throw new MissedWrite(`revision ${revisionOf({ kv })} is write ${next.version}, but the last known write is ${this.#last.version}`);
   }
 
-  /** A write may be among contents that came all at once. */
+  /** Recognizes a write whose result is contained in reloaded contents. */
   #recognise(own: OwnWrite): void {
     const stored = this.view.get(own.key);
     if (own.object === undefined || stored === undefined || own.stored !== undefined) return;
     if (jsonEqual(stored.object, withRevision(own.object, stored.revision))) own.stored = stored;
   }
 
-  /** Returns the number of resulting events. */
+  /** Applies the change of an object. Returns the number of resulting events. */
   #takeObject(key: string, change: Change): number {
     const { event: told, revision } = change;
     if (revision <= this.view.revision)
       throw new MissedWrite(`${JSON.stringify(key)} was written by another program, at revision ${revision}`);
-    // This process seals its writes with the first key.
+    // This process encrypts its writes with the first key.
     const read = told.type === "DELETE" || change.own?.object ? undefined : this.#read(key, told.kv);
     this.olderSeals.note(key, revision, read?.older);
     const event = this.#eventOf(key, change, read?.stored.object);

@@ -28,7 +28,7 @@ import { shareCalls } from "./client/share-calls.ts";
 import { EtcdWriter } from "./writer.ts";
 import type { EtcdWrite } from "./writer.ts";
 
-/** Parts of a replicated store. */
+/** Dependencies of a replicated store. */
 export interface ReplicatedStoreOptions {
   readonly connection: EtcdConnection;
   readonly client: EtcdClient;
@@ -36,10 +36,10 @@ export interface ReplicatedStoreOptions {
   readonly cipher: Cipher | undefined;
   readonly history: number;
   readonly memory: StoreMemory;
-  /** Checks that the contents after a restoration are acceptable. */
+  /** Checks etcd's contents after a restoration. Throws to refuse them. */
   readonly admit: (found: Glance) => Promise<void>;
   readonly contents: EtcdContents;
-  /** In milliseconds. */
+  /** Time limits in milliseconds; see `EtcdTimes`. */
   readonly times: {
     readonly requestMs: number;
     readonly giveUpMs: number;
@@ -50,7 +50,7 @@ export interface ReplicatedStoreOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Unlike that of any other process. */
+  /** An id that no other process has. */
   readonly processId: string;
 }
 
@@ -69,7 +69,7 @@ export class ReplicatedStore implements EtcdStore {
   readonly #restored = new Set<() => void>();
   readonly #writing = new Set<Promise<unknown>>();
   #heartbeat: Timer | undefined;
-  /** Why the store has failed for good. */
+  /** The error of all calls once the store is closed. */
   #end: EngineError | undefined;
 
   constructor(options: ReplicatedStoreOptions) {
@@ -82,7 +82,7 @@ export class ReplicatedStore implements EtcdStore {
       known: () => replica.taken,
       onEvents: (events) => {
         replica.take(events);
-        // Later the others decide how much there is.
+        // Only while the store opens. Later, writes of other processes may exceed the limit.
         if (this.#heartbeat === undefined) demandOpens(replica.view.heldBytes(), options.memory);
       },
       onBegin: async () => {
@@ -109,7 +109,7 @@ export class ReplicatedStore implements EtcdStore {
     });
   }
 
-  /** Follows etcd from the contents to the present, and then on. */
+  /** Starts the watch from the loaded contents, and resolves when the store has reached the present. */
   async start(): Promise<void> {
     void this.#feed.run();
     try {
@@ -121,7 +121,7 @@ export class ReplicatedStore implements EtcdStore {
     this.#beat();
   }
 
-  /** Large objects of the past take their time: as long as more of them come, the present will. */
+  /** Catches up with etcd. A long history with large objects takes time, so this is repeated as long as there is progress. */
   async #arrive(): Promise<void> {
     for (let before = -1; ;) {
       try {
@@ -146,7 +146,7 @@ export class ReplicatedStore implements EtcdStore {
   }
 
   async list(range: StoreRange): Promise<StorePage> {
-    // A state that is known here never changes.
+    // Earlier states never change, so there is no need to catch up.
     if (range.revision === undefined || range.revision > this.#replica.view.revision) await this.#catchUp();
     this.#demandOpen();
     return this.#replica.view.list(range);
@@ -179,7 +179,7 @@ export class ReplicatedStore implements EtcdStore {
 
   async demandWritable(): Promise<void> {
     await this.#catchUp();
-    // The members agree on the response, as on a write.
+    // Like a write, this request requires a majority of the members.
     const ask = () => this.#options.client.call("/v3/maintenance/alarm", { action: "GET" }) as Promise<WireAlarms>;
     const [raised] = (await this.#call(ask)).alarms ?? [];
     if (raised?.alarm !== undefined) throw alarmRaised(raised.alarm);
@@ -195,7 +195,7 @@ export class ReplicatedStore implements EtcdStore {
     try {
       await this.#options.client.call("/v3/kv/compaction", { revision: String(revision) });
     } catch (error) {
-      // Another process was faster, which is just as good.
+      // Another process has already compacted etcd.
       if (!(error instanceof EtcdFailure && error.compacted)) throw storeError(error);
     }
   }
@@ -258,12 +258,12 @@ export class ReplicatedStore implements EtcdStore {
     });
   }
 
-  /** Brings this process as far as every write that was acknowledged, to whomever, before the call. */
+  /** Waits until the local state contains every write that any process acknowledged before the call. */
   #catchUp(): Promise<void> {
     return this.#inTime(this.#follow(), () => unavailable("etcd does not respond"));
   }
 
-  /** Every caller is answered in time, counted from the call, whatever others wait for. */
+  /** Rejects with `late` if a call takes too long, regardless of how long the shared work continues. */
   #inTime<T>(act: Promise<T>, late: () => EngineError): Promise<T> {
     const { clock, times } = this.#options;
     return new Promise((resolve, reject) => {
@@ -286,7 +286,7 @@ export class ReplicatedStore implements EtcdStore {
         await this.#call(() => this.#recovery.run("missed", missed.key));
         continue;
       }
-      // Between the two nothing of this store was written.
+      // The store wrote nothing between the local state and `revision`.
       if (this.#replica.last.revision >= last.revision && this.#replica.fence >= fence) return this.#replica.advance(revision);
       await this.#call(() => this.#recovery.run("missed"));
     }
@@ -295,7 +295,7 @@ export class ReplicatedStore implements EtcdStore {
   async #readPresent(): Promise<Omit<Present, "past"> & { readonly of: number }> {
     const { client, layout } = this.#options;
     const replica = this.#replica;
-    // The state at the time of the question: later events of the watch may be newer than the response.
+    // The state before the request, because the watch may deliver events that are newer than the response.
     const { past: of, known } = replica;
     const ask = async () => {
       const present = await askPresent(known, { layout, call: (path, body) => client.call(path, body) });
@@ -314,7 +314,7 @@ export class ReplicatedStore implements EtcdStore {
     }
   }
 
-  /** @throws API_UNAVAILABLE if the watch does not get there in time, STORE_FAILED if its events cannot be read. */
+  /** Waits for a revision. @throws API_UNAVAILABLE if the watch does not reach it in time; STORE_FAILED if its events cannot be read. */
   #reach(revision: number): Promise<void> {
     const { clock, times } = this.#options;
     const deadline = clock.monotonic() + times.giveUpMs;
@@ -372,12 +372,12 @@ export class ReplicatedStore implements EtcdStore {
   }
 }
 
-/** Alarms that are raised: `NOSPACE`, for example. */
+/** The alarms that are raised, for example `NOSPACE`. */
 interface WireAlarms {
   readonly alarms?: readonly { readonly alarm?: string }[];
 }
 
-/** Keeps the caller's later changes to the object out of the write. */
+/** Returns a frozen object, so that later changes by the caller do not affect the write. */
 function keep(object: KubeObject): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata } });
 }

@@ -1,7 +1,7 @@
 /**
  * Re-encrypts the values in etcd. Clients and conditions rely on the revision of a value, which is that of its last write. A value is
- * therefore re-encrypted by an ordinary write: only if it still has the revision that was read, with a new revision, and visible to watches.
- * A concurrent writer wins or gets a conflict, as usual.
+ * therefore re-encrypted by an ordinary write: only if it still has the revision that was read, with a new revision, and visible to
+ * watches. A concurrent writer wins or gets a conflict, as usual.
  *
  * The remaining work follows from the values, because each process knows the encryption key of each value. At the end, etcd is compacted
  * so that its history contains no data of older keys. The key `swept` records this as `ID REVISION`: the history up to REVISION contains
@@ -20,22 +20,22 @@ import type { WireRange } from "./client/protocol.ts";
 import type { Replica } from "./replica.ts";
 import type { EtcdWrite } from "./writer.ts";
 
-/** Dependencies of a resealer. Each function throws what the store throws. */
+/** Dependencies of a resealer. The functions throw the errors of the store. */
 export interface EtcdResealerOptions {
   readonly layout: EtcdLayout;
   readonly replica: Replica;
-  /** Undefined where keys have no ids: then there is nothing to do. */
+  /** Undefined if keys have no ids; then there is nothing to do. */
   readonly keys: SealingKeys | undefined;
   /** Sends a request to etcd that may be repeated. */
   readonly call: (path: string, body: object) => Promise<WireRange>;
-  /** Brings the replica to the present. */
+  /** Updates the replica to the present state of etcd. */
   readonly catchUp: () => Promise<void>;
   readonly write: (write: EtcdWrite) => Promise<StoredObject | undefined>;
   /** Compacts etcd up to a revision. */
   readonly compact: (revision: number) => Promise<void>;
 }
 
-/** Value of `swept`: absent if there is none, with key "" if it is empty. */
+/** The value of the key `swept`; `key` is "" if the value is empty. */
 interface Sweep {
   readonly key: string;
   readonly revision: number;
@@ -49,7 +49,7 @@ export class EtcdResealer {
     this.#options = options;
   }
 
-  /** Present values by the key that seals them. */
+  /** Returns the number of present values that each key encrypts. */
   async count(): Promise<ReadonlyMap<string, number>> {
     const { keys, replica, catchUp } = this.#options;
     await catchUp();
@@ -74,12 +74,12 @@ export class EtcdResealer {
   }
 
   async #reseal(due: readonly StoredObject[]): Promise<number> {
-    // First, so that a process that continues after a crash knows that etcd must be compacted.
+    // Written first, so that a process that continues after a crash knows that etcd must be compacted.
     if ((await this.#readSweep())?.key !== "") await this.#writeSweep("");
     const writing = due.map(({ key, object, revision }) =>
       this.#options.write({ key, object: withoutVersion(object), expected: revision }),
     );
-    // The step ends when all have, also when one fails.
+    // Waits for all writes, even if one fails.
     await Promise.allSettled(writing);
     return (await Promise.all(writing)).filter((stored) => stored !== undefined).length;
   }
@@ -88,7 +88,7 @@ export class EtcdResealer {
   async #clean(keys: SealingKeys): Promise<boolean> {
     const sweep = await this.#readSweep();
     const { until } = this.#options.replica.olderSeals;
-    // One key that was always the only one has left nothing to forget.
+    // If there has only ever been one key, there is no data of older keys.
     if (sweep === undefined) return keys.all.length === 1;
     return sweep.key === keys.first && until <= sweep.revision;
   }
@@ -111,7 +111,7 @@ export class EtcdResealer {
   }
 }
 
-/** As it was written: its author need not have given a resourceVersion. */
+/** Removes the resourceVersion, which the store adds to the objects that it returns. */
 function withoutVersion(object: KubeObject): KubeObject {
   const { resourceVersion: _, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -3,12 +3,13 @@
  * value that the writer knows, and no write that the writer has seen was undone. It stores its id in `last`.
  *
  * A write that may revoke a permission also raises the fence. Every write in flight was therefore authorized after that revocation, or is
- * invalid; in that case this process notices, and the author is authorized again before the next attempt.
+ * invalid. If a write is invalid, the author is authorized again before the next attempt.
  *
- * A request without an answer may have taken effect, or may do so later: etcd and the network can delay it for seconds. The fence is then
+ * A request without a response may have taken effect, or may do so later: etcd and the network can delay it for seconds. The fence is then
  * raised, which invalidates every write that relies on the old fence, and the watch is read up to the new one. If the watch contains the
- * write, it has happened; otherwise it never will, and is tried again. No caller therefore gets a failure for a write that succeeded, and
- * no write succeeds after a reported failure. The outcome remains unknown only if etcd cannot be reached for as long as the caller waits.
+ * write, it has happened. Otherwise it cannot happen any more, and is tried again. Therefore no failure is reported for a write that
+ * succeeded, and no write succeeds after a reported failure. The outcome remains unknown only if etcd cannot be reached for as long as the
+ * caller waits.
  *
  * @module
  */
@@ -27,12 +28,12 @@ import type { WireTransaction } from "./client/protocol.ts";
 import type { OwnWrite, Replica } from "./replica.ts";
 import { shareCalls } from "./client/share-calls.ts";
 
-/** One write that may or may not happen. */
+/** A conditional write. */
 export interface EtcdWrite extends WriteTerms {
   readonly key: string;
   /** Absent for a deletion. */
   readonly object?: KubeObject;
-  /** The revision that it counts on; 0 for a creation. */
+  /** The revision that the object must have; 0 for a creation. */
   readonly expected: number;
 }
 
@@ -43,17 +44,17 @@ export interface WriterOptions {
   readonly replica: Replica;
   readonly cipher: Cipher | undefined;
   readonly clock: Clock;
-  /** Unlike that of any other process. */
+  /** An id that no other process has. */
   readonly processId: string;
-  /** For how long after its begin a write that fails is repeated, in milliseconds. */
+  /** Time from the beginning of a write for which it is retried, in milliseconds. */
   readonly giveUpMs: number;
-  /** Waits until this process knows the state of a revision. */
+  /** Waits until the replica has reached a revision. */
   readonly reach: (revision: number) => Promise<void>;
-  /** Reports whether the local state is not part of etcd's history, and no other is known yet. */
+  /** Reports whether the local state is void and was not replaced yet. */
   readonly isLost: () => boolean;
-  /** Brings this process to the present of etcd. */
+  /** Updates the replica to the present state of etcd. */
   readonly catchUp: () => Promise<void>;
-  /** The same where the watch does not bring it. */
+  /** Updates the replica by reading all data again, for changes that the watch does not deliver. */
   readonly readAgain: () => Promise<void>;
 }
 
@@ -69,7 +70,7 @@ interface Attempt extends EtcdWrite {
 export class EtcdWriter {
   readonly #options: WriterOptions;
   readonly #raiseFence = shareCalls(() => this.#putFence());
-  /** Each write that raises the fence makes void the others that are on their way: one at a time, so that they do not only void each other. */
+  /** Lets writes that raise the fence run one at a time. Concurrent ones would repeatedly invalidate each other. */
   readonly #raising = new Semaphore(1);
   #count = 0;
 
@@ -78,10 +79,10 @@ export class EtcdWriter {
   }
 
   /**
-   * Returns the stored object, once this process has seen it; undefined if the condition did not hold.
+   * Performs a write. Returns the stored object once this process has seen it; undefined if the condition did not hold.
    *
-   * @throws API_UNAVAILABLE when etcd cannot be reached and nothing was written, or the outcome is unknown (the message says which); the
-   *   error of {@link storeError} when etcd refuses.
+   * @throws API_UNAVAILABLE when etcd cannot be reached and nothing was written, or when the outcome is unknown; the message distinguishes
+   *   the two. The error of {@link storeError} when etcd refuses the request.
    */
   async write(write: EtcdWrite): Promise<StoredObject | undefined> {
     const { replica, processId } = this.#options;
@@ -116,9 +117,9 @@ export class EtcdWriter {
     const deadline = clock.monotonic() + giveUpMs;
     for (let tried = 0; ;) {
       if (this.#options.isLost()) await this.#options.catchUp();
-      // The state that it was made from never was.
+      // The state on which the write is based is void.
       if (attempt.expected > 0 && replica.past !== past) return undefined;
-      // Synchronous with the check: a later revocation of the permission raises the fence.
+      // Read synchronously with the check of the permission: a later revocation raises the fence.
       const known = { fence: replica.fence, last: replica.last.revision };
       attempt.demand?.();
       try {
@@ -126,7 +127,7 @@ export class EtcdWriter {
         if (answer.succeeded === true) return await this.#confirmed(attempt, answer);
         if (holds(known, answer)) return await this.#refused(attempt, answer);
         await this.#options.catchUp();
-        // The write relies on the current state, so another request at this point does not help.
+        // The next attempt needs a pause only if it would be based on the same state.
         if (replica.fence !== known.fence || replica.last.revision !== known.last) continue;
         await client.pause(tried);
         tried += 1;
@@ -153,17 +154,17 @@ export class EtcdWriter {
     };
   }
 
-  /** A caller that reads the object again must find the state that the write was refused for, or it would be refused again without end. */
+  /** Waits until this process knows the state for which the write was refused. Otherwise, the caller's retries would fail again. */
   async #refused({ key, expected }: Attempt, { responses = [] }: WireTransaction): Promise<undefined> {
     await this.#options.reach(Math.max(...responses.map(revisionIn)));
-    // It was removed past the store, and the watch has not reported that yet.
+    // The object was removed without the store, and the watch has not delivered the removal yet.
     if (expected > 0 && this.#options.replica.view.get(key)?.revision === expected) await this.#options.readAgain();
   }
 
   async #confirmed(attempt: Attempt, { header, responses }: WireTransaction): Promise<StoredObject> {
     const { key, object, own } = attempt;
     const revision = Number(header?.revision);
-    // It is stored, whether or not this process comes to see it: its watch may be cut off.
+    // The write is stored, even if this process cannot see it because its watch was interrupted.
     await this.#options.reach(revision).catch(() => {});
     if (own.stored !== undefined) return own.stored;
     const { response_delete_range: deleted } = responses!.at(-1)!;
@@ -171,7 +172,7 @@ export class EtcdWriter {
     return { key, object: withRevision(state, revision), revision };
   }
 
-  /** True when a request that failed has been carried out nevertheless; when false it never will be. */
+  /** Determines whether a failed request took effect nevertheless. If not, it never will. */
   async #happened({ own }: Attempt, error: unknown): Promise<boolean> {
     if (!(error instanceof EtcdFailure) || !error.mayHaveHappened) return false;
     try {
@@ -182,7 +183,7 @@ export class EtcdWriter {
     return own.stored !== undefined;
   }
 
-  /** Voids the writes in flight of every process. Processes that may still write repeat theirs. @throws errors of etcd. */
+  /** See `EtcdStore.raiseFence`. */
   async raiseFence(): Promise<void> {
     try {
       await this.#options.reach(await this.#raiseFence());
@@ -198,20 +199,20 @@ export class EtcdWriter {
   }
 }
 
-/** Preconditions of a transaction in addition to that on its object: the revisions of the fence and of the last write. */
+/** The revisions of the fence and of the last write, on which a transaction depends in addition to its object. */
 interface Known {
   readonly fence: number;
   readonly last: number;
 }
 
-/** Reports whether the rest held in a transaction that did not happen: then the object has changed since its author read it. */
+/** Reports whether the other conditions of a refused transaction held, so that it was refused because the object has changed. */
 function holds({ fence, last }: Known, { responses = [] }: WireTransaction): boolean {
   return revisionIn(responses[0]) === fence && revisionIn(responses[1]) >= last;
 }
 
 type WireResponse = NonNullable<WireTransaction["responses"]>[number];
 
-/** Of the requested key; 0 if it does not exist. */
+/** The revision of the requested key; 0 if the key does not exist. */
 function revisionIn(response: WireResponse | undefined): number {
   return Number(response?.response_range?.kvs?.[0]?.mod_revision ?? 0);
 }

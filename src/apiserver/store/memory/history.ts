@@ -3,38 +3,38 @@ import type { StoredObject, StoreEvent } from "../store.ts";
 
 /** The last events of a store, by revision. */
 export interface History {
-  /** @param bytes Memory of the state before. Default: it is computed. */
+  /** Adds an event. @param bytes Memory of the previous state. Default: it is computed. */
   add(event: StoreEvent, bytes?: number): void;
-  /** The oldest state in the history: every event after it is still here. */
+  /** The oldest state in the history, which contains every event after it. */
   oldest(): number;
-  /** Events of later revisions, in order. `revision` must not be older than {@link History.oldest}. */
+  /** The events with later revisions, in order. `revision` must not be older than {@link History.oldest}. */
   after(revision: number): readonly StoreEvent[];
-  /** Differences to the state at `revision`: by key the object of that time, or undefined if there was none. */
+  /** The differences between the present state and that at `revision`: by key, the object at that time, or undefined if there was none. */
   before(revision: number): ReadonlyMap<string, StoredObject | undefined>;
-  /** Forgets everything up to `revision`, the present state. */
+  /** Drops all events. `revision` is the present state. */
   clear(revision: number): void;
 }
 
-/** How much of the past is kept. */
+/** Limits of a history. */
 export interface HistoryOptions {
-  /** Events; at most twice as many are in memory. */
+  /** Number of events to keep; at most twice as many are in memory. */
   readonly capacity: number;
-  /** Maximum memory for the states before the events; beyond it, half is dropped. */
+  /** Maximum memory for the replaced states, in bytes. Beyond it, half of them are dropped. */
   readonly bytesMax: number;
   /** The present state. */
   readonly start: number;
 }
 
 /**
- * Creates a window of at least `capacity` events that starts at state `start`. It holds fewer events if the replaced states are too large, so
- * that no client can fill the memory by repeatedly writing one large object.
+ * Creates a history that starts at the state `start` and keeps at least `capacity` events. It keeps fewer events if the replaced states are
+ * too large, so that no client can exhaust the memory by repeatedly writing a large object.
  *
  * @example
  * createHistory({ capacity: 100, bytesMax: 1_000_000, start: 1 }).oldest(); // 1
  */
 export function createHistory({ capacity, bytesMax, start }: HistoryOptions): History {
   let events: StoreEvent[] = [];
-  /** Of the state before each event. */
+  /** The memory of the state before each event. */
   let sizes: number[] = [];
   let oldest = start;
   let bytes = 0;
@@ -59,7 +59,7 @@ export function createHistory({ capacity, bytesMax, start }: HistoryOptions): Hi
       events.push(event);
       sizes.push(size);
       bytes += size;
-      // Dropping half at once makes the cost of forgetting constant per event.
+      // Dropping half at once keeps the cost per event constant.
       if (events.length >= capacity * 2 && events.length > capacity) drop(events.length - capacity);
       if (bytes <= bytesMax) return;
       let count = 0;
@@ -71,7 +71,7 @@ export function createHistory({ capacity, bytesMax, start }: HistoryOptions): Hi
     before(revision) {
       const past = new Map<string, StoredObject | undefined>();
       const first = indexAfter(revision);
-      // Backwards, so that of several changes the earliest has the last word.
+      // Backwards, so that the earliest of several changes of a key determines the result.
       for (let index = events.length - 1; index >= first; index -= 1) {
         const { key, previous } = events[index]!;
         past.set(key, previous && { key, object: previous, revision: Number(previous.metadata.resourceVersion) });

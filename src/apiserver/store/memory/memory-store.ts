@@ -8,11 +8,11 @@ import type { Store, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatch
 
 /** Limits of a memory store. */
 export interface MemoryStoreOptions {
-  /** Events kept for watches and pages of older states. Default {@link HISTORY_DEFAULT}. */
+  /** Number of events kept for watches and pages of older states. Default {@link HISTORY_DEFAULT}. */
   readonly history?: number;
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
-  /** Default: nothing. */
+  /** The initial contents. Default: none. */
   readonly contents?: StoreContents;
 }
 
@@ -22,12 +22,12 @@ export interface MemoryStore extends Store, Resealable, HeldObjects {}
 /** Default number of events that a store keeps. */
 export const HISTORY_DEFAULT = 10_000;
 
-/** Revision of an empty store; 0 is not a state, it means "any" to Kubernetes. */
+/** The revision of an empty store. It is not 0, because 0 means "any state" in Kubernetes. */
 const FIRST_REVISION = 1;
 const EMPTY: StoreContents = { revision: FIRST_REVISION, objects: [], events: [] };
 
 /**
- * A store in memory, whose contents are lost when the process ends.
+ * Creates a store in memory. Its contents are lost when the process ends.
  *
  * Writes and reads take effect immediately, so the order of calls is the order of effects.
  *

@@ -1,13 +1,14 @@
-/** Keys in order of their code units. */
+/** A set of keys, sorted by code units. */
 export interface SortedKeys {
   add(key: string): void;
   remove(key: string): void;
-  /** Keys from `start` on that begin with `prefix`. `start` must not be before the prefix. */
+  /** Returns the keys from `start` on that begin with `prefix`. `start` must not be before the prefix. */
   range(start: string, prefix: string): string[];
 }
 
 /**
- * Creates an empty, sorted set of keys. Adding or removing a key shifts all later keys. Even with 100,000 keys, this is cheaper than a tree.
+ * Creates an empty, sorted set of keys. Adding or removing a key shifts all later keys. Even with 100,000 keys, this is cheaper than a
+ * tree.
  *
  * @example
  * const keys = createSortedKeys();
@@ -17,7 +18,7 @@ export interface SortedKeys {
  */
 export function createSortedKeys(): SortedKeys {
   const keys: string[] = [];
-  /** Behind the key that was added last, or where one was removed: others often follow in order. */
+  /** The position after the last added key, or that of the last removed key. The next key is often there. */
   let next = 0;
   const position = (key: string) => {
     if ((next === 0 || keys[next - 1]! < key) && (next === keys.length || key <= keys[next]!)) return next;

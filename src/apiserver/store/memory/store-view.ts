@@ -15,22 +15,22 @@ import type { StoreEvent, StoreRange, StoredObject, StorePage, StoreWatch, Store
 export interface StoreContents {
   /** The revision of the last write. */
   readonly revision: number;
-  /** Frozen, in any order. */
+  /** The objects; frozen, in any order. */
   readonly objects: readonly StoredObject[];
-  /** The last writes without a gap, in order; the last one is that of `revision`. */
+  /** The last writes, in order and without gaps, up to `revision`. */
   readonly events: readonly StoreEvent[];
 }
 
 /** Initial contents of a view, and its limits. */
 export interface StoreViewOptions {
-  /** Events kept for watches and pages of older states; at most twice as many are. */
+  /** Number of events to keep for watches and pages of older states; at most twice as many are in memory. */
   readonly history: number;
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
   readonly contents: StoreContents;
 }
 
-/** An object with the memory that it takes. */
+/** An object and the memory that it uses. */
 interface Held {
   readonly stored: StoredObject;
   readonly bytes: number;
@@ -42,9 +42,9 @@ function heldOf(stored: StoredObject): Held {
 
 interface Watcher {
   readonly prefix: string;
-  /** The last revision delivered to it. */
+  /** The last revision that was delivered to the watcher. */
   told: number;
-  /** It was stopped: it gets no event, not even one that is being delivered to others. */
+  /** True once the watcher was stopped. It then receives no event, not even one that is being delivered to others. */
   over: boolean;
   readonly onEvent: (event: StoreEvent) => void;
   readonly onEnd: StoreWatchOptions["onEnd"];
@@ -52,20 +52,19 @@ interface Watcher {
 }
 
 /**
- * The in-memory part of a store that serves reads: the current objects, a window of history, and watches. It contains exactly the events that
- * it receives, assigns no revisions itself, and never returns to an earlier state.
+ * The in-memory part of a store that serves reads: the current objects, the history, and watches. It assigns no revisions itself.
  *
  * An event costs a binary search and one call per watcher of its key's prefixes, regardless of the number of other watchers.
  */
 export class StoreView implements HeldObjects {
   readonly #history: History;
   readonly #watchers = new Map<string, Set<Watcher>>();
-  /** The watchers of the collection that was written last, until a watcher is added or removed. */
+  /** Cached watchers of the collection that was written last, until a watcher is added or removed. */
   #told: { readonly folder: string; readonly watchers: readonly Watcher[] } | undefined;
-  /** The last page, until something changes: most lists are requested again before. */
+  /** The last page, until the next change. Most lists are requested again before that. */
   #listed: { readonly prefix: string; readonly start: string; readonly limit: number; readonly page: StorePage } | undefined;
   #objects = new Map<string, Held>();
-  /** The last object that was read, until the next write: each write first reads its object. */
+  /** The object that was read last, until the next write, because each write first reads its object. */
   #found: Held | undefined;
   #keys: SortedKeys;
   #revision: number;
@@ -80,7 +79,7 @@ export class StoreView implements HeldObjects {
     this.#keys = keysOf(this.#objects);
   }
 
-  /** The state that is shown. */
+  /** The current revision of the view. */
   get revision(): number {
     return this.#revision;
   }
@@ -103,7 +102,7 @@ export class StoreView implements HeldObjects {
     return this.#found?.stored;
   }
 
-  /** @throws API_EXPIRED when `revision` is out of the window; `details.oldest` is the oldest one in it. */
+  /** See `Store.list`. */
   list({ prefix, start = prefix, limit = Infinity, revision = this.#revision }: StoreRange): StorePage {
     this.#demandInWindow(revision);
     const known = this.#listed;
@@ -116,20 +115,20 @@ export class StoreView implements HeldObjects {
     return listed;
   }
 
-  /** @throws API_EXPIRED when events after `after` are out of the window; `details.oldest` is the oldest start in it. */
+  /** See `Store.watch`. */
   watch({ prefix, after, onEvent, onEnd, onForget }: StoreWatchOptions): StoreWatch {
     this.#demandInWindow(after);
-    // A watch may begin within an event; past events are delivered here, and not again.
+    // A watch may begin while an event is being delivered. Earlier events are delivered here, and must not be delivered again.
     const watcher: Watcher = { prefix, told: Math.max(after, this.#revision), over: false, onEvent, onEnd, onForget };
     for (const event of this.#history.after(after)) if (event.key.startsWith(prefix)) onEvent(event);
     const group = this.#watchers.get(prefix) ?? new Set();
     this.#watchers.set(prefix, group.add(watcher));
     this.#told = undefined;
-    // Where another process has got further, a watch may begin ahead of this view; it never goes back from there.
+    // If another process is ahead, a watch may begin at a later state than this view. Its progress must not decrease.
     return { progress: () => Math.max(after, this.#revision), stop: () => this.#stop(watcher) };
   }
 
-  /** Applies the next write and notifies the watches. Its revision must be later than the view's, and its object frozen. */
+  /** Applies the next write and notifies the watches. Its revision must be later than that of the view, and its object must be frozen. */
   apply(event: StoreEvent): void {
     const { type, key, object, revision } = event;
     this.#listed = undefined;
@@ -144,16 +143,16 @@ export class StoreView implements HeldObjects {
     if (this.oldest > before) for (const { onForget } of this.#running()) onForget?.(this.oldest);
   }
 
-  /** Shows the same objects at a later revision: nothing here was written up to it. */
+  /** Moves to a later revision without changes, because no object of the view was written up to it. */
   advance(revision: number): void {
     this.#revision = Math.max(this.#revision, revision);
   }
 
   /**
-   * Continues at another state although the events up to it are lost. Watches that can be ended are; the others get the
-   * differences, an event or two for each key.
+   * Continues at another state although the events up to it are lost. Watches with `onEnd` end; the others receive the differences, one or
+   * two events for each key.
    *
-   * @param lost The states shown before are void: the state may be an earlier one, or one of another past.
+   * @param lost True if the earlier states are void: the new state may be older, or belong to a different history.
    */
   replace({ revision, objects }: Pick<StoreContents, "revision" | "objects">, lost = false): void {
     const before = this.#objects;
@@ -171,13 +170,13 @@ export class StoreView implements HeldObjects {
     end(lost);
   }
 
-  /** Ends the watches that can be ended, and drops the history, because the part that clients have seen may be invalid. */
+  /** Ends the watches with `onEnd` and drops the history, because the part that clients have seen may be void. */
   disown(): void {
     this.forget();
     this.#endable()(true);
   }
 
-  /** Stops the watches that can be ended; the returned function notifies them. */
+  /** Stops the watches with `onEnd`. The returned function notifies them. */
   #endable(): (lost: boolean) => void {
     const ended = this.#running().filter(({ onEnd }) => onEnd !== undefined);
     for (const watcher of ended) this.#stop(watcher);
@@ -198,7 +197,7 @@ export class StoreView implements HeldObjects {
     for (const { onEnd } of running) onEnd?.(false);
   }
 
-  /** Replaces or removes the object of a key. `before` is the memory of the one that was there. */
+  /** Replaces or removes the object of a key. `before` is the memory of the previous object. */
   #put(key: string, held: Held | undefined, before: number): void {
     this.#found = undefined;
     if (held === undefined) this.#objects.delete(key);
@@ -216,7 +215,7 @@ export class StoreView implements HeldObjects {
     for (const watcher of this.#told.watchers) if (event.revision > watcher.told && !watcher.over) watcher.onEvent(event);
   }
 
-  /** Every prefix of a key that ends in a slash may have watchers of its own. */
+  /** Returns the watchers of all prefixes of a key that end in a slash. */
   #watchersOf(folder: string): readonly Watcher[] {
     const found: Watcher[] = [];
     for (let slash = folder.indexOf("/"); slash >= 0; slash = folder.indexOf("/", slash + 1)) {
@@ -253,9 +252,9 @@ export function withRevision(object: KubeObject, revision: number): KubeObject {
 
 type Objects = ReadonlyMap<string, Held>;
 
-/** Events that lead from one state to another, derived from the states: a missing object is deleted by `revision`. */
+/** Derives the events that lead from one state to another. Missing objects are deleted at `revision`. */
 function differences(before: Objects, now: Objects, revision: number): StoreEvent[] {
-  // In two pasts one revision can be two writes, so the objects themselves are compared.
+  // In different histories, one revision can belong to different writes, so the objects themselves are compared.
   const changed = storedIn(now).filter(({ key, object }) => !jsonEqual(before.get(key)?.stored.object, object));
   const gone = storedIn(before).filter(({ key }) => !now.has(key));
   const events = changed
@@ -280,7 +279,7 @@ function deletion(key: string, previous: KubeObject, revision: number): StoreEve
 
 function keysOf(objects: Objects): SortedKeys {
   const keys = createSortedKeys();
-  // In order, each is added at the end.
+  // Sorted, so that each key is added at the end.
   for (const key of [...objects.keys()].sort(byCodeUnit)) keys.add(key);
   return keys;
 }

@@ -23,7 +23,7 @@ interface HistoryRow {
   readonly previous: string | null;
 }
 
-/** Which file it is, and what opens the objects in it. */
+/** The file, and how to read it. */
 export interface ContentsSource {
   readonly path: string;
   readonly cipher?: Cipher | undefined;
@@ -31,10 +31,10 @@ export interface ContentsSource {
 }
 
 /**
- * Reads everything that a database contains; the result is frozen. All rows that the program relies on are checked, so that damage to a file is
- * found when the file is opened and not later. The history is as long as memory allows.
+ * Reads the whole database. The objects are frozen. All rows that the program relies on are checked, so that damage to a file is found when
+ * the file is opened. The history is as long as memory allows.
  *
- * @throws CONFIG_FILE when a row has been altered, STORE_FAILED when the objects do not fit into memory.
+ * @throws CONFIG_FILE when a row is damaged; STORE_FAILED when the objects do not fit into memory.
  */
 export function readContents(database: DatabaseSync, source: ContentsSource): StoreContents {
   const objects = new Map<string, StoredObject>();
@@ -49,9 +49,9 @@ export function readContents(database: DatabaseSync, source: ContentsSource): St
 }
 
 /**
- * The revision of the last write.
+ * Reads the revision of the last write.
  *
- * @throws CONFIG_FILE when a row has a later revision: its revision could be mistaken for that of a different state.
+ * @throws CONFIG_FILE when an object has a later revision, because later writes would repeat that revision.
  */
 export function readLastRevision(database: DatabaseSync, path: string): number {
   const sql = "SELECT value AS last, (SELECT max(revision) FROM objects) AS newest FROM meta WHERE name = 'revision'";
@@ -66,7 +66,7 @@ interface Present {
   readonly source: ContentsSource;
 }
 
-/** Reads from the newest to the oldest: the state that an event replaced is the result of the event before it. */
+/** Reads events from the newest to the oldest: the state that an event replaced is the result of the previous event of its key. */
 function readEvents(database: DatabaseSync, { objects, revision, source }: Present): StoreEvent[] {
   const { path, memory: { historyBytes = HISTORY_BYTES } = {} } = source;
   let bytes = 0;
@@ -126,7 +126,7 @@ function parse(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    // The parser's words would quote the object.
+    // The parser's message would quote the object.
     return undefined;
   }
 }

@@ -1,8 +1,9 @@
 /**
  * One database file, held by one process.
  *
- * The file is locked from opening to closing by SQLite itself (exclusive locking mode). The operating system releases the lock whenever
- * the process ends, in any way, so no stale lock can remain. Locks of network file systems are often unreliable, so the file belongs on a local disk.
+ * The file is locked from opening to closing by SQLite itself (exclusive locking mode). The operating system releases the lock whenever the
+ * process ends, in any way, so no stale lock can remain. Locks of network file systems are often unreliable, so the file belongs on a local
+ * disk.
  *
  * @module
  */
@@ -15,18 +16,18 @@ import { damagedFile, emptyDatabase, foreignFile, isLockedFile, newerFile, openF
 import { closeAsFound } from "./held-files.ts";
 import { loadSqlite } from "./load-sqlite.ts";
 
-/** Marks a file as ours, in the field that SQLite's file format has for it. */
+/** The application id in the file header, which identifies files of this program. */
 const APPLICATION_ID = 0x6b_6f_62_6a;
-/** The write-ahead log is cut to this many bytes once it is merged into the database. */
+/** The write-ahead log is truncated to this many bytes once it is merged into the database. */
 const LOG_BYTES = 16 * 1024 * 1024;
-/** Grows when older programs could no longer read the file. */
+/** Version of the tables. It increases when older programs cannot read the file. */
 const SCHEMA = 1;
 
 /**
- * `body` is the object as it was given to the store; its resourceVersion is `revision`, whatever the body says.
+ * The tables. `body` is the object as passed to the store. Its resourceVersion is `revision`, regardless of that in the body.
  *
- * The history keeps earlier states: `previous` and its revision are the state that an event replaced, absent for creations.
- * The result of an event is the state that the next one of its key replaced, or the present one. So nothing is stored twice.
+ * `previous` and `previousRevision` are the state that an event replaced; NULL for creations. The result of an event is the state that the
+ * next event of its key replaced, or the present state. No state is therefore stored twice.
  */
 const tables = (firstRevision: number) => `
   CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -35,21 +36,24 @@ const tables = (firstRevision: number) => `
   INSERT INTO meta VALUES ('schema', ${SCHEMA}), ('revision', ${firstRevision});
   PRAGMA application_id = ${APPLICATION_ID};`;
 
-/** How a file is opened. */
+/** Options for opening a file. */
 export interface OpenDatabaseOptions {
   /** First revision of a new file. Default 1. */
   readonly firstRevision?: number | undefined;
-  /** The file must exist and contain the expected tables: none is made. Default false. */
+  /** The file must exist and contain the expected tables; neither is created. Default false. */
   readonly existing?: boolean | undefined;
-  /** Nothing is written, and no lock taken: for files that are not open elsewhere, on media that may be read-only. It must exist. Default false. */
+  /**
+   * Nothing is written and no lock is taken, so the medium may be read-only. The file must exist, and no process may have it open. Default
+   * false.
+   */
   readonly readOnly?: boolean | undefined;
 }
 
 /**
  * Opens and locks the database in a file. If the file does not exist, it is created, readable only by its owner.
  *
- * @throws CONFIG_FILE when another process has the file open; when the file is damaged, unexpectedly missing or empty, not a database of this
- *   program, or that of a newer version; when the system refuses access.
+ * @throws CONFIG_FILE when another process has the file open; when the file is damaged, unexpectedly missing or empty, not a database of
+ *   this program, or that of a newer version; when the system refuses access.
  */
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): DatabaseSync {
   const file = resolve(path);
@@ -77,7 +81,7 @@ function demandContent(file: string, path: string): void {
   if (size === undefined || size === 0) throw emptyDatabase(path, size === undefined ? "it does not exist" : "it is empty");
 }
 
-/** SQLite looks for no log and takes no locks then, both of which are files to it. */
+/** Returns a URL for which SQLite reads no log and takes no locks. */
 function immutable(file: string): URL {
   const url = pathToFileURL(file);
   url.searchParams.set("immutable", "1");
@@ -85,8 +89,8 @@ function immutable(file: string): URL {
 }
 
 /**
- * A file that exists is not touched: closing it would give back the locks that another store of this process holds on it,
- * since POSIX ties them to the process and the file.
+ * Creates a file if it does not exist. An existing file is not opened: POSIX locks belong to the process, so closing the file would release
+ * the locks that another store of this process has on it.
  */
 function createFile(path: string): void {
   try {
@@ -98,16 +102,16 @@ function createFile(path: string): void {
 
 function prepare(database: DatabaseSync, { path, firstRevision = 1, existing }: OpenDatabaseOptions & { readonly path: string }): void {
   database.exec("PRAGMA locking_mode = EXCLUSIVE");
-  // Takes the lock, which stays. A foreign file is not changed by it.
+  // Takes the lock and keeps it. This does not change a file of another program.
   database.exec("BEGIN EXCLUSIVE");
   const empty = isEmpty(database);
   if (!empty || existing === true) checkTables(database, path);
   database.exec("COMMIT");
-  // A commit returns when it is on the disk: FULL syncs the log each time, fullfsync empties the drive's own cache on macOS.
+  // A commit returns when it is on the disk: FULL syncs the log each time, and fullfsync flushes the drive's own cache on macOS.
   const mode = readNumberOrText(database, "PRAGMA journal_mode = WAL");
   assert(mode === "wal", "a local file can have a write-ahead log");
   database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA trusted_schema = OFF");
-  // The log grows with the largest transaction; it does not stay that long.
+  // The log grows with the largest transaction. This limit shrinks it again.
   database.exec(`PRAGMA journal_size_limit = ${LOG_BYTES}`);
   if (empty) database.exec(`BEGIN; ${tables(firstRevision)} COMMIT;`);
 }
@@ -118,7 +122,7 @@ function isEmpty(database: DatabaseSync): boolean {
   );
 }
 
-/** SQLite reads a missing part of the last page as zeros. */
+/** Checks that the file is complete, because SQLite reads a missing part of the last page as zeros. */
 function checkWhole(database: DatabaseSync, file: string, path: string): void {
   const size = Number(readNumberOrText(database, "PRAGMA page_count")) * Number(readNumberOrText(database, "PRAGMA page_size"));
   if (statSync(file).size < size) throw damagedFile(path, "its end is missing");
@@ -126,7 +130,7 @@ function checkWhole(database: DatabaseSync, file: string, path: string): void {
 }
 
 function checkTables(database: DatabaseSync, path: string): void {
-  if (isEmpty(database)) throw emptyDatabase(path, "it holds nothing");
+  if (isEmpty(database)) throw emptyDatabase(path, "it contains no data");
   if (readNumberOrText(database, "PRAGMA application_id") !== APPLICATION_ID) throw foreignFile(path);
   const found = Number(readNumberOrText(database, "SELECT value FROM meta WHERE name = 'schema'"));
   if (found > SCHEMA) throw newerFile(path, { found, known: SCHEMA });

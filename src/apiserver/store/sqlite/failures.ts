@@ -12,7 +12,7 @@ const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
 
-/** Why a file cannot be used, and what helps. */
+/** The reason why a file cannot be used, and a remedy. */
 interface Fault {
   readonly reason: string;
   readonly hint: string;
@@ -68,19 +68,19 @@ export function isEmptyFile(error: unknown): boolean {
   return isEngineError(error) && error.details["hint"] === EMPTY_HINT;
 }
 
-/** Reports whether an error says that another process has the file open. */
+/** Reports whether the cause of an error is that another process has the file open. */
 export function isLockedFile(error: unknown): boolean {
   return isEngineError(error) && error.details["reason"] === LOCKED.reason;
 }
 
 const EMPTY_HINT = "Put the file back, together with its -wal file if it had one, or restore a backup";
 
-/** The error for a file with content that this program never writes; `what` describes the place. */
+/** The error for a file with content that this program never writes; `what` describes the damage. */
 export function damagedFile(path: string, what: string): EngineError {
   return fileError(path, { ...DAMAGED, reason: `${DAMAGED.reason} (${what})` });
 }
 
-/** The error for a file that contains an object which the given key cannot decrypt. */
+/** The error for a file with an object that cannot be decrypted. */
 export function sealedFile(path: string, key: string, cause: unknown): EngineError {
   const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with a different key, or has been changed since`;
   const known = isEngineError(cause) ? cause.details["hint"] : undefined;
@@ -93,7 +93,7 @@ export function newerFile(path: string, { found, known }: { readonly found: numb
   return fileError(path, { reason, hint: "Run the version that wrote the file, or a later one" });
 }
 
-/** Converts anything thrown while opening a file into an error. */
+/** Converts any error that occurs while a file is opened. */
 export function openFailure(path: string, error: unknown): EngineError {
   if (isEngineError(error)) return error;
   const fault = SQLITE_FAULTS.get(resultCode(error)) ?? FILE_FAULTS.get((error as { code?: unknown }).code);
@@ -112,7 +112,7 @@ export function lostFile(path: string, { file, what }: { readonly file: string; 
   });
 }
 
-/** Converts anything thrown by a write into an error. The write stores nothing. Clients see the message without the path. */
+/** Converts any error of a write, which then stores nothing. Clients see the message without the path. */
 export function writeFailure(path: string, error: unknown): EngineError {
   if (isEngineError(error)) return error;
   const full = resultCode(error) === FULL;
@@ -125,7 +125,7 @@ export function writeFailure(path: string, error: unknown): EngineError {
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint, reason, status } });
 }
 
-/** Reports whether the cause is the file itself, so that later writes will fail too. */
+/** Reports whether the file itself is the cause of an error, so that later writes will fail too. */
 export function isLasting(error: unknown): boolean {
   return LASTING.has(resultCode(error));
 }

@@ -3,7 +3,8 @@
  *
  * The lock excludes only other programs that use SQLite: files can still be removed, moved, replaced, truncated or overwritten while they
  * are open. SQLite does not notice this, and continues to write into files that no later start will find. This process changes its files
- * only within its own calls into SQLite, so another process has caused any difference between the end of one such call and the start of the next.
+ * only within its own calls into SQLite, so another process has caused any difference between the end of one such call and the start of the
+ * next.
  *
  * @module
  */
@@ -13,9 +14,9 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EngineError } from "../../../base/errors.ts";
 import { lostFile } from "./failures.ts";
 
-/** State of a path. */
+/** The state of the file at a path. */
 interface Look {
-  /** Device and inode: which file it is. */
+  /** Device and inode, which identify the file. */
   readonly dev: bigint;
   readonly ino: bigint;
   /** Size and time of the last change. */
@@ -37,37 +38,41 @@ export class HeldFiles {
     this.#known = this.#paths.map(look);
   }
 
-  /** Whether they are: looks, like {@link HeldFiles.demand}. */
+  /** True if the files are those that were opened. Checks them, like {@link HeldFiles.demand}. */
   get held(): boolean {
     this.#compare(isSameState);
     return this.#lost === undefined;
   }
 
-  /** To be called before SQLite is. @throws STORE_FAILED when a file was removed, moved, replaced or changed since {@link HeldFiles.note}. */
+  /**
+   * Must be called before SQLite.
+   *
+   * @throws STORE_FAILED when a file was removed, moved, replaced or changed since {@link HeldFiles.note}.
+   */
   demand(): void {
     this.#compare(isSameState);
     if (this.#lost !== undefined) throw this.#lost;
   }
 
   /**
-   * To be called after SQLite has written, and before the write is acknowledged. The files may have changed.
+   * Records the state of the files. Must be called after SQLite has written, and before the write is acknowledged.
    *
-   * @throws STORE_FAILED when one was removed, moved or replaced.
+   * @throws STORE_FAILED when a file was removed, moved or replaced.
    */
   note(): void {
     this.#known = this.#compare(() => true);
     if (this.#lost !== undefined) throw this.#lost;
   }
 
-  /** Closes the database. Files that are not those that were opened are left as they are. */
+  /** Closes the database. Files that are no longer those that were opened are left unchanged. */
   close(database: DatabaseSync): void {
     const [present, log] = this.#compare(isSameState);
     const [known] = this.#known;
-    // Without its name the log is still open: closing brings everything that is in it into the database.
+    // A removed log is still open, and closing merges all of it into the database.
     const isWhole = isSameFile(present, known) && isSameState(present, known) && log === undefined;
     if (this.#lost === undefined || isWhole) database.close();
     else if (isSameFile(present, known)) closeWithoutLog(this.#path, database);
-    // SQLite sees by itself that another file is at the path, or none.
+    // SQLite itself detects that the path leads to another file, or to none.
     else database.close();
   }
 
@@ -97,8 +102,8 @@ function isSameState(now: Look | undefined, known: Look | undefined): boolean {
 }
 
 /**
- * Closes a database whose content is refused, and leaves its files unchanged. Normally, SQLite merges the log into a database that it closes,
- * and removes the log. It does not do so if the database was renamed while it was open.
+ * Closes a database whose content is refused, and leaves its files unchanged. Normally, SQLite merges the log into a database that it
+ * closes, and removes the log. It does not do so if the database was renamed while it was open.
  *
  * The caller must hold the lock, so that no other process uses the name. If this process is killed before it renames the file back, the
  * database is at `PATH.closing`.

@@ -12,84 +12,84 @@ import { isLasting, openFailure, writeFailure } from "./failures.ts";
 import { closeAsFound, HeldFiles } from "./held-files.ts";
 import { SqliteResealer } from "./reseal.ts";
 
-/** One write that may or may not happen. */
+/** A conditional write. */
 export interface JournalEntry {
   readonly type: StoreEvent["type"];
   readonly key: string;
   /** The object as JSON text; absent for a deletion. */
   readonly body?: string;
-  /** The revision that an update or deletion counts on; absent for a creation. */
+  /** The revision that the object must have; absent for a creation. */
   readonly expected?: number;
 }
 
-/** A second record of the progress of a store. It detects that the file was replaced by an older one. */
+/** A separate record of the progress of a store, which detects that the file was replaced by an older one. */
 export interface Progress {
   /**
-   * Called with the revision of an opened file, before anything is written. Returns the revision to continue from: the same, or a higher one, and
-   * then its history is dropped. If it throws, the file is refused and left as it is.
+   * Called with the revision of an opened file, before anything is written. Returns the revision to continue from: the same one, or a
+   * higher one, for which the history is dropped. If it throws, the file is refused and left unchanged.
    */
   opened(revision: number): number;
-  /** Told where the file counts on from, and the revision of each write that is on the disk, before the writer is. */
+  /** Called with the revision to continue from, and then with each revision on the disk before its write is acknowledged. */
   stored(revision: number): void;
 }
 
-/** The durable side of a store. */
+/** The durable part of a store. */
 export interface Journal {
-  /** False once a file of the database is no longer the one that was opened: only a restart of the process helps. */
+  /** False if a file of the database is no longer the one that was opened. Only a restart of the process helps then. */
   readonly holds: boolean;
   /**
-   * Everything that is stored.
+   * Reads everything that is stored.
    *
-   * @throws CONFIG_FILE when a row is not as it was written, STORE_FAILED when there is more than memory for.
+   * @throws CONFIG_FILE when a row is damaged; STORE_FAILED when the objects do not fit into memory.
    */
   read(): StoreContents;
   /**
-   * Carries out writes in their order, each on top of those before it, in one transaction. Answers the revision of each, or
-   * undefined where a condition did not hold. On return everything is on the disk. History up to the state `oldest` is forgotten.
+   * Performs writes in order, in one transaction. Returns the revision of each write, or undefined for a write whose condition did not
+   * hold. When it returns, all of them are on the disk. History up to the state `oldest` is dropped.
    *
-   * @throws STORE_FAILED when it cannot be stored; nothing of it is then. The next write is tried again, once the file is seen to be
-   *   where this process is; after one that shows that the file is damaged no other is taken.
+   * @throws STORE_FAILED when the writes cannot be stored; then none of them is. Later writes are attempted if the file still has the
+   *   revision that this process knows. After an error that shows a damaged file, all later writes fail.
    */
   commit(writes: readonly JournalEntry[], oldest?: number): readonly (number | undefined)[];
   /**
-   * Writes to the disk and changes nothing: after a failure as much as failed then.
+   * Writes to the disk without changing the contents; after a failure, as many bytes as the failed write.
    *
-   * @throws STORE_FAILED as {@link Journal.commit}.
+   * @throws STORE_FAILED like {@link Journal.commit}.
    */
   probe(): void;
-  /** Forgets the history. @throws STORE_FAILED as {@link Journal.commit}. */
+  /** Drops the history. @throws STORE_FAILED like {@link Journal.commit}. */
   compact(): void;
-  /** See `Resealable.sealedBy`; nothing is counted where keys are never replaced. */
+  /** See `Resealable.sealedBy`. Empty if the cipher has no replaceable keys. */
   sealedBy(): ReadonlyMap<string, number>;
-  /** See `Resealable.reseal`. @throws STORE_FAILED as {@link Journal.commit}; CONFIG_FILE when a value does not open. */
+  /** See `Resealable.reseal`. @throws STORE_FAILED like {@link Journal.commit}; CONFIG_FILE when a value cannot be decrypted. */
   reseal(most: number): ResealStep;
-  /** Gives the file back. */
+  /** Closes the file and releases its lock. */
   close(): void;
-  /** Closes the file unchanged, log included, for callers that refuse its contents. */
+  /** Closes the file without changing it or its log, for callers that refuse its contents. */
   abandon(): void;
 }
 
-/** Which file, and how much of the past is kept in it. */
+/** The file of a journal, and how it is used. */
 export interface JournalOptions extends OpenDatabaseOptions {
   readonly path: string;
-  /** Events kept. */
+  /** Number of events to keep. */
   readonly history: number;
-  /** How much of all is read. */
+  /** Limits on the memory for the contents. */
   readonly memory?: StoreMemory | undefined;
-  /** Every object goes through it on its way to the file and back; keys do not. Default: objects are written as they are. */
+  /** Encrypts every object in the file; keys are not encrypted. Default: no encryption. */
   readonly cipher?: Cipher | undefined;
-  /** Default: there is no second place. */
+  /** Default: progress is not recorded elsewhere. */
   readonly progress?: Progress | undefined;
 }
 
-/** Bytes of a sealed character on disk, estimated generously. */
+/** Upper estimate of the bytes on disk for one character of an object, after encryption. */
 const SEALED_BYTES = 2;
 const FILLER = "CREATE TABLE IF NOT EXISTS probe(filler BLOB)";
 
 /**
  * Opens the journal in a file.
  *
- * @throws CONFIG_FILE as {@link openDatabase} does.
+ * @throws CONFIG_FILE like {@link openDatabase}; any error of `progress.opened`.
  */
 export function openJournal(options: JournalOptions): Journal {
   const { path, progress, readOnly = false } = options;
@@ -122,10 +122,10 @@ class SqliteJournal implements Journal {
   readonly #options: JournalOptions;
   readonly #statements: Statements;
   readonly #resealer: SqliteResealer | undefined;
-  /** Undefined where nothing is written. */
+  /** Undefined if the journal is read-only. */
   readonly #files: HeldFiles | undefined;
   #revision: number;
-  /** The last write that failed, and how many characters it had, until as many were written since. */
+  /** The last failure, and the characters of the failed writes. Reset by a transaction with at least as many characters. */
   #failed: { readonly failure: EngineError; readonly characters: number; readonly lasting: boolean } | undefined;
 
   constructor(database: DatabaseSync, options: JournalOptions) {
@@ -165,7 +165,7 @@ class SqliteJournal implements Journal {
   probe(): void {
     const last = this.#revision;
     const bytes = (this.#failed?.characters ?? 0) * SEALED_BYTES;
-    // A failed write takes its room in the file, and gives it back.
+    // Allocates as much space in the file as the failed write needs, and then frees it.
     if (bytes > 0)
       this.#transact(bytes / SEALED_BYTES, () => this.#changeNothing(`${FILLER}; INSERT INTO probe VALUES (zeroblob(${bytes}))`));
     this.#transact(0, () => {
@@ -251,7 +251,7 @@ class SqliteJournal implements Journal {
       this.#database.exec("BEGIN");
       const { result, last } = action();
       this.#database.exec("COMMIT");
-      // Nothing is acknowledged that went into a file without a name.
+      // A write into a file that was removed or replaced must not be acknowledged.
       this.#files?.note();
       this.#revision = last;
       this.#options.progress?.stored(last);
@@ -262,7 +262,7 @@ class SqliteJournal implements Journal {
     }
   }
 
-  /** After a failure the file must be where this process is, or the next write would have the wrong revision. */
+  /** After a failure, checks that the file has the revision that this process knows, or the next write would have the wrong revision. */
   #demandUsable(): void {
     this.#files?.demand();
     if (this.#failed === undefined) return;
@@ -284,11 +284,11 @@ class SqliteJournal implements Journal {
     const failure = writeFailure(this.#options.path, error);
     this.#failed = { failure, characters: Math.max(characters, this.#failed?.characters ?? 0), lasting: isLasting(error) };
     try {
-      // SQLite ends some transactions that fail by itself.
+      // SQLite itself ends some failed transactions.
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       this.#files?.note();
     } catch {
-      // The first failure says more than the one that it led to, and the next write begins with it.
+      // The first failure is more informative than this one. The next write tries to roll back again.
     }
     return failure;
   }

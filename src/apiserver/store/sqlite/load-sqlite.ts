@@ -4,8 +4,8 @@ import { EngineError } from "../../../base/errors.ts";
 /**
  * Loads the built-in `node:sqlite` when a store needs it. Programs that keep objects in memory never load it.
  *
- * Some release lines of Node warn that the module is experimental. Only this warning is suppressed, and only while the module loads, because users
- * cannot do anything about it.
+ * Some release lines of Node warn that the module is experimental. Only this warning is suppressed, and only while the module loads,
+ * because users cannot do anything about it.
  *
  * @throws CONFIG_FILE when this Node was built without SQLite.
  */
@@ -15,7 +15,7 @@ export function loadSqlite(): typeof sqlite {
     if (!isSqliteWarning(warning)) emitWarning.apply(process, warning);
   }) as typeof emitWarning;
   try {
-    // Undefined, whatever its type says, where Node was built without it.
+    // Contrary to its type, the result is undefined if Node was built without the module.
     const loaded: typeof sqlite | undefined = process.getBuiltinModule("node:sqlite");
     if (loaded !== undefined) return loaded;
   } finally {

@@ -1,5 +1,5 @@
 /**
- * Re-encrypts the contents of a file in place: an object keeps its revision, since only its encryption changes.
+ * Re-encrypts the contents of a file in place. An object keeps its revision, since only its encryption changes.
  *
  * Objects come first, then the history from its oldest event on. Concurrent writes are encrypted with the first key, and so are the states
  * of processed objects that move into the history, so nothing encrypted with an older key can appear in the finished part. One pass is
@@ -15,7 +15,7 @@ import { sha256Hex } from "../../../base/digest.ts";
 import type { Cipher, SealingKeys } from "../cipher.ts";
 import { sealedFile } from "./failures.ts";
 
-/** A row whose text is to be replaced. */
+/** A row whose text may be replaced. */
 interface Row {
   readonly key: string;
   readonly revision: number;
@@ -30,15 +30,15 @@ export interface ResealedValue {
   readonly body: string;
 }
 
-/** Dependencies of resealing a file. */
+/** Dependencies of a resealer. */
 export interface SqliteResealerOptions {
   readonly path: string;
   readonly cipher: Cipher & { readonly keys: SealingKeys };
-  /** Values are only counted. Default false. */
+  /** Only count values. Default false. */
   readonly readOnly?: boolean | undefined;
 }
 
-/** Characters after which a step reads no further row, since it blocks the process. */
+/** Number of characters after which a step reads no further row, since a step blocks the process. */
 const CHARACTERS_PER_STEP = 1024 * 1024;
 
 /** Re-encrypts all values of a file once, step by step. */
@@ -58,17 +58,17 @@ export class SqliteResealer {
     if (options.readOnly !== true) this.#statements.forgetSweep.run(this.#sweepMark);
   }
 
-  /** Nothing in the file, free space included, was written with another key. */
+  /** True if the file, including its free space, contains no data of another key. */
   get swept(): boolean {
     return this.#statements.readSweep.get()?.["value"] === this.#sweepMark;
   }
 
-  /** Every value has been examined. */
+  /** True once every value has been examined. */
   get through(): boolean {
     return this.#table === "none";
   }
 
-  /** Values by the key that seals them. */
+  /** Returns the number of values that each key encrypts. */
   count(): ReadonlyMap<string, number> {
     const { keys } = this.#options.cipher;
     const counts = new Map(keys.all.map((id) => [id, 0]));
@@ -80,7 +80,7 @@ export class SqliteResealer {
     return counts;
   }
 
-  /** The next values to write, after examining at most this many. @throws CONFIG_FILE if one does not open. */
+  /** Examines at most `most` values and returns those to write. @throws CONFIG_FILE if a value cannot be decrypted. */
   next(most: number): readonly ResealedValue[] {
     const found: ResealedValue[] = [];
     const { keys } = this.#options.cipher;
@@ -92,16 +92,16 @@ export class SqliteResealer {
     return found;
   }
 
-  /** Rewrites the file without its free space. It must not be within a transaction. */
+  /** Rewrites the file without its free space. Must not be called in a transaction. */
   sweep(): void {
-    // Moved pages do not go through other files.
+    // VACUUM must not write pages to temporary files.
     this.#database.exec("PRAGMA temp_store = MEMORY; VACUUM");
     this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
     this.#statements.noteSweep.run(this.#sweepMark);
   }
 
   get #sweepMark(): number {
-    // 48 bits of it: the table holds numbers.
+    // The table contains numbers, so the mark is the first 48 bits of a digest.
     return Number.parseInt(sha256Hex(this.#options.cipher.keys.first).slice(0, 12), 16);
   }
 

@@ -11,13 +11,13 @@ import { openJournal } from "./journal.ts";
 import type { Journal, Progress, JournalEntry } from "./journal.ts";
 import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 
-/** How writes are grouped. */
+/** Limits of a journaled store. */
 export interface JournaledStoreOptions {
-  /** Events kept for watches and pages of older states. Default 10,000. */
+  /** Number of events kept for watches and pages of older states. Default 10,000. */
   readonly history?: number;
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
-  /** Writes that may share one transaction, and with it one wait for the disk. Default 256. */
+  /** Maximum number of writes that share one transaction, and thus one wait for the disk. Default 256. */
   readonly writesPerCommit?: number;
 }
 
@@ -25,7 +25,7 @@ export interface JournaledStoreOptions {
 export interface SqliteStoreOptions extends JournaledStoreOptions {
   /** The database file, which is created if it does not exist. Its folder must exist. */
   readonly path: string;
-  /** Encrypts every object on its way to the file and decrypts it on the way back; keys are not encrypted. Default: no encryption. */
+  /** Encrypts the objects in the file; keys are not encrypted. Default: no encryption. */
   readonly cipher?: Cipher;
   /** The revision of a new file; its first write takes the next one. Default 1. */
   readonly firstRevision?: number;
@@ -41,19 +41,20 @@ export interface SqliteStoreOptions extends JournaledStoreOptions {
 }
 
 const WRITES_PER_COMMIT = 256;
-/** Characters after which a transaction takes no further write, since it blocks the process. */
+/** Number of characters after which a transaction takes no further write, since a transaction blocks the process. */
 const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
 
 /**
- * Opens a store that keeps its objects in a SQLite file. Acknowledged writes survive a crash of the process or the machine. After a restart,
- * history and revisions continue. Only one process at a time can open the file.
+ * Opens a store that keeps its objects in a SQLite file. Acknowledged writes survive a crash of the process or the machine. After a
+ * restart, history and revisions continue. Only one process at a time can open the file.
  *
  * All objects are also in memory. Reads and watches are served from memory, so they cost as much as in a memory store. Writes that begin in
  * one turn of the event loop share a transaction.
  *
  * @throws CONFIG_FILE when the file is in use, damaged, not a database of this program, or that of a newer version; STORE_FAILED when it
- *   contains more than `memory` allows. A write throws STORE_FAILED, and stores nothing, when the disk is full or fails, or when a file of the
- *   database was removed, moved, replaced or changed while it was open. After such a change, every write fails, and `recovers` is false.
+ *   contains more than `memory` allows. A write throws STORE_FAILED, and stores nothing, when the disk is full or fails, or when a file of
+ *   the database was removed, moved, replaced or changed while it was open. After such a change, every write fails, and `recovers` is
+ *   false.
  *
  * @example
  * const store = openSqliteStore({ path: "cluster.db" });
@@ -84,14 +85,14 @@ export function createJournaledStore(journal: Journal, options: JournaledStoreOp
   return new JournaledStore(journal, options);
 }
 
-/** Texts that SQLite returns unchanged: without unpaired surrogates and zeros. */
+/** Texts that SQLite returns unchanged: those without unpaired surrogates and NUL characters. */
 const STORABLE = /^[^\0\p{Surrogate}]*$/u;
 
 /** A write that waits for its turn. */
 interface Pending {
   readonly write: JournalEntry;
   readonly terms: WriteTerms | undefined;
-  /** The same write in memory, once it is on the disk. */
+  /** Applies the write to memory, once it is on the disk. */
   readonly apply: () => Promise<StoredObject | undefined>;
   readonly resolve: (stored: StoredObject | undefined | Promise<StoredObject | undefined>) => void;
   readonly reject: (error: unknown) => void;
@@ -99,7 +100,7 @@ interface Pending {
 
 class JournaledStore implements Store, Resealable {
   readonly #journal: Journal;
-  /** Exactly the contents of the disk. */
+  /** The contents of the disk, in memory. */
   readonly #view: MemoryStore;
   readonly #memory: StoreMemory;
   readonly #writesPerCommit: number;
@@ -111,7 +112,7 @@ class JournaledStore implements Store, Resealable {
     const { history = HISTORY_DEFAULT, memory: { historyBytes, ...memory } = {}, writesPerCommit = WRITES_PER_COMMIT } = options;
     this.#journal = journal;
     this.#memory = memory;
-    // The contents of the disk are already in memory.
+    // The view itself has no limit on objects, because it must accept every write that is on the disk.
     this.#view = createMemoryStore({ history, ...(historyBytes !== undefined && { memory: { historyBytes } }), contents: journal.read() });
     this.#writesPerCommit = writesPerCommit;
   }
@@ -203,7 +204,7 @@ class JournaledStore implements Store, Resealable {
     if (this.#closed) throw new EngineError("STORE_FAILED", "Cannot write: the store is closed");
   }
 
-  /** After the events of this turn, so that the writes of all requests that have arrived go together. */
+  /** Schedules a commit after the events of this turn, so that the writes of all requests that have arrived share a transaction. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -232,7 +233,7 @@ class JournaledStore implements Store, Resealable {
     }
   }
 
-  /** Takes the writes that may go together. One that follows a revoking write waits until the revocation is visible. */
+  /** Takes the next writes for one transaction. A write after a revoking write waits until the revocation is visible. */
   #takeBatch(): Pending[] {
     const batch: Pending[] = [];
     let count = 0;
@@ -265,7 +266,7 @@ class JournaledStore implements Store, Resealable {
   }
 }
 
-/** Keeps the caller's later changes to the object out of the write. */
+/** Returns a frozen object, so that later changes by the caller do not affect the write. */
 function keep(object: KubeObject): KubeObject {
   return deepFreeze({ ...object, metadata: { ...object.metadata } });
 }

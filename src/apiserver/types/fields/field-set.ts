@@ -1,9 +1,9 @@
 /**
  * Sets of fields, as managers own them. A set has exactly the form of FieldsV1, so that stored sets are used without conversion: a record
- * from steps to nested sets, in order of the steps. `{}` behind a step stands for the field itself; a field that is in the set together
+ * from steps to nested sets, in order of the steps. The value `{}` of a step means the field itself. A field that is in the set together
  * with fields below it has the member ".". As a whole set, `{}` is the empty set.
  *
- * Sets are never modified; results share what they can.
+ * Sets are never modified. Results share unchanged parts with their arguments.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { JSON_DEPTH_MAX } from "../objects/json-data.ts";
 import { canonicalStep } from "./step.ts";
 import type { FieldStep } from "./step.ts";
 
-/** Fields, or the nested set behind one step. */
+/** A set of fields, or the nested set below one step. */
 export interface FieldSet {
   readonly [step: FieldStep]: FieldSet;
 }
@@ -94,7 +94,7 @@ function uniteParts(left: FieldSet, right: FieldSet): FieldSet {
     if (step === SELF) continue;
     const mine = left[step];
     const united = mine === undefined ? right[step]! : uniteParts(mine, right[step]!);
-    // Most of the time a writer changes fields that it owns already, and nothing is copied.
+    // A writer usually changes only fields that it already owns; nothing is copied then.
     if (united !== mine) (result ??= new Map(members(left))).set(step, united);
   }
   if (result === undefined && self === includesSelf(left)) return left;
@@ -112,11 +112,11 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
   return subtractPart(left, right) ?? NO_FIELDS;
 }
 
-/** Undefined when nothing is left. */
+/** The rest of a part; undefined when nothing is left. */
 function subtractPart(left: FieldSet, right: FieldSet): FieldSet | undefined {
   const self = includesSelf(left) && !includesSelf(right);
   let result: Map<FieldStep, FieldSet> | undefined;
-  // Not by those of the right set, which may be large and is subtracted from that of each manager.
+  // Iterates over the left set, because the right set may be large and is subtracted from the set of each manager.
   for (const step in left) {
     const part = left[step]!;
     const other = right[step];
@@ -179,7 +179,7 @@ export function leavesOf(set: FieldSet): readonly (readonly FieldStep[])[] {
 }
 
 /**
- * Reads FieldsV1 from a client into the canonical form of the set; undefined if the value is invalid, for example if the same item appears
+ * Decodes FieldsV1 from a client into the canonical form. Returns undefined if the value is invalid, for example if the same item appears
  * in two spellings. Steps of unknown kinds are ignored, because later versions may add kinds.
  *
  * @example

@@ -1,13 +1,12 @@
 /**
- * One step of the path to a field, in the notation of FieldsV1, which is also the notation of managers in `managedFields`:
- * `f:name` a member of a map or object, `k:{"port":80}` the item of a list with these keys, `v:"x"` the item of a set with
- * this value, `i:0` the item of a list at this index.
+ * The steps of paths to fields, in the notation of FieldsV1 in `managedFields`: `f:name` is a member of a map or object, `k:{"port":80}`
+ * the item of a list with these keys, `v:"x"` the item of a set with this value, and `i:0` the item of a list at this index.
  *
  * @module
  */
 import { isRecord } from "../../../base/json.ts";
 
-/** A step in its one spelling: keys sorted by name, JSON without spaces. */
+/** A step in canonical spelling: keys sorted by name, JSON without spaces. */
 export type FieldStep = string;
 
 /** Value that can identify an item of a list. */
@@ -50,7 +49,7 @@ export function valueStep(value: Scalar): FieldStep {
 }
 
 /**
- * The canonical spelling of a step that a client wrote; undefined if it is invalid.
+ * Returns the canonical spelling of a step from a client; undefined if the step is invalid.
  *
  * @example
  * canonicalStep('k:{"protocol": "TCP", "port": 80}'); // 'k:{"port":80,"protocol":"TCP"}'
@@ -76,7 +75,7 @@ function parsed(json: string): unknown {
 }
 
 /**
- * A path in the form that messages show.
+ * Formats a path for messages.
  *
  * @example
  * formatPath(["f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}', "f:name"]); // '.spec.ports[port=80,protocol="TCP"].name'

@@ -1,5 +1,6 @@
 /**
- * The granularity of ownership: values that are owned as a whole, values whose members or items are owned separately, and the identity of an item.
+ * The granularity of ownership: values that are owned as a whole, values whose members or items are owned separately, and the identity of
+ * an item.
  * Source: the list and map types of Kubernetes' structural schemas.
  *
  * @module
@@ -12,7 +13,7 @@ import type { AnySchema, ListSchema, Opaque, Schema } from "../../../schema/sche
 import { isScalar, keyStep, valueStep } from "./step.ts";
 import type { Scalar, FieldStep } from "./step.ts";
 
-/** A value in parts, or one whose parts have no owners of their own. A missing or null map counts as an empty one. */
+/** The parts of a value that are owned separately; undefined if the value is owned as a whole. An absent or null map counts as empty. */
 export type Division =
   | { readonly by: "members"; readonly members: JsonObject }
   | { readonly by: "items"; readonly items: readonly unknown[]; readonly list: ListSchema }
@@ -66,7 +67,9 @@ export function memberShape(shape: Schema, name: string): Schema {
   return declaredField(shape, name) ?? anything;
 }
 
-/** A list if the table says how it is merged, whatever the value turns out to be: what is not a list is merged as what it is. */
+/**
+ * The shape of a member of an opaque value: a list if `lists` contains the member. A value that is not a list is merged by its own type.
+ */
 function opaqueMember({ lists, within }: Opaque, name: string): Schema {
   const inner: AnySchema = { ...anything, opaque: { lists, within: name } };
   const entry = [`${within}.${name}`, name].find((candidate) => Object.hasOwn(lists, candidate));

@@ -16,25 +16,25 @@ export interface DecodeOptions {
   /** Throws the error for a value that does not fit. */
   readonly refuse: (why: string) => never;
   /**
-   * What the same shape has read before, and what the value was made from: a part that both have is not read a second time. It must not have
-   * changed since. Default: nothing.
+   * An earlier result for the same shape from which the value was derived. Parts that the value shares with it are not decoded again, so it
+   * must not have been modified. Default: none.
    */
   readonly decoded?: JsonObject | undefined;
 }
 
-/** As the API server words it. */
+/** The message of the API server. */
 const QUANTITY_WRONG = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 const INT32_MAX = 2 ** 31 - 1;
-/** The largest integer of 64 bits, as JavaScript rounds it. */
+/** The largest integer of 64 bits, rounded to a number in JavaScript. */
 const INT64_ROUNDED = 2 ** 63;
 
 const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00Z");
 const AFTER_LAST_INSTANT = Date.parse("9999-12-31T23:59:59Z") + 1_000;
 
 /**
- * Reports whether an instant, in milliseconds since 1970, has a year of four digits in UTC. The texts of other instants cannot be read back.
- * A text with an offset may name a different year than UTC does.
+ * Reports whether an instant, in milliseconds since 1970, has a year of four digits in UTC. The texts of other instants cannot be parsed.
+ * In a text with an offset, the year may differ from that in UTC.
  *
  * @example
  * hasFourDigits(Date.parse("9999-12-31T23:59:59-01:00")); // false
@@ -43,12 +43,12 @@ export function hasFourDigits(instant: number): boolean {
   return instant >= FIRST_INSTANT && instant < AFTER_LAST_INSTANT;
 }
 
-/** The last time that was read, as it is stored: objects that are written one after the other have the same. */
+/** The stored form of the last decoded time. Objects that are written one after another often have the same time. */
 let lastTime = "";
 
 /**
- * Reads JSON data by a shape: fields in the shape's order, maps sorted, without nulls, and without empty values that Go would omit,
- * so that equal objects have equal JSON text.
+ * Decodes JSON data according to a shape: fields in the shape's order, maps sorted, without nulls, and without empty values that Go would
+ * omit, so that equal objects have equal JSON text.
  *
  * @example
  * decodeObject(objectOf({ ip: text }), { ip: "10.0.0.1", x: 1 }, { root: "Address", onUnknownField: () => {}, refuse: fail }); // { ip: "10.0.0.1" }
@@ -57,7 +57,7 @@ export function decodeObject(shape: ObjectSchema, value: unknown, options: Decod
   return new Decoder(options).object(shape, value, "", options.decoded);
 }
 
-/** What is asked of each field for each object: read from schemas, which have few properties in common, it would cost a quarter more. */
+/** The properties of a field that decoding needs. Reading them from the schemas would make decoding a quarter slower. */
 interface FieldRules {
   readonly name: string;
   readonly schema: Schema;
@@ -88,13 +88,13 @@ class Decoder {
       const field = fields.get(name);
       if (field === undefined || this.#isHidden(field)) this.#options.onUnknownField(join(path, name));
     }
-    // The names are those of the shape, of which none is special to JavaScript.
+    // The names come from the shape, and none of them is special in JavaScript.
     const members: Record<string, unknown> = {};
     for (const field of fields.values()) {
       if (this.#isHidden(field)) continue;
       const { name } = field;
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
-      // Types may have many fields of which an object has few: a path is made only for fields that are read.
+      // A type may have many fields, of which an object has few, so a path is created only for decoded fields.
       if ((given === undefined || given === null) && !field.isAlwaysShown) continue;
       const before = typeof given === "object" && given !== null ? decoded?.[name] : undefined;
       const read = given === before && before !== undefined ? before : this.#field(field, given, join(path, name), before);
@@ -107,7 +107,7 @@ class Decoder {
     return isInternal && this.#options.internal !== true;
   }
 
-  /** A field that was given, or that always shows. */
+  /** Decodes a field that is given or always shown. */
   #field({ schema, omitsEmpty }: FieldRules, value: unknown, path: string, before: unknown): unknown {
     if (value === undefined || value === null) return this.#zero(schema, path);
     const isPart = schema.type === "object" && isRecord(before);
@@ -115,7 +115,7 @@ class Decoder {
     return omitsEmpty && isEmpty(decoded) ? undefined : decoded;
   }
 
-  /** The value shown for an absent one where it must appear. */
+  /** The zero value of a type, for a value that is absent but must appear. */
   #zero(shape: Schema, path: string): unknown {
     switch (shape.type) {
       case "string":
@@ -172,7 +172,7 @@ class Decoder {
     return this.#time(value, encodes);
   }
 
-  /** Where a quantity belongs, a text and a bare number are the same to Kubernetes, and so is everything else: text that is read. */
+  /** Like Kubernetes, parses a quantity from a string, or from the JSON text of any other value. */
   #quantity(value: unknown): string {
     const canonical = canonicalQuantity(typeof value === "string" ? value : JSON.stringify(value));
     return canonical ?? this.#options.refuse(QUANTITY_WRONG);
@@ -233,7 +233,7 @@ class Decoder {
     );
   }
 
-  /** Like any data, but a member that is null was left out: so it is in all that Kubernetes has a type for. */
+  /** Like `#any`, but drops null members, as in all data for which Kubernetes has a type. */
   #opaque(value: unknown, path: string, depth: number): unknown {
     if (depth === 0) return this.#options.refuse(`exceeded max depth below ${JSON.stringify(path)}`);
     if (Array.isArray(value)) return value.map((item) => this.#opaque(item, path, depth - 1));
@@ -242,7 +242,10 @@ class Decoder {
     return Object.fromEntries(names.sort().map((name) => [name, this.#opaque(value[name], path, depth - 1)]));
   }
 
-  /** Refuses numbers such as `1e999`, which JavaScript reads as infinity. JSON cannot represent infinity, so a different value would be stored. */
+  /**
+   * Refuses numbers such as `1e999`, which JavaScript reads as infinity. JSON cannot represent infinity, so a different value would be
+   * stored.
+   */
   #leaf(value: unknown, path: string): unknown {
     if (typeof value !== "number" || Number.isFinite(value)) return value;
     return this.#options.refuse(this.#unmarshal("number", path, "float64"));

@@ -34,14 +34,14 @@ export function generatedName(base: string, fraction: () => number): string {
  */
 export function timestamp(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1_000);
-  // One write reads the time several times, and others follow within the second.
+  // One write formats the time several times, and other writes follow within the same second.
   if (second !== told.second) told = { second, text: `${new Date(milliseconds).toISOString().slice(0, 19)}Z` };
   return told.text;
 }
 
 let told = { second: NaN, text: "" };
 
-/** Other values for fields of metadata; undefined removes. `selfLink`, which old clients still send, can only be removed. */
+/** New values for fields of metadata; undefined removes a field. `selfLink`, which old clients still send, can only be removed. */
 type MetadataChanges = { readonly [field in keyof ObjectMeta]?: ObjectMeta[field] | undefined } & { readonly selfLink?: undefined };
 
 /** The object with new metadata; undefined members are left out. */
@@ -88,7 +88,7 @@ export interface MetadataRules {
 }
 
 /**
- * Validates the metadata of an object, old or new.
+ * Validates the metadata of an object that is created or updated.
  * Source of the rules: `ValidateObjectMeta` of the API machinery.
  */
 export function validateMetadata(metadata: ObjectMeta, { namespaced, nameRule }: MetadataRules): FieldError[] {
@@ -125,7 +125,7 @@ export function validateMetadataUpdate(metadata: ObjectMeta, old: ObjectMeta): F
   return [...errors, forbidden("metadata.finalizers", detail)];
 }
 
-/** A prefix is as valid as the name that it begins, so a dash at its end is no fault. */
+/** The rule for prefixes of generated names: like that for names, but a dash at the end is valid. */
 function generateNameRule(nameRule: TextRule): TextRule {
   return (text) => nameRule(text.replace(/-$/, "a"));
 }
@@ -183,7 +183,7 @@ function finalizerErrors(finalizers: readonly string[]): FieldError[] {
   return [...errors, invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set")];
 }
 
-/** Parses a resourceVersion; undefined when the text is not a revision. An absent version, "" and "0" all give 0. */
+/** Parses a resourceVersion. Returns 0 for undefined, "" and "0", and undefined when the text is not a revision. */
 export function parseRevision(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return 0;
   return /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : undefined;

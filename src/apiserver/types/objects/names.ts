@@ -1,11 +1,11 @@
 /**
- * Kubernetes' rules for names, with its own messages.
+ * The rules of Kubernetes for names, with the messages of Kubernetes.
  *
  * @module
  */
 import { utf8Size } from "../../../base/digest.ts";
 
-/** Validates a text: one message for each error; empty if it is valid. */
+/** Validates a text. Returns one message for each error; none if the text is valid. */
 export type TextRule = (text: string) => readonly string[];
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
@@ -29,32 +29,32 @@ function rule({ pattern, max, detail }: { pattern: string; max: number; detail: 
     // The length is checked first, so that the pattern never runs over long hostile text.
     ...(text.length <= max && exact.test(text) ? [] : [detail]),
   ];
-  // What the pattern matches has one byte for each character.
+  // A text that matches the pattern has one byte for each character.
   return (text) => (text.length <= max && exact.test(text) ? NO_FAULTS : faultsOf(text));
 }
 
-/** Namespaces and port names of Endpoints. */
+/** The rule for names of namespaces, and for port names of Endpoints. */
 export const dnsLabel = rule({
   pattern: LABEL,
   max: LABEL_MAX,
   detail: `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${LABEL}')`,
 });
 
-/** Most object names. */
+/** The rule for most object names. */
 export const dnsSubdomain = rule({
   pattern: SUBDOMAIN,
   max: SUBDOMAIN_MAX,
   detail: `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SUBDOMAIN}')`,
 });
 
-/** Names of Services. */
+/** The rule for names of Services. */
 export const dns1035Label = rule({
   pattern: LABEL_1035,
   max: LABEL_MAX,
   detail: `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${LABEL_1035}')`,
 });
 
-/** Values of labels. */
+/** The rule for values of labels. */
 export const labelValue = rule({
   pattern: LABEL_VALUE,
   max: LABEL_MAX,
@@ -73,7 +73,7 @@ const dataKeyText = rule({
   detail: `a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '${DATA_KEY}')`,
 });
 
-/** Keys of labels, annotations (after lower-casing) and finalizers: an optional DNS prefix, a slash, a name. */
+/** The rule for finalizers and keys of labels and (lowercased) annotations: an optional DNS prefix with a slash, and a name. */
 export const qualifiedName: TextRule = (text) => {
   if (!text.includes("/") && text !== "" && namePart(text).length === 0) return NO_FAULTS;
   const parts = text.split("/");
@@ -89,14 +89,14 @@ export const qualifiedName: TextRule = (text) => {
   return [...prefixErrors.map((error) => `prefix part ${error}`), ...nameErrors.map((error) => `name part ${error}`)];
 };
 
-/** Keys of a Secret's or ConfigMap's data. */
+/** The rule for keys in the data of Secrets and ConfigMaps. */
 export const dataKey: TextRule = (text) => [
   ...dataKeyText(text),
   ...(text === "." ? ["must not be '.'"] : []),
   ...(text === ".." ? ["must not be '..'"] : text.startsWith("..") ? ["must not start with '..'"] : []),
 ];
 
-/** Text that can be one segment of a URL path. Some kinds have no stricter rule for names. */
+/** The rule for text that is one segment of a URL path. Some kinds have no stricter rule for names. */
 export const pathSegment: TextRule = (text) => [
   ...(text === "." || text === ".." ? [`may not be '${text}'`] : []),
   ...["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`),

@@ -1,5 +1,5 @@
 /**
- * Amounts such as "500m" or "1Gi". One amount has many spellings; the API server stores one of them, so that equal amounts
+ * Quantities such as "500m" or "1Gi". One amount has many spellings. The API server stores only the canonical one, so that equal amounts
  * have equal texts. Source: `Quantity` of the API machinery.
  *
  * @module
@@ -14,14 +14,14 @@ interface Amount {
 const SPELLING = /^([+-]?)(\d{0,40})(?:\.(\d{0,40}))?(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?\d{1,3})?$/;
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
-/** Amounts are kept to the nano: finer ones are rounded up. */
+/** Exponent of the finest unit, a nano. Finer amounts are rounded up. */
 const FINEST = -9;
-/** Largest amount; larger ones count as this. */
+/** Largest amount. Larger amounts are reduced to it. */
 const AMOUNT_MAX = 2n ** 63n - 1n;
 const KIBI = 1024n;
 
 /**
- * The canonical spelling of a quantity, which is stored; undefined when the text is not a quantity.
+ * Returns the canonical spelling of a quantity; undefined when the text is not a quantity.
  *
  * @example
  * canonicalQuantity("0.5"); // "500m"
@@ -38,7 +38,7 @@ export function canonicalQuantity(text: string): string | undefined {
   return `${minus}${suffix.endsWith("i") ? inBinary(amount) : inDecimal(amount, suffix)}`;
 }
 
-/** Compares two canonical quantities. The result is negative when the first is less. */
+/** Compares two canonical quantities. The result is negative when the first is smaller. */
 export function compareQuantities(left: string, right: string): number {
   const difference = nanosOf(left) - nanosOf(right);
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
@@ -51,7 +51,7 @@ function nanosOf(text: string): bigint {
   return sign === "-" ? -nanos : nanos;
 }
 
-/** The amount with its suffix worked in, no finer than nano and no more than the largest. */
+/** The amount with the suffix applied, within the limits of precision and size. */
 function amountOf({ digits, exponent }: Amount, suffix: string): Amount {
   const factor = suffix.endsWith("i") ? KIBI ** BigInt(BINARY.indexOf(suffix)) : 1n;
   const power = suffix.endsWith("i") ? 0 : (DECIMAL[suffix] ?? Number(suffix.slice(1)));
@@ -71,7 +71,7 @@ function divideUp(value: bigint, by: bigint): bigint {
   return (value + by - 1n) / by;
 }
 
-/** The largest binary suffix that leaves a whole number; amounts below 1024 and broken ones are written in decimal. */
+/** Formats an amount with the largest binary suffix that leaves a whole number. Fractions and amounts below 1024 are written in decimal. */
 function inBinary(amount: Amount): string {
   const whole = wholeOf(amount);
   if (whole === undefined || whole < KIBI) return inDecimal(amount, "");
@@ -87,7 +87,7 @@ function wholeOf({ digits, exponent }: Amount): bigint | undefined {
   return digits % unit === 0n ? digits / unit : undefined;
 }
 
-/** The largest power of a thousand that leaves a whole number, as a suffix or, if it was written so, as an exponent. */
+/** Formats an amount with the largest power of 1000 that leaves a whole number, as an exponent if `suffix` is one, or else as a suffix. */
 function inDecimal({ digits, exponent }: Amount, suffix: string): string {
   let value = digits;
   let power = exponent;

@@ -1,9 +1,9 @@
 import { isRecord } from "../../../base/json.ts";
 import { badRequest } from "../../types/status.ts";
 
-/** Where the next page of a list begins. */
+/** The position of the next page of a list. */
 export interface Continue {
-  /** The state that is read; undefined for the present one, whatever the pages before showed. */
+  /** The state to read; undefined for the current state, regardless of the previous pages. */
   readonly revision: number | undefined;
   /** The first key, without the prefix of the collection. */
   readonly start: string;

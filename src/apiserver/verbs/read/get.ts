@@ -11,7 +11,7 @@ import type { Store } from "../../store/store.ts";
 export const LIST_OPTIONS = { apiVersion: "meta.k8s.io/v1", kind: "ListOptions" };
 
 /**
- * Parses the resourceVersion of a request: 0 when the request names none, or accepts any.
+ * Parses the resourceVersion of a request. Returns 0 when the request has none, or accepts any.
  *
  * @throws API_INVALID when the text is not a revision.
  */
@@ -22,7 +22,7 @@ export function requestedRevision(resourceVersion: string | undefined): number {
 }
 
 /**
- * Checks that the store has reached `resourceVersion`, and returns it as a revision: 0 when the request names none, or accepts any.
+ * Checks that the store has reached `resourceVersion`, and returns it as a revision. Returns 0 when the request has none, or accepts any.
  *
  * @throws API_UNAVAILABLE when the store has not reached it; API_INVALID when the text is not a revision.
  */
@@ -33,17 +33,17 @@ export async function demandReached(store: Store, resourceVersion: string | unde
   return requested;
 }
 
-/** How an object is read. */
+/** Options for reading an object. */
 export interface GetOptions extends Pick<WriteOptions, "judge"> {
-  /** The state must be as new as this. Default: any is. */
+  /** The oldest acceptable state. Default: any state. */
   readonly resourceVersion?: string | undefined;
 }
 
 /**
  * Reads one object, always in its current state.
  *
- * @throws API_NOT_FOUND; any error of `judge`; API_UNAVAILABLE when the store has not reached `resourceVersion`; API_INVALID when that is not a
- *   revision.
+ * @throws API_NOT_FOUND; any error of `judge`; API_UNAVAILABLE when the store has not reached `resourceVersion`; API_INVALID when that is
+ *   not a revision.
  */
 export async function get(context: ResourceContext, key: ObjectKey, { resourceVersion, judge }: GetOptions = {}): Promise<KubeObject> {
   if (resourceVersion !== undefined) await demandReached(context.store, resourceVersion);

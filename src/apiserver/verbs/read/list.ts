@@ -18,11 +18,11 @@ export interface ListRequest extends ListOptions {
   readonly resourceVersionMatch?: string;
   /** The objects that are visible to the reader. Default: all. */
   readonly visible?: Matches | undefined;
-  /** Means nothing for a list, and is refused. */
+  /** Only valid for watches; refused for lists. */
   readonly sendInitialEvents?: boolean;
 }
 
-/** One page of a list: its objects, the state that they are of, and where the next page begins, if there is one. */
+/** One page of a list: the objects, the version of their state, and the token for the next page, if there is one. */
 export interface ListPage {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
@@ -31,7 +31,7 @@ export interface ListPage {
   readonly remainingItemCount?: number;
 }
 
-/** Objects read from the store at a time while a selector looks for its matches. */
+/** Number of objects that are read from the store at once when a selector is applied. */
 const SCAN_CHUNK = 500;
 
 /**
@@ -78,7 +78,7 @@ function checkOptions({ resourceVersion = "", resourceVersionMatch = "", continu
   }
 }
 
-/** The exact revision to read, or undefined for the present one. A page of a given state is that very state; a whole list is not older. */
+/** Returns the exact revision to read; undefined for the current one. A list without limit may return a newer state than requested. */
 async function stateOf(store: Store, { resourceVersion, resourceVersionMatch, limit = 0 }: ListRequest): Promise<number | undefined> {
   const requested = await demandReached(store, resourceVersion);
   if (requested === 0) return undefined;
@@ -110,7 +110,7 @@ async function readOrExpire(store: Store, range: Range, matches: Matches | undef
   }
 }
 
-/** Reads chunk after chunk until the page is full. One object more than the page tells whether others follow. */
+/** Reads chunks until the page is full. A further match after a full page shows that there is another page. */
 async function read(store: Store, { prefix, start, limit, revision }: Range, matches: Matches | undefined): Promise<Page> {
   const found: StoredObject[] = [];
   let from = start;
@@ -123,7 +123,7 @@ async function read(store: Store, { prefix, start, limit, revision }: Range, mat
       ...(state !== undefined && { revision: state }),
     });
     state = chunk.revision;
-    // Most lists are whole and show everything.
+    // Most lists are complete and unfiltered.
     if (matches === undefined && found.length === 0 && chunk.remaining === 0)
       return { objects: chunk.objects, revision: state, remaining: 0, more: false };
     for (const stored of chunk.objects) {

@@ -6,22 +6,22 @@ export interface WatchRecord {
   readonly object: KubeObject | object;
 }
 
-/** Hands records from the store's pace to the reader's. */
+/** Buffers records between the store and a reader that may be slower. */
 export interface WatchQueue {
-  /** Adds a record of the state `revision`, or ends the watch when the reader is too far behind. */
+  /** Adds the record of an event at `revision`, or ends the watch when the reader is too far behind. */
   push(record: WatchRecord, revision: number): void;
-  /** Everything that waits, as soon as something does; undefined when the watch is over and read out. One call at a time. */
+  /** Waits for records and takes all of them; undefined when the watch has ended and the queue is empty. One call at a time. */
   take(): Promise<readonly WatchRecord[] | undefined>;
   /** Ends the watch after the queued records. */
   end(): void;
   /** Ends the watch at once: queued records are dropped in favor of one last record, if given. */
   cut(last?: WatchRecord): void;
   /**
-   * Everything up to `oldest` is kept in memory for this reader alone. A reader that lags further loses the watch with its queued records,
-   * and gets `last`.
+   * Called when the history now starts at `oldest`, so that earlier events are in memory only for slow readers. If the reader has not yet
+   * received such an event, the queued records are dropped, and the watch ends with the record `last`.
    */
   forget(oldest: number, last: () => WatchRecord): void;
-  /** True from the first end on. */
+  /** True once the watch has ended. */
   readonly ended: boolean;
 }
 
@@ -31,9 +31,9 @@ export interface WatchQueue {
  */
 export function createWatchQueue({ capacity, onEnd }: { readonly capacity: number; readonly onEnd: () => void }): WatchQueue {
   let waiting: WatchRecord[] = [];
-  /** Records taken last, which are being written. */
+  /** The records that were taken last and are being written. */
   let taken: WatchRecord[] = [];
-  /** The states of which the first of each tell. */
+  /** The revision of the first record in each of the two lists. */
   let [waitsFrom, takenFrom] = [Infinity, Infinity];
   let ended = false;
   let wake: (() => void) | undefined;
@@ -72,7 +72,7 @@ export function createWatchQueue({ capacity, onEnd }: { readonly capacity: numbe
     forget(oldest, last) {
       const from = taken.length > 0 ? takenFrom : waiting.length > 0 ? waitsFrom : Infinity;
       if (from >= oldest) return;
-      // Its writer finds its end.
+      // The writer iterates over this array and stops at its new end.
       taken.length = 0;
       cut(last());
     },

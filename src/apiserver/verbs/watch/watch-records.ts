@@ -1,6 +1,6 @@
 /**
- * Translates events of a store for a watch that sees only some objects: an object that becomes visible is ADDED, one that is no longer
- * visible is DELETED.
+ * Converts the events of a store to the records of a watch that includes only some objects: an object that starts to match is ADDED, and
+ * an object that no longer matches is DELETED.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { seal } from "../stages.ts";
 import type { StoredObject, StoreEvent } from "../../store/store.ts";
 import type { WatchRecord } from "./watch-queue.ts";
 
-/** The record of an event; undefined if the watch must not see it. */
+/** Returns the record of an event; undefined if the watch must not receive it. */
 export type Recorder = (event: StoreEvent) => WatchRecord | undefined;
 
 const RECORD_TYPES = { created: "ADDED", updated: "MODIFIED", deleted: "DELETED" } as const;
@@ -30,7 +30,7 @@ export function recordSelected(matches: Matches | undefined): Recorder {
   };
 }
 
-/** Objects that a watcher may see and wants to see. */
+/** The objects that a watcher may see (`visible`) and wants to see (`matches`). */
 export interface WatchFilter {
   readonly definition: ResourceDefinition;
   readonly visible: Matches;
@@ -40,8 +40,9 @@ export interface WatchFilter {
 }
 
 /**
- * Creates the records for a watcher with restricted permissions. Objects can become visible or invisible without being changed, so the recorder
- * remembers which objects the watcher has received. An object that is no longer visible is reported as deleted, with only its metadata.
+ * Creates the records for a watcher with restricted permissions. Objects can become visible or invisible without being changed, so the
+ * recorder remembers which objects the watcher has received. An object that is no longer visible is reported as deleted, with only its
+ * metadata.
  */
 export function recordVisible({ definition, visible, matches, seen: before }: WatchFilter): Recorder {
   const seen = new Map(before.map(({ key, object }) => [key, object]));
@@ -60,7 +61,7 @@ export function recordVisible({ definition, visible, matches, seen: before }: Wa
   };
 }
 
-/** The last state that the watcher saw, at the revision at which it left their sight. */
+/** The last state that the watcher saw, with the revision of the event that removed it from the watch. */
 function lastSeen(object: KubeObject, { revision }: StoreEvent): KubeObject {
   return deepFreeze(withMetadata(object, { resourceVersion: String(revision) }));
 }

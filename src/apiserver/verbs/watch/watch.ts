@@ -16,36 +16,37 @@ import type { Recorder } from "./watch-records.ts";
 
 /** Options of a watch request. */
 export interface WatchRequest extends ListScope {
-  /** Events after this state. Unset or "0": all present objects first, as ADDED. */
+  /** The watch begins after this state. If it is unset or "0", all present objects are sent first, as ADDED. */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: string;
-  /** All present objects first, then a bookmark that marks their end. */
+  /** Send all present objects first, and then a bookmark that marks their end. */
   readonly sendInitialEvents?: boolean;
   readonly allowWatchBookmarks?: boolean;
   /**
-   * The objects that are visible to the watcher, checked again at each event. A watcher whose sight changes by anything but
-   * the objects' own changes has to begin again. Default: all.
+   * The test for objects that are visible to the watcher; called for each event. If visibility changes without events of the objects, the
+   * watch must be ended, so that the watcher starts again. Default: all objects are visible.
    */
   readonly visible?: Matches | undefined;
-  /** The watch ends after this time. Default: 30 to 60 minutes, by chance. */
+  /** Duration of the watch. Default: a random time between 30 and 60 minutes. */
   readonly timeoutSeconds?: number;
-  /** Records that may wait for a slow reader. Default 1,000, and always the present objects at the start. */
+  /** Maximum number of records that wait for a slow reader, in addition to the objects that are sent first. Default 1,000. */
   readonly queueCapacity?: number;
 }
 
 const QUEUE_CAPACITY = 1_000;
 const BOOKMARK_EVERY_MS = 60_000;
-/** Time between the last bookmark and the end. */
+/** Time between the last bookmark and the end of the watch. */
 const LAST_BOOKMARK_MS = 2_000;
 const TIMEOUT_SECONDS = 1_800;
 
-/** The last record of a watch whose state is void: the client must list again. */
+/** The last record of a watch whose state is no longer part of the history. The client must list again. */
 const DISOWNED: WatchRecord = { type: "ERROR", object: statusOf(tooOldVersion(0, 0))! };
 
 /**
  * Starts a watch on a collection.
  *
- * @throws API_EXPIRED when the history does not reach back to the start, API_INVALID for options that contradict each other, API_BAD_REQUEST.
+ * @throws API_EXPIRED when the history does not reach back to the start, API_INVALID for options that contradict each other,
+ *   API_BAD_REQUEST.
  */
 export async function watch(context: ResourceContext, request: WatchRequest = {}): Promise<WatchQueue> {
   checkOptions(request);
@@ -87,7 +88,7 @@ interface Initial {
   /** The watch begins after this state. */
   readonly revision: number;
   readonly records: readonly WatchRecord[];
-  /** Objects that the watcher has seen, as far as relevant. */
+  /** Objects that the watcher has seen; needed only for `recordVisible`. */
   readonly seen: readonly StoredObject[];
 }
 
@@ -108,7 +109,7 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
   const prefix = storePrefix(definition.type, request.namespace);
   if (!wantsState) {
     const present = await store.revision();
-    // No reader got it here: the data was restored from a backup, or comes from elsewhere, and revisions start over.
+    // This store has not assigned the revision: a backup was restored, or the data comes from another store.
     if (requested > present) throw tooOldVersion(requested, present);
     const start = requested === 0 ? present : requested;
     const past = request.visible === undefined ? [] : await stateAt(store, prefix, start);
@@ -124,7 +125,7 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
   return { revision, records, seen: present };
 }
 
-/** Objects that a watcher starting at a state has read. */
+/** The objects of the state at which a watch starts. */
 async function stateAt(store: Store, prefix: string, revision: number): Promise<readonly StoredObject[]> {
   try {
     return (await store.list({ prefix, revision })).objects;

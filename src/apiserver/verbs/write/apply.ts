@@ -11,7 +11,7 @@ import { seal } from "../stages.ts";
 import { merged } from "./update.ts";
 import type { GuaranteedUpdate, UpdateOptions } from "./update.ts";
 
-/** How a configuration is applied. */
+/** Options of a server-side apply. */
 export interface ApplyVerbOptions extends UpdateOptions {
   readonly force?: boolean;
 }
@@ -49,7 +49,7 @@ export function compileApply(
     for (; step.done !== true; step = work.next()) await options.pause?.();
     const applied = step.value;
     await options.pause?.();
-    // The configuration is merged as it came; reading it like any other body reports its errors.
+    // The configuration was merged without decoding. Reading it like any other body reports its errors.
     checkObjectName(readBody(definition, body, options), key);
     if ("conflicts" in applied) throw applyConflict(applied.conflicts);
     const { managedFields } = applied.object.metadata;
@@ -59,7 +59,7 @@ export function compileApply(
   };
 }
 
-/** The object as the server would complete it, without allocations and validation. */
+/** Completes an object as the server would, without claims and validation. */
 function completed({ definition }: ResourceContext, object: KubeObject, live: KubeObject, options: UpdateOptions): KubeObject {
   const { prepare, canonicalize } = definition.strategy;
   const desired = merged(definition, readBody(definition, object, { fieldValidation: "Ignore" }), live, options);

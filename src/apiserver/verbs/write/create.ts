@@ -42,8 +42,8 @@ export async function create(context: ResourceContext, namespace: string, body: 
 }
 
 /**
- * Managers that come with a new object count, so that a copy keeps the owners of its fields; an invalid list counts as no
- * list. Source: the API server's field manager, whose faults fail no creation.
+ * Returns the managers in the body of a creation, so that a cloned object keeps the owners of its fields. An invalid list is ignored.
+ * Source: the API server's field manager, which never refuses a creation.
  */
 function wellFormed(managedFields: unknown): unknown {
   if (managedFields === undefined) return undefined;
@@ -94,7 +94,7 @@ export async function createNamed(
   throw alreadyExists(type, name, { terminating: typeof inTheWay?.object.metadata.deletionTimestamp === "string" });
 }
 
-/** Undefined when the name is taken. */
+/** Stores a new object. Returns undefined when the name is taken. */
 async function tryCreate(
   context: ResourceContext,
   object: KubeObject,

@@ -1,6 +1,6 @@
 /**
- * Result of deleting an object: its removal, or a state in which it is still kept. Source of the rules: `BeforeDelete` and the registry's
- * handling of finalizers in the API machinery.
+ * Computes the result of deleting an object: its removal, or a state in which it is still kept. Source of the rules: `BeforeDelete` and the
+ * registry's handling of finalizers in the API machinery.
  *
  * @module
  */
@@ -19,17 +19,17 @@ export const ORPHAN_FINALIZER = "orphan";
 /** Keeps an object until its blocking dependents are removed. */
 export const FOREGROUND_FINALIZER = "foregroundDeletion";
 
-/** How an object and its dependents are to end. */
+/** Options for the deletion of an object and its dependents. */
 export interface DeletionTerms {
   /** Default: the policy of a finalizer of the object, else "Background". */
   readonly propagationPolicy?: PropagationPolicy;
   /** The deprecated form of "Orphan" (true) and "Background" (false). */
   readonly orphanDependents?: boolean;
-  /** Seconds that the object may take to end, for kinds that take time. Negative means 1; default is the kind's own. */
+  /** Grace period in seconds, for kinds that have one; negative means 1. Default: that of the kind. */
   readonly gracePeriodSeconds?: number;
 }
 
-/** Longest grace period in seconds, 68 years: beyond it there are no timestamps. */
+/** Maximum grace period in seconds, about 68 years. It keeps timestamps in the valid range. */
 const GRACE_SECONDS_MAX = 2 ** 31 - 1;
 
 /** Returns the state of the object to store, or undefined when nothing prevents its removal. */
@@ -56,7 +56,7 @@ export function deletionStep(
   return seal(definition, strategy.terminate?.(marked) ?? marked);
 }
 
-/** The end of an object that takes its time can only be brought forward. */
+/** Reports whether an object is already in a grace period that the deletion does not shorten. */
 function isPending({ strategy }: ResourceDefinition, { metadata }: KubeObject, { gracePeriodSeconds }: DeletionTerms): boolean {
   if (strategy.gracePeriod === undefined || typeof metadata.deletionTimestamp !== "string") return false;
   return gracePeriodSeconds === undefined || bounded(gracePeriodSeconds) >= (metadata.deletionGracePeriodSeconds ?? 0);

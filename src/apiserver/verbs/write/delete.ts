@@ -12,7 +12,7 @@ import type { StoredObject } from "../../store/store.ts";
 import { deletionStep } from "./delete-step.ts";
 import type { DeletionTerms } from "./delete-step.ts";
 
-/** How a deletion is carried out. */
+/** Options of a deletion. */
 export interface DeleteOptions extends DeletionTerms {
   readonly preconditions?: DeletePreconditions;
   readonly dryRun?: boolean;
@@ -23,9 +23,9 @@ export interface DeleteOptions extends DeletionTerms {
 
 /** Result of a deletion. */
 export interface Deleted {
-  /** The last state, or the state in which something keeps the object. */
+  /** The last state of a removed object, or the present state of one that is still kept. */
   readonly object: KubeObject;
-  /** False while finalizers or the time that it may take keep the object. */
+  /** False if finalizers or a grace period still keep the object. */
   readonly gone: boolean;
 }
 
@@ -49,7 +49,7 @@ export async function remove(context: ResourceContext, key: ObjectKey, options: 
   }
 }
 
-/** Kubernetes names the kind where the resource belongs; the texts are its own. */
+/** Checks the preconditions. In the errors, as in Kubernetes, the kind takes the place of the resource. */
 function checkPreconditions(type: ResourceType, object: KubeObject, { uid, resourceVersion }: DeletePreconditions): void {
   const { name = "", uid: ownUid, resourceVersion: ownVersion } = object.metadata;
   const kind = { ...type, plural: type.kind };

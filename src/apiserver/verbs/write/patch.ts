@@ -30,24 +30,24 @@ export const PATCH_TYPES = {
   "application/apply-patch+yaml": "apply",
 } as const;
 
-/** How a patch is written. */
+/** The type of a patch. */
 export type PatchKind = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
 
-/** A patch that can be tried on several states. */
+/** Applies a patch to a state of the object. */
 type Apply = (document: KubeObject) => unknown;
 
-/** How often a patch is computed again because another write intervened. Source: the API server's patch handler. */
+/** Maximum number of attempts when other writes intervene. Source: the API server's patch handler. */
 export const PATCH_TRIES = 5;
 
-/** How a patch is carried out. */
+/** Options of a patch. */
 export interface PatchRequestOptions extends UpdateOptions {
-  /** Take fields from their owners instead of reporting conflicts; for applied configurations only. */
+  /** Take fields from their owners instead of reporting conflicts; for server-side apply only. */
   readonly force?: boolean;
 }
 
 /**
- * Applies a patch to an object. If the patch sets `metadata.resourceVersion`, the object must be at that version. A server-side apply creates
- * the object if it does not exist.
+ * Applies a patch to an object. If the patch sets `metadata.resourceVersion`, the object must be at that version. A server-side apply
+ * creates the object if it does not exist.
  *
  * @throws API_BAD_REQUEST when the patch cannot be read; API_INVALID when it does not apply or its result is not valid; API_NOT_FOUND;
  *   API_CONFLICT.
@@ -78,9 +78,9 @@ export async function patch(
 }
 
 /**
- * Compiles a patch, so that it can be tried on several states of an object.
+ * Compiles a patch, so that it can be applied to several states of an object.
  *
- * @throws API_BAD_REQUEST when it cannot be read; the returned function throws API_INVALID if it does not apply.
+ * @throws API_BAD_REQUEST when the patch cannot be read; the returned function throws API_INVALID if the patch does not apply.
  */
 export function compilePatch(kind: Exclude<PatchKind, "apply">, definition: Pick<ResourceDefinition, "shape">, body: unknown): Apply {
   demandShallow(body);

@@ -14,9 +14,9 @@ import { withManagers } from "../tracking.ts";
 import type { ManagersFrom } from "../tracking.ts";
 import { createNamed, newObject } from "./create.ts";
 
-/** How an update is carried out. */
+/** Options of an update. */
 export interface UpdateOptions extends WriteOptions {
-  /** Write only this part. Default: everything but the status, for kinds that have one. */
+  /** Write only this subresource. Default: the object itself, without the status if the kind has the subresource `status`. */
   readonly subresource?: string | undefined;
 }
 
@@ -38,27 +38,27 @@ export async function update(context: ResourceContext, key: ObjectKey, body: unk
   return change(context, key, { desired: () => desired, triesMax: Infinity }, options);
 }
 
-/** Reads `metadata.managedFields` from a body before it is decoded. Decoding drops an empty list, which has a meaning of its own. */
+/** Reads `metadata.managedFields` from a body before it is decoded. Decoding would drop an empty list, which clears the managers. */
 export function requestedManagers(body: unknown): unknown {
   const metadata = isRecord(body) ? body["metadata"] : undefined;
   return isRecord(metadata) && Object.hasOwn(metadata, "managedFields") ? metadata["managedFields"] : undefined;
 }
 
-/** Object that a write stores. */
+/** The object that a write stores. */
 export interface Desired {
   readonly object: KubeObject;
   readonly managers: ManagersFrom;
 }
 
-/** A write that is derived from the present object. */
+/** A write that is computed from the current object. */
 export interface GuaranteedUpdate {
-  /** Computes the object to store, given the stored one (undefined if there is none). Throws if it cannot. */
+  /** Computes the object to store from the stored one (undefined if there is none), or throws the refusal. */
   readonly desired: (current: KubeObject | undefined) => Desired | Promise<Desired>;
-  /** Creates an absent object even if PUT does not create objects of the kind. Default false. */
+  /** Creates the object if it does not exist, even if PUT does not create objects of the kind. Default false. */
   readonly creates?: boolean;
-  /** How often other writers may get in between. */
+  /** Maximum number of attempts when other writes intervene. */
   readonly triesMax: number;
-  /** The subresource is one of the kind's `views`, and `desired` has put it into the object already. Default false. */
+  /** The subresource is one of the kind's `views`, and `desired` has already applied it to the object. Default false. */
   readonly view?: boolean;
 }
 
@@ -91,7 +91,7 @@ export async function change(
   throw conflict(type, key.name, MODIFIED);
 }
 
-/** Even a PUT that carries a resourceVersion creates an absent object, if the kind allows creation by PUT; only a uid prevents it. */
+/** Creates an object that does not exist. A resourceVersion in the body is ignored, but a uid is a failed precondition. */
 async function createByUpdate(
   context: ResourceContext,
   key: ObjectKey,
@@ -109,7 +109,7 @@ function uidMismatch(wanted: string, found: string): string {
   return `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`;
 }
 
-/** Undefined when another writer got in between. */
+/** Replaces the stored object. Returns undefined when another write intervened. */
 async function replace(context: ResourceContext, stored: StoredObject, { object: desired, managers }: Desired, options: UpdateOptions) {
   const { definition, store, reserve } = context;
   const { user = SYSTEM_USER } = options;
@@ -125,7 +125,7 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
     await options.pause?.();
     letGo = reserve({ type: definition.type, user, object });
     if (options.dryRun === true) return object;
-    // Nothing is written for nothing: no new resourceVersion and no event.
+    // A write without changes produces no new resourceVersion and no event.
     if (jsonEqual(object, old)) return answered(definition, claim, old);
     await secure(definition, { object, claim });
     const goes = isEnding(old) && pendingFinalizers(definition, object).length === 0;
@@ -142,7 +142,7 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
   }
 }
 
-/** Only finalizers keep it: it is being deleted and has no time left. */
+/** Reports whether an object is being deleted and has no grace period left, so that only finalizers keep it. */
 function isEnding({ metadata }: KubeObject): boolean {
   return typeof metadata.deletionTimestamp === "string" && (metadata.deletionGracePeriodSeconds ?? 0) === 0;
 }
@@ -152,14 +152,14 @@ function checkPreconditions({ definition: { type, strategy } }: ResourceContext,
   if (uid !== "" && uid !== old.metadata.uid) throw conflict(type, name, uidMismatch(uid, old.metadata.uid!));
   if (resourceVersion === "" || resourceVersion === "0") {
     if (strategy.unconditionalUpdate !== false) return;
-    // Kubernetes names the plural where the kind belongs; clients have learnt to live with it.
+    // As in Kubernetes, the plural takes the place of the kind.
     const kind = { apiVersion: type.apiVersion, kind: type.plural };
     throw invalidObject(kind, name, [invalid("metadata.resourceVersion", 0, "must be specified for an update")]);
   }
   if (resourceVersion !== old.metadata.resourceVersion) throw conflict(type, name, MODIFIED);
 }
 
-/** Merges the fields that the author may change into the stored object, whose other fields stay. */
+/** Returns the stored object with the author's values in the fields that this write may change. */
 export function merged(definition: ResourceDefinition, desired: KubeObject, old: KubeObject, { subresource }: UpdateOptions): KubeObject {
   const { newGeneration, subresources = {} } = definition.strategy;
   const write = subresource !== undefined && Object.hasOwn(subresources, subresource) ? subresources[subresource] : undefined;
@@ -173,7 +173,7 @@ export function merged(definition: ResourceDefinition, desired: KubeObject, old:
     deletionGracePeriodSeconds: old.metadata.deletionGracePeriodSeconds,
     generation: old.metadata.generation,
     selfLink: undefined,
-    // They are settled apart, and are longer than all the rest where many managers own many fields.
+    // Managers are computed separately. They can be larger than the rest of the object.
     managedFields: undefined,
   });
   const kept = "status" in subresources && subresource !== "status" ? { ...object, status: old["status"] } : object;

@@ -14,17 +14,19 @@ export interface EtcdCredentials {
 /** Dependencies of a client. */
 export interface EtcdClientOptions {
   readonly connection: EtcdConnection;
-  /** Default: etcd requires none. */
+  /** Default: no authentication. */
   readonly credentials?: EtcdCredentials | undefined;
   readonly clock: Clock;
   readonly chance: Pick<Chance, "fraction">;
-  /** For how long after its begin a request that fails is repeated, in milliseconds. */
+  /** Time from the beginning of a request for which it is retried, in milliseconds. */
   readonly giveUpMs: number;
 }
 
 const BACKOFF = { initialMs: 10, maximumMs: 1_000, jitter: 0.5 };
 
-/** Sends requests to etcd as a user, and retries them if a retry can succeed. Fetches a token when it needs one and when the token expires. */
+/**
+ * Sends requests to etcd as a user, and retries them if a retry can succeed. Fetches a token when it needs one and when the token expires.
+ */
 export class EtcdClient {
   readonly #options: EtcdClientOptions;
   #token: Promise<string> | undefined;
@@ -33,16 +35,16 @@ export class EtcdClient {
     this.#options = options;
   }
 
-  /** One try. @throws EtcdFailure */
+  /** Sends a request once. @throws EtcdFailure */
   attempt(path: string, body: object, answerBytesMax?: number): Promise<unknown> {
     return this.#asUser((token) => this.#options.connection.post({ path, body, token, answerBytesMax }));
   }
 
   /**
-   * Repeats a request, which may be carried out more than once, until it succeeds.
+   * Sends a request and retries it until it succeeds, or `giveUpMs` have passed. Etcd may process the request more than once.
    *
-   * @param answerBytesMax A longer response is a failure. Default: no limit.
-   * @throws EtcdFailure the last one.
+   * @param answerBytesMax Maximum size of the response; a larger response is a failure. Default: no limit.
+   * @throws EtcdFailure the failure of the last attempt.
    */
   async call(path: string, body: object, answerBytesMax?: number): Promise<unknown> {
     const { clock, giveUpMs } = this.#options;
@@ -57,18 +59,18 @@ export class EtcdClient {
     }
   }
 
-  /** Hands out the messages of a stream until it ends. @throws EtcdFailure always, unless `signal` aborts it first. */
+  /** Opens a stream and passes its messages on until it ends, which is always a failure. @throws EtcdFailure */
   stream(path: string, body: object, { onMessage, signal }: StreamOptions): Promise<void> {
     return this.#asUser((token) => this.#options.connection.stream({ path, body, token }, onMessage, signal));
   }
 
-  /** Reports whether another try may succeed. */
+  /** Reports whether another attempt may succeed. */
   mayPass(error: unknown): boolean {
     if (!(error instanceof EtcdFailure)) return false;
     return error.passing || (error.tokenRefused && this.#options.credentials !== undefined);
   }
 
-  /** Waits before repetition number `tried`; ends early when `signal` aborts. */
+  /** Waits before the next attempt, after `tried` earlier retries. Ends early when `signal` aborts. */
   pause(tried: number, signal?: AbortSignal): Promise<void> {
     const { clock, chance } = this.#options;
     return delay(
@@ -78,7 +80,7 @@ export class EtcdClient {
     );
   }
 
-  /** Signs in again with the next request. */
+  /** Drops the token. The next request signs in again. */
   forgetToken(): void {
     this.#token = undefined;
   }
@@ -88,7 +90,7 @@ export class EtcdClient {
     try {
       return await act(await used);
     } catch (error) {
-      // Others may have signed in again meanwhile.
+      // Another request may have signed in again meanwhile.
       if (error instanceof EtcdFailure && error.tokenRefused && this.#token === used) this.#token = undefined;
       throw error;
     }
@@ -101,7 +103,7 @@ export class EtcdClient {
     } catch (error) {
       this.#token = undefined;
       if (!(error instanceof EtcdFailure)) throw error;
-      // The request that needs the token was not sent.
+      // The request that needs the token was not sent, so it cannot have happened.
       throw new EtcdFailure(error.message, { ...(error.grpc !== undefined && { grpc: error.grpc }), mayHaveHappened: false, cause: error });
     }
   }

@@ -1,5 +1,6 @@
 /**
- * Requests to the HTTP gateway of an etcd cluster: a pool of connections to one endpoint, replaced by the next endpoint when that one fails.
+ * Requests to the HTTP gateway of an etcd cluster: a pool of connections to one endpoint, replaced by the next endpoint when that one
+ * fails.
  *
  * @module
  */
@@ -27,13 +28,13 @@ export interface EtcdTls {
   readonly serverName?: string;
 }
 
-/** Where etcd is, and how long it may take. */
+/** Options of a connection to etcd. */
 export interface ConnectionOptions {
   /** Addresses of members of one cluster, `http://` or `https://` with host and port. The first one that responds is used. */
   readonly endpoints: readonly string[];
   readonly tls?: EtcdTls;
   readonly clock: Clock;
-  /** Until a member must be connected, in milliseconds. */
+  /** Time limit for connecting to a member, in milliseconds. */
   readonly connectTimeoutMs: number;
   /** Time limit for the response of a member, in milliseconds. */
   readonly requestTimeoutMs: number;
@@ -41,12 +42,12 @@ export interface ConnectionOptions {
 
 /** One call of etcd's JSON gateway. */
 export interface WireRequest {
-  /** As `/v3/kv/range`. */
+  /** For example `/v3/kv/range`. */
   readonly path: string;
   readonly body: object;
-  /** Of a user who has signed in. */
+  /** The token of a user who has signed in. */
   readonly token?: string | undefined;
-  /** A longer response is a failure. Default: no limit. */
+  /** Maximum size of the response; a larger response is a failure. Default: no limit. */
   readonly answerBytesMax?: number | undefined;
 }
 
@@ -54,11 +55,11 @@ interface Endpoint {
   readonly url: URL;
   /** Settles once the endpoint has shown that it belongs to the cluster; undefined until first needed. */
   checked?: Promise<void> | undefined;
-  /** The other cluster that it belonged to at the last check, since a member of the known cluster last responded. */
+  /** The id of another cluster that the endpoint had at its last check; reset when a member of the known cluster responds. */
   foreign?: string | undefined;
 }
 
-/** Enough that all writes that arrive together reach etcd together, which shares a wait for the disk between them. */
+/** Maximum number of concurrent requests. Many, because concurrent writes share one wait for etcd's disk. */
 const AT_ONCE = 128;
 
 /** A connection to any etcd member that responds. */
@@ -68,7 +69,7 @@ export class EtcdConnection {
   readonly #agents = { "http:": new HttpAgent(POOL), "https:": new HttpsAgent(POOL) };
   readonly #gate = new Semaphore(AT_ONCE);
   #at = 0;
-  /** The id of the first member that responded. The others must have the same id, until all of them have the same new id. */
+  /** The cluster id of the first member that responded. All members must have this id, until all endpoints have the same new one. */
   #clusterId: string | undefined;
 
   /** @throws CONFIG_VALUE when an endpoint is not an address. */
@@ -81,7 +82,7 @@ export class EtcdConnection {
   /**
    * Sends one request and returns the body.
    *
-   * @throws EtcdFailure; after one that may pass the next request goes to the next endpoint.
+   * @throws EtcdFailure. If another attempt may succeed, the next request goes to the next endpoint.
    */
   post(request: WireRequest): Promise<unknown> {
     return this.#gate.pass(async () => {
@@ -94,9 +95,9 @@ export class EtcdConnection {
   }
 
   /**
-   * Opens a stream and yields its messages until it ends, which is always a failure unless `signal` aborted it.
+   * Opens a stream and passes its messages to `onMessage` until it ends, which is always a failure. `signal` ends it.
    *
-   * @throws EtcdFailure, or whatever `onMessage` throws.
+   * @throws EtcdFailure, or any error of `onMessage`.
    */
   async stream(request: WireRequest, onMessage: (message: unknown) => void, signal: AbortSignal): Promise<void> {
     const endpoint = this.#current();
@@ -117,7 +118,7 @@ export class EtcdConnection {
   }
 
   #leave(endpoint: Endpoint): void {
-    // The next server at this address may belong to another cluster.
+    // The next server at this address may belong to a different cluster.
     endpoint.checked = undefined;
     if (endpoint === this.#current()) this.#at = (this.#at + 1) % this.#endpoints.length;
   }
@@ -152,7 +153,7 @@ export class EtcdConnection {
     }
   }
 
-  /** A cluster that was restored has another id. It is believed once no endpoint is left that belongs to the one before. */
+  /** Accepts the new id of a restored cluster once all endpoints have it. */
   #tookOver(endpoint: Endpoint, id: string): boolean {
     endpoint.foreign = id;
     if (this.#endpoints.some(({ foreign }) => foreign !== id)) return false;
@@ -177,7 +178,7 @@ export class EtcdConnection {
     request.end(text);
     return new Promise((resolve, reject) => {
       request.once("response", resolve);
-      // Stays: an error after the beginning of the response is also reported by the response.
+      // Not removed after the response has begun: the response also reports later errors.
       request.on("error", (error) => {
         reject(new EtcdFailure(`${url.host}: ${messageOf(error)}`, { mayHaveHappened: sending.sent, cause: error }));
       });
@@ -225,13 +226,13 @@ const POOL = { keepAlive: true, maxFreeSockets: AT_ONCE } as const;
 
 interface SendOptions {
   readonly timeoutMs: number;
-  /** Ends a stream. */
+  /** Ends a stream when it aborts. */
   readonly signal?: AbortSignal;
 }
 
 interface Sending {
   readonly request: ClientRequest;
-  /** A connection was there, so etcd may have the request. */
+  /** True if there was a connection, so that etcd may have received the request. */
   sent: boolean;
 }
 
@@ -293,7 +294,7 @@ async function readMessages(response: IncomingMessage, { onMessage, endpoint: { 
   });
 }
 
-/** Every line is `{ result }` or `{ error }`. */
+/** Returns the message of a line, which is `{ result }` or `{ error }`. */
 function messageIn(line: unknown): unknown {
   if (isRecord(line) && isRecord(line["result"])) return line["result"];
   throw answeredFailure(line, 200);

@@ -3,7 +3,7 @@ import { isRecord } from "../../../../base/json.ts";
 import { insufficientStorage, storeRefuses, timedOut, tooLarge, unavailable } from "../../../types/status.ts";
 
 /**
- * Codes of gRPC, which etcd's gateway passes on. Source: `google.golang.org/grpc/codes`.
+ * gRPC codes, which etcd's gateway passes on. Source: `google.golang.org/grpc/codes`.
  */
 const GRPC = {
   invalid: 3,
@@ -15,7 +15,7 @@ const GRPC = {
   unauthenticated: 16,
 } as const;
 
-/** Codes after which nothing was carried out, whatever the request was. All other codes leave it open. */
+/** Codes that mean that the request had no effect. After other codes, this is unknown. */
 const NOT_CARRIED_OUT = new Set<number>([
   GRPC.invalid,
   5,
@@ -24,16 +24,16 @@ const NOT_CARRIED_OUT = new Set<number>([
   GRPC.unauthenticated,
 ]);
 
-/** Failure of a request to etcd: no response, or a refusal. */
+/** Properties of an {@link EtcdFailure}. */
 export interface EtcdFailureOptions {
   /** The gRPC code; absent when etcd did not respond. */
   readonly grpc?: number;
-  /** True if the request may nevertheless have been carried out, or may be later. */
+  /** True if the request may have taken effect nevertheless, or may do so later. */
   readonly mayHaveHappened: boolean;
   readonly cause?: unknown;
 }
 
-/** The failure of a request. Only this folder uses this class; {@link storeError} converts a failure into the error for callers. */
+/** The failure of a request: no response, or a refusal. Internal to the store; {@link storeError} converts it to the error for callers. */
 export class EtcdFailure extends Error {
   override readonly name = "EtcdFailure";
   readonly grpc: number | undefined;
@@ -45,27 +45,27 @@ export class EtcdFailure extends Error {
     this.mayHaveHappened = mayHaveHappened;
   }
 
-  /** The requested events or state are compacted. */
+  /** True if etcd has compacted the requested events or state. */
   get compacted(): boolean {
     return this.grpc === GRPC.outOfRange && this.message.includes("compacted");
   }
 
-  /** The requested state does not exist yet. */
+  /** True if the requested state does not exist yet. */
   get future(): boolean {
     return this.grpc === GRPC.outOfRange && this.message.includes("future revision");
   }
 
-  /** The response is longer than allowed. */
+  /** True if the response is larger than allowed. */
   get tooLarge(): boolean {
     return this.grpc === GRPC.exhausted && this.message.startsWith(LARGE_ANSWER);
   }
 
-  /** The token is no longer taken: it has expired, or the users have changed since. */
+  /** True if etcd no longer accepts the token, because it has expired or users have changed. */
   get tokenRefused(): boolean {
     return this.grpc === GRPC.unauthenticated || /revision of auth store is old|invalid auth token/.test(this.message);
   }
 
-  /** Another try, perhaps at another endpoint, may succeed. */
+  /** True if another attempt, perhaps at another endpoint, may succeed. */
   get passing(): boolean {
     const busy = this.grpc === GRPC.exhausted && this.message.includes("too many requests");
     return this.grpc === undefined || busy || !NOT_CARRIED_OUT.has(this.grpc);
@@ -81,10 +81,10 @@ export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure 
   return new EtcdFailure(String(message), { grpc: streamCode, mayHaveHappened: !NOT_CARRIED_OUT.has(streamCode) });
 }
 
-/** In the words of clients of gRPC. */
+/** The message of gRPC clients. */
 const LARGE_ANSWER = "received message larger than max";
 
-/** The failure for a response that was aborted because it is longer than this many bytes. */
+/** The failure for a response that was aborted because it is larger than `bytesMax`. */
 export function largeAnswer(bytesMax: number): EtcdFailure {
   return new EtcdFailure(`${LARGE_ANSWER} (${bytesMax} bytes)`, { grpc: GRPC.exhausted, mayHaveHappened: false });
 }
@@ -94,7 +94,7 @@ export function foreignAnswer(what: string): EtcdFailure {
   return new EtcdFailure(`the response is not from etcd: ${what}`, { mayHaveHappened: true });
 }
 
-/** The error for a read whose retries have all failed. Other errors are unchanged. */
+/** Converts a failure whose retries have all failed to the error for callers. Other errors are returned unchanged. */
 export function storeError(error: unknown): unknown {
   if (!(error instanceof EtcdFailure)) return error;
   if (error.passing) return unavailable(`etcd cannot be reached: ${error.message}`);
@@ -112,7 +112,7 @@ export function unknownOutcome(error: unknown): EngineError {
 /** The error for a store that cannot be opened. */
 export function openError(error: unknown): unknown {
   const hint = "Check the addresses and the certificates, and that etcd is running";
-  // The usual hint for that code concerns the clients of a server.
+  // The usual hint for this code is meant for clients of the API server.
   if (isEngineError(error, "API_UNAVAILABLE")) return new EngineError(error.code, error.message, { cause: error, details: { hint } });
   if (!(error instanceof EtcdFailure) || !error.passing) return storeError(error);
   return new EngineError("STORE_FAILED", `Cannot reach etcd: ${error.message}`, { cause: error, details: { hint } });
@@ -124,7 +124,7 @@ export function withHint(error: unknown): string {
   return typeof hint === "string" ? `${messageOf(error)}. ${hint}` : messageOf(error);
 }
 
-/** The error for data in etcd that this program cannot use. */
+/** The error for data in etcd that cannot be used. */
 export function unusable(reason: string, { hint, cause }: { readonly hint: string; readonly cause?: unknown }): EngineError {
   return new EngineError("STORE_FAILED", `Cannot use the data in etcd: ${reason}`, { cause, details: { reason, hint } });
 }

@@ -1,4 +1,4 @@
-/** Lets a limited number of calls run at a time; the others wait in order of arrival. */
+/** Limits the number of concurrent calls. Other calls wait in order of arrival. */
 export class Semaphore {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];
@@ -15,7 +15,7 @@ export class Semaphore {
     try {
       return await act();
     } finally {
-      // The next call takes the place, or it becomes free.
+      // The place is passed to the next call, or released.
       const next = this.#waiting.shift();
       if (next === undefined) this.#inside -= 1;
       else next();

@@ -6,7 +6,7 @@ export class JsonLines {
   #pending: Buffer[] = [];
 
   /**
-   * The values whose lines end in `chunk`.
+   * Returns the values whose lines end in `chunk`.
    *
    * @throws SyntaxError when a line is not JSON.
    */

@@ -5,12 +5,12 @@
  * @module
  */
 
-/** A key with its value. Etcd leaves out empty values and 0. */
+/** A key and its value. Etcd omits empty values and 0. */
 export interface WireKeyValue {
   readonly key: string;
   readonly value?: string;
   readonly mod_revision?: string;
-  /** How often it was written since it was made. */
+  /** Number of writes since the key was created. */
   readonly version?: string;
 }
 
@@ -46,22 +46,22 @@ export interface WireEvent {
 /** A message of a watch. */
 export interface WireWatch {
   readonly header?: WireHeader;
-  /** The first one of a watch. */
+  /** True for the first message of a watch. */
   readonly created?: boolean;
   readonly canceled?: boolean;
   readonly cancel_reason?: string;
   readonly compact_revision?: string;
-  /** More events are to follow that happened at one time with the last of these. */
+  /** True if further messages follow with events that may belong to the same revision as the last event. */
   readonly fragment?: boolean;
   readonly events?: readonly WireEvent[];
 }
 
-/** Text or bytes in base64, as etcd's gateway expects them. */
+/** Encodes text or bytes in base64, as etcd's gateway expects them. */
 export function encodeWire(value: string | Buffer): string {
   return (typeof value === "string" ? Buffer.from(value, "utf8") : value).toString("base64");
 }
 
-/** The text of a base64 value. */
+/** Decodes text from base64. */
 export function decodeWireText(value = ""): string {
   return Buffer.from(value, "base64").toString("utf8");
 }

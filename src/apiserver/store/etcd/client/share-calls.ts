@@ -1,6 +1,6 @@
 /**
- * Shares one action among many callers: each gets the result of a run that began after its call. Calls that arrive during a run
- * share the next one.
+ * Shares one action among many callers: each receives the result of a run that began after its call. Calls that arrive during a run share
+ * the next one.
  *
  * @example
  * const read = shareCalls(() => readPresentRevision());

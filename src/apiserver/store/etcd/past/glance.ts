@@ -6,10 +6,10 @@ import type { EtcdLayout } from "../contents.ts";
 import { decodeWireText, encodeWire, prefixEnd } from "../client/protocol.ts";
 import type { WireRange } from "../client/protocol.ts";
 
-/** The reading half of a store whose contents are checked. */
+/** The functions of a store that a check of its contents uses. */
 export type Glance = Pick<Store, "get" | "list">;
 
-/** The store whose contents are checked. */
+/** The location and the cipher of the objects. */
 export interface GlanceOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
@@ -19,7 +19,7 @@ export interface GlanceOptions {
 /**
  * Reads single objects directly from etcd, when reading everything first would take too long. Lists have no pages, so use a small limit.
  *
- * @param at The state to read. Default: the current one at each call.
+ * @param at The revision to read. Default: the current one at each call.
  */
 export function glanceAt({ client, layout, cipher }: GlanceOptions, at = 0): Glance {
   const ask = (range: object) => client.call("/v3/kv/range", { ...range, revision: String(at) }) as Promise<WireRange>;

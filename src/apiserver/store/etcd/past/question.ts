@@ -1,7 +1,7 @@
 /**
- * Determines how far etcd's history goes, and whether the local state is part of it. This detects a backup that was restored under a
- * running server, regardless of later writes and of the revision from which etcd continues. The last write and the fence are read, because
- * every action of a store changes one of the two.
+ * Reads the current state of etcd, and determines whether the local state is part of etcd's history. This detects a backup that was
+ * restored while a server is running, regardless of later writes and of the revision at which etcd continues. The last write and the fence
+ * are compared, because every action of a store changes one of the two.
  *
  * @module
  */
@@ -11,38 +11,37 @@ import { EtcdFailure } from "../client/failure.ts";
 import { encodeWire } from "../client/protocol.ts";
 import type { WireKeyValue, WireTransaction } from "../client/protocol.ts";
 
-/** State of a store as a process knows it. */
+/** The state of a store that a process has reached. */
 export interface KnownState {
-  /** The state. */
   readonly revision: number;
-  /** The last write up to there. */
+  /** The last write up to `revision`. */
   readonly last: LastWrite;
-  /** The revision of the fence there; 0 before there is one. */
+  /** The revision of the fence; 0 if there is none. */
   readonly fence: number;
 }
 
-/** How far an earlier process has got, as it has noted it now and then. */
+/** The state of an earlier process, as the process recorded it from time to time. */
 export interface SeenState extends KnownState {
-  /** By how many revisions more it may have got before its end; 0 when it has noted its last state. */
+  /** Number of revisions by which the process may have advanced after the record; 0 if it recorded its last state. */
   readonly ahead: number;
 }
 
-/** The state of etcd at the moment of the question. */
+/** The state of etcd at the time of the request. */
 export interface Present {
-  /** Of everything in etcd. */
+  /** The revision of etcd, which counts all writes, including those outside of the prefix. */
   readonly revision: number;
   readonly last: LastWrite;
-  /** The revision of the fence; 0 before there is one. */
+  /** The revision of the fence; 0 if there is none. */
   readonly fence: number;
-  /** Whether the local state is part of etcd's history, is not, or this is unknown because etcd has compacted that time. */
+  /** "same" if the known state is part of etcd's history, "other" if not, "forgotten" if etcd has compacted the state. */
   readonly past: "same" | "other" | "forgotten";
 }
 
 /**
- * Reads the current state of etcd and compares it with `known`, which must have been read before the call.
+ * Reads the current state of etcd and compares it with `known`, which the caller must have read before.
  *
  * @param call Sends a request to etcd, and may send it again after a failure.
- * @throws EtcdFailure, or STORE_FAILED when the last write is that of a newer program.
+ * @throws EtcdFailure; STORE_FAILED when the last write comes from a newer program.
  */
 export async function askPresent(
   known: KnownState,

@@ -1,6 +1,6 @@
 /**
- * Makes a discarded history harmless, whichever server noticed that etcd was restored. Clients have seen revisions of the discarded
- * history, so etcd's revision is raised above them, and etcd records from which revision on all servers may serve its history.
+ * Separates etcd's history after a restoration from the discarded one. Clients have seen revisions of the discarded history, so etcd's
+ * revision is raised above them. The key `floor` records the revision from which all servers may serve the history.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { WireRange } from "../client/protocol.ts";
 import { askPresent } from "./question.ts";
 import type { KnownState, Present, SeenState } from "./question.ts";
 
-/** Dependencies of raising etcd. */
+/** Dependencies for raising etcd's revision. */
 export interface RaiseOptions {
   readonly client: EtcdClient;
   readonly layout: EtcdLayout;
@@ -20,7 +20,7 @@ export interface RaiseOptions {
   readonly logger: Logger;
 }
 
-/** Logs what has happened to the history that this process knew. */
+/** Logs that the local state is no longer part of etcd's history, or may not be. */
 export function tellLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
   if (past === "other")
@@ -29,7 +29,7 @@ export function tellLost(logger: Logger, known: KnownState, { revision, last, pa
 }
 
 /**
- * Raises etcd's revision above all that an earlier process has seen, unless etcd's history still contains the state that the process saw.
+ * Raises etcd's revision above all revisions that an earlier process may have seen, unless etcd's history contains the state `seen`.
  *
  * @param admit Called before anything is written.
  * @throws EtcdFailure, and any error of `admit`.
@@ -45,11 +45,11 @@ export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void
 
 /** Maximum number of revisions by which etcd is raised. If more are missing, clients that were disconnected must start over. */
 export const RAISE_MAX = 200_000;
-/** Revisions that are requested at once. */
+/** Maximum number of concurrent writes that raise the revision. */
 const AT_ONCE = 128;
 
 /**
- * Raises first the fence, which invalidates writes that rely on the other history, then etcd's revision above `known`, and then the floor.
+ * Raises the fence, which invalidates writes that rely on the other history; then etcd's revision above `known`; and then the floor.
  *
  * @throws EtcdFailure when etcd refuses or cannot be reached.
  */
