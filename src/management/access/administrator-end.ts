@@ -15,11 +15,11 @@ export interface AdministratorEndOptions {
   readonly logger: Logger;
 }
 
-/** The expiry of the first administrator's key, announced in advance: a 401 must not be the first sign of it. */
+/** Announces the expiry of the first administrator's key in advance, so that a 401 is not the first notice. */
 export interface AdministratorEnd {
   /** When the key expires, in milliseconds since 1970; undefined when it does not expire or does not exist. */
   readonly at: number | undefined;
-  /** Logs the expiry unless it was logged already. Call it when the key is made and when limits of keys have changed. */
+  /** Logs the expiry unless it was already logged. Call it after the key is created and after limits of keys change. */
   look(): void;
   stop(): void;
 }

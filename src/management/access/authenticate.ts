@@ -39,7 +39,7 @@ export interface KeyAuthenticationOptions {
   readonly objects: Pick<ManagedObjects, "get" | "onChange">;
   readonly lives: KeyLives;
   /**
-   * Resolves once this process has seen every write that any process acknowledged before the call. Default: it always has.
+   * Resolves once this process has seen every write that any process acknowledged before the call. Default: this is always the case.
    */
   readonly upToDate?: () => Promise<unknown>;
   /** Default: none. */
@@ -49,13 +49,13 @@ export interface KeyAuthenticationOptions {
 /** Finds the caller behind a key. */
 export interface KeyAuthentication {
   readonly authenticate: Authenticate;
-  /** The same, from what this process knows already, and without counting it as a use of the key. */
+  /** Like `authenticate`, but with the data that this process already has, and without counting as a use of the key. */
   known(request: Pick<IncomingMessage, "headers"> & { readonly socket?: object }): UserInfo;
-  /** The caller whom a key value would admit now, without counting it as a use of the key; undefined if it admits no one. */
+  /** Returns the caller that a key value identifies now, without counting as a use of the key; undefined if the key is not accepted. */
   ownerOf(value: string): Promise<UserInfo | undefined>;
-  /** The caller behind a stored key, as of now. */
+  /** Returns the caller that a stored key identifies now. */
   userOf(key: KubeObject): UserInfo;
-  /** Judges all keys again, because settings have changed. */
+  /** Discards the cached callers. Call it after settings change. */
   reconsider(): void;
 }
 
@@ -70,7 +70,7 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     metrics.count("management_access_key_refusals_total", { reason: refusal });
     return unauthorized(REFUSALS[refusal]);
   };
-  // By key, until a person or a team changes.
+  // Cached by key, until a User, a Team or the groups of a login change.
   let known = new WeakMap<KubeObject, UserInfo>();
   objects.onChange([USERS, TEAMS], () => void (known = new WeakMap()));
   objects.onChange([OWNED_ACCESS_KEYS], ({ object, previous }) => {
@@ -82,7 +82,7 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     const lost = lives.lostGroups(key);
     const bare = lost.length === 0 ? whole : { ...whole, groups: whole.groups.filter((group) => !lost.includes(group)) };
     const person = personOf(specOf<KeySpec>(key));
-    // Reserved groups are not taken from a User's object, which others may have written.
+    // Reserved groups of a User are ignored, because not only administrators may have written the User.
     const own = (person === undefined ? [] : (specOf<UserSpec>(person).groups ?? [])).filter((group) => !isReserved(group));
     const user = own.length === 0 ? bare : withGroups(bare, own);
     const granted = lives.administersBy(key) === undefined ? user : withGroups(user, [ADMINISTRATORS]);
@@ -117,10 +117,10 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
     async authenticate(request) {
       const value = bearerOf(request);
       if (value === undefined) throw refuse("missing");
-      // Done here and not for each permission check: the same objects answer those until something is written.
+      // Done here and not for each permission check: the checks use the same objects in memory.
       if (upToDate !== undefined) await upToDate();
       const key = keyOf(value, request.socket);
-      // The idle time that a key has left must not shrink because a use was not stored: by a tenth at most.
+      // A use that was not stored must not shorten the idle time of a key by more than a tenth.
       const { ttl = 0, ttlAfterLastActivity } = specOf<KeySpec>(key);
       const isIdleTime = ttlAfterLastActivity === true && ttl > 0;
       activity.touch(key.metadata.uid!, isIdleTime ? Math.min(STORED_EVERY_MS, ttl * 100) : STORED_EVERY_MS);
@@ -129,7 +129,7 @@ export function createKeyAuthentication(options: KeyAuthenticationOptions): KeyA
   };
 }
 
-/** Keys that were made with the key of a login may have groups that only this key remembers. */
+/** Reports whether a login's key was deleted or changed its groups: keys created with it can have groups that only this key records. */
 function losesGroups(object: KubeObject | undefined, previous: KubeObject | undefined): boolean {
   if (previous === undefined || !isOfSignIn(previous)) return false;
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return true;
@@ -143,7 +143,7 @@ function withGroups(user: UserInfo, more: readonly string[]): UserInfo {
 /** Schemes are case-insensitive. Source: RFC 9110, section 11.1. */
 function bearerOf({ headers: { authorization } }: Pick<IncomingMessage, "headers">): string | undefined {
   if (authorization === undefined) return undefined;
-  // The usual spelling; one request asks several times.
+  // Fast path for the usual spelling, because each request calls this several times.
   if (
     authorization.startsWith(USUAL_SCHEME) &&
     authorization.length > USUAL_SCHEME.length &&

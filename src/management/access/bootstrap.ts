@@ -27,7 +27,7 @@ export interface BootstrapOptions {
 
 /** Name of the first administrator and of the administrator's key. */
 const ADMINISTRATOR = "admin";
-/** Where the first administrator's User is among Users, and the key among keys. */
+/** The key of the first administrator's User among Users, and of the access key among OwnedAccessKeys. */
 export const ADMINISTRATOR_KEY: ObjectKey = { namespace: "", name: ADMINISTRATOR };
 
 /** Processes that start at the same time may conflict: the number of retries, and the milliseconds between them. */
@@ -36,13 +36,13 @@ const TRY_EVERY_MS = 100;
 
 /**
  * Ensures that the platform has an administrator. In an empty store, it creates a user and a key. A key that you pass replaces an
- * administrator key that has a different value, has expired, or has lost its user. A disabled key stays disabled: its value may be known to
- * others.
+ * administrator key that has a different value, has expired, or has lost its user. A disabled key with the value that you pass stays
+ * disabled: others may know the value.
  *
  * If you delete the key in a store that is in use, no new one is created unless you pass one. If several processes start at the same time
  * on one store, one of them creates the key.
  *
- * @returns the value of the key, unless an earlier start or another process created it.
+ * @returns the value of the key, if you pass it or this call creates it; undefined otherwise.
  */
 export async function bootstrapAdministrator(options: BootstrapOptions): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {
@@ -55,7 +55,7 @@ export async function bootstrapAdministrator(options: BootstrapOptions): Promise
   }
 }
 
-/** Another process may have been faster, or may hold the value. */
+/** Reports whether an error comes from another process that was faster, or that holds the value. */
 function isOthers(error: unknown, { adminKey, keys }: BootstrapOptions): boolean {
   if (isEngineError(error, "API_INVALID")) {
     const owner = adminKey === undefined ? undefined : keys.find(adminKey)?.metadata.name;
@@ -73,12 +73,12 @@ async function attempt(options: BootstrapOptions): Promise<string | undefined> {
   if (known?.metadata.name === ADMINISTRATOR && [undefined, "disabled"].includes(lives.refusalOf(known))) return adminKey;
   if (objects.get(USERS, ADMINISTRATOR_KEY) === undefined) {
     await registry.create(USERS, "", { metadata: { name: ADMINISTRATOR }, spec: { displayName: "Administrator" } });
-    // Another process may have created the key in the meantime, which must not be taken for an old one.
+    // Another process may have created the key in the meantime, and that key must not be treated as an old one.
     return attempt(options);
   }
   const given = adminKey === undefined ? {} : { key: adminKey };
   const spec: KeySpec = { displayName: "First administrator", user: ADMINISTRATOR, groups: [ADMINISTRATORS], type: "User", ...given };
-  // A key's lifetime counts from its creation, so the old key would end the new one.
+  // The key is replaced and not changed: its lifetime counts from its creation, so it would expire with the old one.
   const old = objects.get(OWNED_ACCESS_KEYS, ADMINISTRATOR_KEY);
   if (old !== undefined) {
     const { uid } = old.metadata;

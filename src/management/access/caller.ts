@@ -7,16 +7,16 @@ import type { UserInfo } from "../../apiserver/types/user-info.ts";
 
 /** Members of this group may do everything that the scopes of their keys allow. */
 export const ADMINISTRATORS = "platform:admins";
-/** The same for tools that know Kubernetes' own group. */
+/** Kubernetes' own group with the same permissions, for tools that know it. */
 const MASTERS = "system:masters";
-/** Everyone who has presented a key is in these groups. */
+/** Every caller who presents a key is in these groups. */
 export const KNOWN_GROUPS: readonly string[] = ["system:authenticated", "platform:authenticated"];
 /** Prefixes of names that represent parts of the platform. Only the platform assigns such names. */
 const RESERVED: readonly string[] = ["platform:", "system:"];
-/** `UserInfo.extra`: the key that was presented. */
+/** The entry of `UserInfo.extra` with the name of the presented key. */
 export const KEY_EXTRA = "platform/access-key";
 
-/** `UserInfo.extra`: the caller's rights end with a group of a provider, and so does what is made with them. */
+/** The entry of `UserInfo.extra` for callers whose rights end with a group of a provider. Keys that they create end with the group too. */
 export const GRANT_EXTRA = "platform/administers-by";
 
 /** Reports whether the name of a user or group is reserved for the platform itself. */
@@ -24,7 +24,7 @@ export function isReserved(name: string): boolean {
   return RESERVED.some((prefix) => name.startsWith(prefix));
 }
 
-/** What a key represents. */
+/** The user, team or subject that a key represents. */
 export interface KeySubject {
   readonly kind: "user" | "team" | "subject";
   readonly name: string;
@@ -50,7 +50,7 @@ export function userNameOf(subject: KeySubject): string {
 const OTHERS = /^platform:(team|subject):(.+)$/;
 
 /**
- * The subject of a user name; undefined for parts of the system.
+ * Returns the subject of a user name; undefined for names of the system.
  *
  * @example
  * subjectOfUserName("platform:team:ops"); // { kind: "team", name: "ops" }
@@ -67,7 +67,7 @@ export interface Caller {
   readonly groups: readonly string[];
   /** Names of the teams that the caller belongs to. */
   readonly teams: ReadonlySet<string>;
-  /** The caller may do everything that the scopes of their key allow. */
+  /** True if the caller may do everything that the scopes of their key allow. */
   readonly administers: boolean;
 }
 

@@ -7,9 +7,9 @@ import { MANAGEMENT_GROUP } from "../kinds/types.ts";
 
 /** One change of an object. */
 export interface ManagedChange {
-  /** Undefined when the object is gone. */
+  /** Undefined if the object was deleted. */
   readonly object: KubeObject | undefined;
-  /** Undefined when the object is new. */
+  /** Undefined if the object is new. */
   readonly previous: KubeObject | undefined;
 }
 
@@ -21,13 +21,13 @@ export interface ManagedObjects {
   count(type: ResourceType): number;
   /**
    * Subscribes to each change of objects of these types in order, before its write is acknowledged. Listeners must not block or throw.
-   * Returns the unsubscribe.
+   * Returns the function that unsubscribes.
    */
   onChange(types: readonly ResourceType[], listener: (change: ManagedChange) => void): () => void;
   stop(): void;
 }
 
-/** The objects of one type, by the rest of their keys, and the listeners to their changes. */
+/** The objects of one type, by the part of their store keys after the type, and the listeners to their changes. */
 interface Collection {
   readonly objects: Map<string, KubeObject>;
   readonly listeners: Set<(change: ManagedChange) => void>;

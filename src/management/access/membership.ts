@@ -6,7 +6,7 @@ import { administers, groupOfSubject, subjectOfUserName } from "./caller.ts";
 import type { Caller } from "./caller.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
-/** Team membership at this moment. */
+/** Determines callers and the teams that they currently belong to. */
 export interface Membership {
   callerOf(user: UserInfo): Caller;
 }
@@ -18,15 +18,15 @@ interface Members {
 }
 
 /**
- * Determines the membership of callers from the stored Teams: users by name, everyone else by the groups of their key. A team's key belongs
- * to the team.
+ * Determines the membership of callers from the stored Teams: users belong by their name and their groups, other callers by their groups.
+ * A team's key belongs to that team.
  *
  * @example
  * createMembership(objects).callerOf({ name: "jane", groups: ["sso:dev"] }).teams; // the teams with jane or sso:dev
  */
 export function createMembership(objects: ManagedObjects): Membership {
   const index = new TeamIndex();
-  // Cached, since one request looks it up many times, for example for each object of a list.
+  // Cached, because one request looks it up many times, for example for each object of a list.
   let known = new WeakMap<UserInfo, Caller>();
   for (const team of objects.of(TEAMS)) index.add(team);
   objects.onChange([TEAMS], ({ object, previous }) => {
@@ -77,7 +77,7 @@ const TEAM_GROUPS = groupOfSubject({ kind: "team", name: "" });
 
 function placesOf(team: KubeObject): readonly string[] {
   const { users = [], groups = [] } = specOf<Members>(team);
-  // Groups that stand for teams follow from membership. If they also gave membership, the result would depend on the order of evaluation.
+  // Groups that represent teams are derived from membership. If they also gave membership, the order of evaluation would matter.
   const others = groups.filter((group) => !group.startsWith(TEAM_GROUPS));
   return [...users.map((user) => `user/${user}`), ...others.map((group) => `group/${group}`)];
 }

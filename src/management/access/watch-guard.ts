@@ -14,11 +14,11 @@ import type { KeyLives } from "./keys/key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";
 
-/** Ends watches whose keys are no longer valid, or whose users may see something else than before. */
+/** Ends watches whose keys are no longer valid, or whose users may no longer see the same objects. */
 export interface WatchGuard {
   /** Called for each watch that opens; returns the function to call when it ends. */
   readonly onWatch: OnWatch;
-  /** Call it when limits of keys have changed. */
+  /** Checks all watches. Call it after limits of keys change. */
   check(): void;
   stop(): void;
 }
@@ -36,13 +36,13 @@ interface Watched {
   readonly user: UserInfo;
   /** Name of the key; undefined when the watch was opened without one. */
   readonly key: string | undefined;
-  /** What rights depended on when the watch opened. */
+  /** The data that the rights depended on when the watch opened. */
   readonly identity: string;
   readonly teams: string;
   readonly end: (status?: Status) => void;
 }
 
-/** Keys expire by themselves: open watches are checked this often, in milliseconds. */
+/** Interval between checks of open watches, in milliseconds: no event reports that a key has expired. */
 const CHECK_EVERY_MS = 1_000;
 
 /**

@@ -70,22 +70,22 @@ import { createTokenSigner } from "../tokens/token-signer.ts";
 
 /** Options of {@link openManagementApi}. */
 export interface ManagementApiOptions {
-  /** Stays open when the API stops. */
+  /** The store of the objects. It stays open when the API stops. */
   readonly store: Store;
   readonly clock: Clock;
   readonly chance: Chance;
   readonly logger: Logger;
   readonly config: ManagementConfig;
-  /** The platform's address, as clusters know it. */
+  /** Public address of the platform: the issuer of tokens for clusters. */
   readonly issuer: () => string;
   readonly adminKey?: string;
   /** How much one user or team may store. */
   readonly quota?: QuotaLimits;
   /** Set when other processes may use the store. Default: none does. */
   readonly sharing?: Sharing;
-  /** Reads a file that the configuration names. Default: there are none. */
+  /** Reads a file that the configuration names. Default: every read fails. */
   readonly readFile?: (path: string) => Promise<string>;
-  /** How to reach providers of sign-in. Default: over connections of their own. */
+  /** Creates the function that sends requests to a provider of sign-in. Default: over separate connections. */
   readonly reachProviders?: ProviderClientsOptions["createFetch"];
   /** Called for logins that end because of their provider. Default: no audit. */
   readonly audit?: Audit;
@@ -103,11 +103,11 @@ export interface ManagementApi {
   readonly signIn: SignInPorts;
   /** The providers of sign-in. */
   readonly providers: ProviderClients;
-  /** What sign-in remembers, shared by all processes on the store. */
+  /** Unfinished logins and counts of failures, shared by all processes on the store. */
   readonly signInMemory: SignInMemory;
-  /** The background work that one process does for all. */
+  /** Whether this process does the background work for all processes. */
   readonly leading: boolean;
-  /** Ensures that there is an administrator; see `Management.adminKey`. Call it once the key can be shown: it cannot be read later. */
+  /** Ensures that an administrator exists; see `Management.adminKey`. Call it when the key can be shown: it cannot be read later. */
   bootstrap(): Promise<string | undefined>;
   /** When the first administrator's key expires. */
   readonly administratorEnd: Pick<AdministratorEnd, "at">;
@@ -120,7 +120,7 @@ export interface ManagementApi {
   stop(): Promise<void>;
 }
 
-/** Assembles the kinds, the rights and the controllers. */
+/** Opens the management API: assembles the kinds, the rights and the controllers. */
 export async function openManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
   const { store, clock, chance, logger, sharing, metrics = noMetrics, readFile = noFile } = options;
   const measured = measuredStore(store, { metrics, clock });
@@ -199,7 +199,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     administratorEnd.look();
     return key;
   };
-  /** Repairs what the server has already read, after its store was restored to an earlier state. */
+  /** Repairs data that the server has already read, after its store was restored to an earlier state. */
   const settleAnew = async () => {
     await pepper.keep();
     await connectors.follow(config.auth);
@@ -271,7 +271,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   };
 }
 
-/** The configuration has a separate store: it comes from a file, and nothing in it belongs in the main store. */
+/** Opens the registry of the configuration. It has a separate store, because the configuration comes from a file. */
 async function openConfig(
   { clock, chance, config }: ManagementApiOptions,
   administers: Parameters<typeof createConfigKind>[0],
@@ -289,13 +289,13 @@ function recordPort(records: InternalRecords): SigningKeysPort {
   const [kind, name] = ["SigningKeys", "tokens"];
   return {
     load: () => records.get(kind, name),
-    // If the store was restored to a state without any, ours are as good as others.
+    // If the store was restored to a state without keys, the keys of this process are stored again.
     save: async (text, before) => (await records.change(kind, name, (kept) => (kept === before || kept === undefined ? text : kept)))!,
     follow: (listener) => records.follow(kind, (_name, text) => text !== undefined && listener(text)),
   };
 }
 
-/** A single process begins the work at once; of several, one does it. */
+/** Starts the background work. A single process starts it at once; of several processes, only the leader does it. */
 async function startWork(options: ManagementApiOptions, begin: (store: Store, sharing: Sharing) => Promise<Work>): Promise<LedWork> {
   const { store, sharing } = options;
   if (sharing !== undefined) return startLedWork({ ...options, sharing, begin });
@@ -303,7 +303,7 @@ async function startWork(options: ManagementApiOptions, begin: (store: Store, sh
   return { leading: true, settled: () => work.settled(), stop: async () => work.stop() };
 }
 
-/** One controller's writes may be another one's work, so settling takes a round without writes. */
+/** Waits for a round without writes, because the writes of one controller can cause work for another. */
 async function settled(store: Store, background: Pick<LedWork, "settled">): Promise<void> {
   for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
     await background.settled();

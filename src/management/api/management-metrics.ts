@@ -24,7 +24,7 @@ export interface ManagementMetricsOptions {
 const STORED = [SHARED_SECRETS, TEAMS, USERS, OWNED_ACCESS_KEYS];
 /** The states by which keys are counted. */
 const STATES = ["working", ...Object.keys(REFUSALS).filter((refusal) => refusal !== "missing" && refusal !== "unknown")];
-/** A type that the platform does not know is free text of its author. */
+/** The label for every type that the platform does not know: such a type is free text, so it cannot be a label. */
 const NO_TYPE = "unknown";
 /** Counting keys yields to other work after this time, in milliseconds. */
 const COUNTING_MS = 10;
@@ -42,7 +42,7 @@ export function exposeManagement(options: ManagementMetricsOptions): void {
 }
 
 /**
- * Counts keys by type and state. Each key is judged with its chain, which takes a while if there are many: meanwhile a scrape gets the
+ * Counts keys by type and state. The state of a key depends on its chain, so counting many keys takes a while: meanwhile a scrape gets the
  * previous count.
  */
 function createKeyCount({ metrics, objects, lives, clock }: ManagementMetricsOptions): () => void {

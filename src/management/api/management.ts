@@ -44,11 +44,11 @@ export interface ManagementOptions {
   readonly name?: string;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Default 0, which picks a free one. */
+  /** Default 0, which picks a free port. */
   readonly port?: number;
   /**
-   * Certificate that clients trust. Default: a new one, so that older kubeconfigs stop working, or on a shared store the one that its
-   * servers have in common. False serves plain HTTP, for loopback addresses only.
+   * Certificate of the server. Default: a new one, so earlier kubeconfigs stop working; on a shared store, the one that its servers share.
+   * False serves plain HTTP, for loopback addresses only.
    */
   readonly tls?: (Omit<ServerCertificate, "caPem"> & { readonly caPem?: string }) | false;
   /** Address at which browsers and clusters reach the server. Default: the listen address. Servers on a shared store need the same one. */
@@ -70,7 +70,7 @@ export interface ManagementOptions {
   readonly readFile?: (path: string) => Promise<string>;
   /** Sends requests to sign-in providers; tests replace it. Default: over separate connections. */
   readonly reachProviders?: ManagementApiOptions["reachProviders"];
-  /** Limits of requests. A body may have 10,000 fields and items by default here. */
+  /** Limits of requests. The default for the fields and items of a body is 10,000 here. */
   readonly limits?: ServerLimits;
   /** Quota of one user or team. */
   readonly quota?: QuotaLimits;
@@ -85,19 +85,19 @@ export interface ManagementOptions {
 
 /** A running management server. */
 export interface Management {
-  /** Address at which it listens, without a path. */
+  /** Address at which the server listens, without a path. */
   readonly url: string;
   /** The verbs of the API, in process and with administrator permissions. */
   readonly registry: Registry;
   /** The authority of the server's certificate; "" for plain HTTP. */
   readonly caPem: string;
-  /** The administrator's key if this start generated or set it; undefined if an earlier start did. */
+  /** The administrator's key, if it was passed or this start generated it; undefined otherwise. */
   readonly adminKey: string | undefined;
   /** When the first administrator's key expires, in milliseconds since 1970; undefined when it does not. */
   readonly adminKeyEnd: number | undefined;
   /** Whether this server does the background work for all servers; true for a single server. */
   readonly leading: boolean;
-  /** A kubeconfig (YAML) with a key. On a shared store it names the public URL, if there is one. */
+  /** A kubeconfig (YAML) with a key. On a shared store it contains the public URL, if there is one. */
   kubeconfig(key: string): string;
   /** The public keys of tokens for clusters, as a JWKS. */
   tokenKeys(): object;
@@ -113,7 +113,7 @@ export interface Management {
   stop(): Promise<void>;
 }
 
-/** Where clusters find the public keys of tokens. */
+/** The path at which clusters find the public keys of tokens. */
 export const TOKEN_KEYS_PATH = "/.well-known/jwks.json";
 /** How long requests may take to end when one of several servers stops, in milliseconds. */
 const DRAIN_MS = 10_000;
@@ -189,7 +189,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
   const notReady = createServerReadiness({ store, relieve, clock, logger });
   const server = await startApiServer({
     registry: api.registry,
-    // A key that is made but cannot be shown, for example because the port is taken, would be lost.
+    // Not earlier: a key that is created but cannot be shown, for example because the port is in use, would be lost.
     onListening: async () => void (adminKey = await api.bootstrap()),
     ...{ clock, chance, logger, metrics, version: VERSION },
     authenticate: api.authenticate,
@@ -242,32 +242,32 @@ async function makeCertificate(name: string, { store, clock, chance, logger, hos
   return sharedCertificate({ records: createInternalRecords(store), name, hosts: named, clock, chance, logger });
 }
 
-/** Only administrators get this far: the rights of others are on resources. */
+/** Returns the audit lines. Only administrators can request them: other users have rights on resources only. */
 async function auditDocument({ path, method, query }: Exchange, events: AuditEvents): Promise<object | undefined> {
   if (path !== AUDIT_EVENTS_PATH) return undefined;
   if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
   return events(query);
 }
 
-/** Compaction without the leader, which cannot write its Lease, and so cannot lead, when no space is left. */
+/** Returns a function that compacts the store without a leader: when no space is left, no process can write the Lease and lead. */
 function reliefOf(store: Store, { compact }: Sharing = {}): (() => Promise<void>) | undefined {
   return compact && (async () => compact(await store.revision()));
 }
 
-/** The name of a listening address on its own machine. */
+/** Returns the host at which this machine itself reaches a listen address. */
 function reachableAs(host = "127.0.0.1"): string {
   if (EVERYWHERE.includes(host)) return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** If other servers take over, requests in progress may end, and watches end in order so that clients continue there. */
+/** Stops the server. If other servers take over, requests in progress can finish, and watches end so that clients continue there. */
 async function stop(server: ApiServer, api: ManagementApi, { store, sharing }: Serving): Promise<void> {
   await server.close(sharing && { drainMs: DRAIN_MS });
   await api.stop();
   await store.close();
 }
 
-/** What needs no key: the public keys of tokens, and the endpoints that give a key. */
+/** Creates the routes that need no key: the public keys of tokens, and the endpoints that issue a key. */
 function createOutsideRoutes(
   api: ManagementApi,
   { clock, chance, logger, metrics, issuer, addressOf, ...parts }: Serving & { readonly kubeconfig: (key: string) => string },

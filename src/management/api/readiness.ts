@@ -8,21 +8,21 @@ import type { Store } from "../../apiserver/store/store.ts";
 /** Options of the readiness check. */
 export interface ServerReadinessOptions {
   readonly store: Pick<Store, "demandWritable">;
-  /** Called when the store has no room left: frees what it can. Default: nothing. */
+  /** Frees space when the store is full. Default: does nothing. */
   readonly relieve?: (() => Promise<void>) | undefined;
   readonly clock: Clock;
   /** Logs when the server stops being ready, and when it is ready again. */
   readonly logger: Logger;
 }
 
-/** A store that takes longer to respond counts as unavailable, in milliseconds. */
+/** A store that does not respond within this time counts as unavailable, in milliseconds. */
 const READY_MS = 3_000;
 /** How long a result is reused, in milliseconds: each check waits for the disk. */
 const FOUND_MS = 1_000;
 
 /**
- * Returns why the server cannot serve; undefined when it can. The reason contains no details that unauthenticated clients must not see. A
- * call checks at most once a second whether a write would succeed.
+ * Creates a function that returns why the server cannot serve; undefined if it can. The reason contains no details that unauthenticated
+ * clients must not see. The function checks at most once a second whether a write would succeed.
  */
 export function createServerReadiness({ store, relieve, clock, logger }: ServerReadinessOptions): () => Promise<string | undefined> {
   let [reason, foundUntil] = [undefined as string | undefined, -Infinity];
@@ -73,7 +73,7 @@ async function failureOf(store: ServerReadinessOptions["store"], clock: Clock): 
   }
 }
 
-/** Strangers must not learn addresses and paths; the log has them. */
+/** Returns a reason for unauthenticated clients, without the addresses and paths that are in the log. */
 function reasonOf(error: unknown): string {
   const { reason } = isEngineError(error) ? error.details : {};
   return typeof reason === "string" ? reason : "the store does not respond";

@@ -42,18 +42,18 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly hold?: HoldValue | undefined;
   /** Ties the keys of a user to this User, before the password changes. */
   readonly settleKeys: (user: string) => Promise<void>;
-  /** The same before the User is deleted, and records the name. */
+  /** Like `settleKeys`, before the User is deleted. Also records the user's name. */
   readonly leave: (user: string) => Promise<void>;
   /** Keeps the data for refreshing a login, before the key of the login is deleted. */
   readonly leaveLogin: (key: KubeObject) => Promise<void>;
-  /** The rules at this moment. */
+  /** The current rules. */
   readonly passwordRules: () => PasswordRules;
   readonly passwordChange: PasswordChangeOptions;
   readonly policy: Policy;
   readonly chance: Chance;
 }
 
-/** Every kind of the management API, stored or not, with the permits that check the authors of its objects. */
+/** Returns every kind of the management API, stored or not, with the permits that check the authors of its objects. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
   const { rights, objects, keys, activity, lives, limits, policy, chance, names, leaveLogin } = options;
   const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });
@@ -93,7 +93,7 @@ function withStrategy(definition: ResourceDefinition, more: Pick<Strategy, "perm
   return { ...definition, strategy: { ...definition.strategy, ...more } };
 }
 
-/** Roles follow from access rules and are changed there. */
+/** Makes a kind read-only: roles are derived from access rules, and change only with them. */
 function readOnly(definition: ResourceDefinition): ResourceDefinition {
   return { ...definition, verbs: ["get", "list", "watch"] };
 }

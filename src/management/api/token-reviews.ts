@@ -4,7 +4,7 @@ import type { UserInfo } from "../../apiserver/types/user-info.ts";
 
 /** Options of token reviews. */
 export interface ReviewedTokensOptions {
-  /** The caller whom a key value would admit now; undefined if it admits no one. */
+  /** Returns the caller that a key value identifies now; undefined if the key is not accepted. */
   readonly ownerOf: (value: string) => Promise<UserInfo | undefined>;
   /** The platform's address: the audience of access keys. */
   readonly issuer: () => string;
@@ -28,7 +28,7 @@ export function createReviewedTokens({ ownerOf, issuer }: ReviewedTokensOptions)
   };
 }
 
-/** The kind without the token in its responses: only the response that issues a key contains its value. */
+/** Removes the token from the responses of a TokenReview: only the response that issues a key contains its value. */
 export function withoutToken(definition: ResourceDefinition): ResourceDefinition {
   if (definition.type.kind !== "TokenReview") return definition;
   return {

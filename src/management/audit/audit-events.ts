@@ -27,9 +27,9 @@ export interface AuditEventsOptions {
 /** Default and largest number of events on one page. */
 export const AUDIT_PAGE = 100;
 export const AUDIT_PAGE_MAX = 500;
-/** Characters of one page; the page ends with the event that exceeds them. */
+/** Characters after which a page ends; the events of its last query may exceed them. */
 const PAGE_LENGTH_MAX = 4 * 1_048_576;
-/** Lines that one query scans, events that it returns, and the number of queries for one page. */
+/** Most lines that one query scans, most events that it returns, and most queries for one page. */
 const SCAN_LINES = 2_000;
 const LOOK_LINES = 32;
 const LOOKS_MAX = 50;
@@ -38,7 +38,7 @@ const VALUE_LENGTH_MAX = 253;
 
 const FILTERS = ["user", "verb", "resource", "namespace", "name", "stage", "auditID"] as const satisfies readonly (keyof AuditFilter)[];
 const KNOWN: readonly string[] = [...FILTERS, "code", "since", "until", "limit", "continue", "pretty"];
-/** After the newest line. */
+/** The position after the newest line. */
 const NEWEST: AuditPlace = { at: Number.MAX_SAFE_INTEGER, writer: "~", seq: Number.MAX_SAFE_INTEGER };
 
 /**
@@ -67,7 +67,7 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
           length += line.length;
         }
         next = found.next;
-        // Lines are parsed on this thread, and others wait for it.
+        // Parsing lines blocks this thread, so other work gets a turn between two queries.
         if (next !== undefined) await nextMacrotask();
       }
     } catch (error) {
@@ -79,7 +79,7 @@ export function createAuditEvents({ store, logger }: AuditEventsOptions): AuditE
   };
 }
 
-/** Others may have written to the table, or have cut what was written. */
+/** Returns undefined for a line that is not an event: others may have written to the table, or have shortened lines. */
 function eventIn(line: string): object | undefined {
   try {
     const event: unknown = JSON.parse(line);

@@ -12,7 +12,7 @@ import type { Keeping } from "./rotated-files.ts";
 
 /** When the file is rotated, and how rotated files are kept. */
 export interface RotationSettings extends Keeping {
-  /** In bytes. A single longer line is still written, to a separate file. */
+  /** Maximum size of the file, in bytes. A single longer line is still written, to a separate file. */
   readonly maxBytes: number;
 }
 
@@ -47,7 +47,7 @@ const LINE_END = 10;
 const LOG_PLUGIN = { plugin: "log" };
 
 /**
- * Opens a file to append lines to it, and creates its folder if necessary. Only its owner may read it.
+ * Opens a file to append lines to it, and creates its folder if necessary. Only the owner may read a new file.
  *
  * @throws CONFIG_FILE when it cannot be written.
  * @example
@@ -73,7 +73,7 @@ class AppendedFile implements AuditFile {
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #lost = 0;
-  /** The last attempt to rotate the file failed. */
+  /** Whether the last attempt to rotate the file failed. */
   #overfull = false;
   #writing: Promise<void> | undefined;
   #tending: Promise<void> = Promise.resolve();
@@ -139,7 +139,7 @@ class AppendedFile implements AuditFile {
     this.#writing = undefined;
   }
 
-  /** As many lines as the file has room for; at least one, for which it is rotated. */
+  /** Takes as many lines as fit into the file, but at least one, for which the file is rotated if necessary. */
   #takeLines(): readonly Buffer[] {
     let size = this.#size;
     let count = 0;
@@ -161,7 +161,7 @@ class AppendedFile implements AuditFile {
     try {
       if (done > bytes && this.#handle !== undefined) await this.#handle.truncate((await this.#handle.stat()).size - (done - bytes));
     } catch {
-      // The next opening finds the broken line.
+      // When the file is opened again, #reopen ends the incomplete line.
     }
     await this.#shut();
     return lines.length - whole;
@@ -217,7 +217,7 @@ class AppendedFile implements AuditFile {
     this.#lost = 0;
   }
 
-  /** Runs beside the writing, one after another. */
+  /** Runs in the background, one call after another. */
   #tend(): void {
     this.#tending = this.#tending.then(async () => {
       try {

@@ -24,15 +24,15 @@ export interface AuditLogOptions {
   readonly logger: Logger;
   /** Default: none. */
   readonly metrics?: Metrics;
-  /** Default: the machine's own. */
+  /** Default: {@link systemChance}. */
   readonly chance?: Pick<Chance, "uuid" | "fraction">;
   /** Opens the database that an address names. Default: a client for its kind. */
   readonly openDatabase?: NonNullable<AuditDatabasesOptions["openDatabase"]>;
 }
 
-/** The log of requests to the API, by the configuration. Off until it is configured. */
+/** Logs requests to the API. Off until it is configured. */
 export interface AuditLog {
-  /** The hook for the server. */
+  /** The hook that the server calls for each request. */
   readonly audit: Audit;
   /** Reads the lines of the database that the configuration names. */
   readonly events: AuditEvents;
@@ -111,7 +111,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
   };
 }
 
-/** Requests that still have a line to write. */
+/** Counts the requests that still have a line to write. */
 function createUnderWay() {
   let count = 0;
   let over = () => {};

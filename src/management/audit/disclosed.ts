@@ -30,7 +30,7 @@ const METADATA: View = {
   annotations: "names",
 };
 
-/** By plural; each applies in every group and version. */
+/** Views by plural; each applies in every group and version. */
 const SECRET_KINDS: Readonly<Record<string, Readonly<Record<"spec" | "status", View>>>> = {
   [SHARED_SECRETS.plural]: {
     spec: { ...kept("displayName", "description", "owner", "access"), data: "names" },
@@ -62,7 +62,7 @@ const SECRET_KINDS: Readonly<Record<string, Readonly<Record<"spec" | "status", V
   },
 };
 
-/** An object, a list, a table, and the response to a deletion. */
+/** The view of an object, a list, a table, or the options of a deletion. */
 function bodyView(views: FieldViews): View {
   const object = { ...kept("apiVersion", "kind"), metadata: METADATA, ...views };
   return {
@@ -75,7 +75,7 @@ function bodyView(views: FieldViews): View {
 
 const VIEWS: ReadonlyMap<string, View> = new Map(Object.entries(SECRET_KINDS).map(([plural, views]) => [plural, bodyView(views)]));
 
-/** A client may send an object to the path of another kind. */
+/** Views by kind, because a client may send an object to the path of another kind. */
 const VIEWS_BY_KIND: ReadonlyMap<unknown, View> = new Map([
   ...[SHARED_SECRETS, USERS, OWNED_ACCESS_KEYS, DIRECT_CLUSTER_ENDPOINT_TOKENS, CONFIG].map(({ kind, plural }): [string, View] => [
     kind,
@@ -104,7 +104,7 @@ export function disclosedRequest(attributes: Attributes, body: unknown): Disclos
   return disclosedResponse(attributes, body);
 }
 
-/** Logging audit lines that are read would double them each time. */
+/** Logging the lines that a client reads would double them with each read. */
 const LINES: Disclosed = { note: "left out: these lines are already in the log" };
 
 /** The part of a response's object, list or table that may be logged. */

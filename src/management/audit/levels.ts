@@ -18,7 +18,7 @@ const FIRST: readonly AuditRule[] = [
     ],
   },
   { level: "None", nonResourceURLs: ["/healthz*", "/livez*", "/readyz*", "/version", "/openapi*", "/api*", "/.well-known/*"] },
-  // Every sign-in gives a key.
+  // Every sign-in creates a key.
   { level: "Metadata", nonResourceURLs: ["/auth/*"] },
   {
     level: "Metadata",

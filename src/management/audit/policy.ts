@@ -19,14 +19,14 @@ export type AuditLevel = AuditRule["level"];
 /** A stage of a request that leaves a line. */
 export type AuditStage = NonNullable<AuditPolicy["omitStages"]>[number];
 
-/** What is written about one request. */
+/** The level and the omitted stages for one request. */
 export interface AuditDecision {
   readonly level: AuditLevel;
   readonly omitStages: ReadonlySet<AuditStage>;
 }
 
 const ALL = "*";
-/** The prefix of requests that are audited here; others go to connected clusters, which keep logs of their own. */
+/** The target of requests that are audited here; others go to connected clusters, which keep logs of their own. */
 const TARGET = "Management";
 
 /**

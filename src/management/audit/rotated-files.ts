@@ -4,7 +4,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 
-/** Which rotated files are kept, and in which form. */
+/** Settings for keeping rotated files. */
 export interface Keeping {
   /** In days; 0 means forever. */
   readonly maxAge: number;
@@ -24,7 +24,7 @@ interface Rotated {
 
 const DAY_MS = 86_400_000;
 const GZIP = ".gz";
-/** A compressed file that is incomplete. */
+/** Ending of the name of an incomplete compressed file. */
 const PART = `${GZIP}.part`;
 
 /**
@@ -100,7 +100,7 @@ async function exists(path: string): Promise<boolean> {
     await access(path);
     return true;
   } catch {
-    // Whatever the error is, no visible file is in the way.
+    // Regardless of the error, no visible file has this name.
     return false;
   }
 }

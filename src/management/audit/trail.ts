@@ -47,7 +47,7 @@ class Trail implements AuditTrail {
     this.#name = nameOf(body);
     this.#holdsSecrets ||= holdsSecrets(this.#options.facts.attributes, body);
     if (this.#options.decision.level === "Metadata") return;
-    // Taken at once: the body may be changed later.
+    // Written at once, because the body may be changed later.
     this.#request = written(disclosedRequest(this.#options.facts.attributes, body));
   };
 
@@ -88,13 +88,13 @@ class Trail implements AuditTrail {
     write(eventLine(event), event);
   }
 
-  /** The server may generate its name. */
+  /** Whether the request creates an object without a name; the server may generate one. */
   #isOfNewObject(): boolean {
     const { attributes } = this.#options.facts;
     return attributes.verb === "create" && "resource" in attributes && attributes.name === "" && this.#name === "";
   }
 
-  /** A refusal may quote what it refuses. */
+  /** For kinds with secrets, omits the message and details: a refusal may quote the refused value. */
   #statusOf({ status, reason, message, details }: Status, code: number): Partial<Status> {
     const base = { ...(status && { status }), ...(reason && { reason }), code };
     if (this.#holdsSecrets) return base;

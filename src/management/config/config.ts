@@ -22,7 +22,7 @@ export type ManagementConfigResult =
 
 /** Options of {@link parseManagementConfig}. */
 export interface ManagementConfigOptions {
-  /** Name of the file for positions. Default "platform.yaml". */
+  /** Name of the file in the positions of problems. Default "platform.yaml". */
   readonly file?: string;
   /** Environment variables of the process. Default none. */
   readonly environment?: Environment;

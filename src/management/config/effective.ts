@@ -71,7 +71,7 @@ function orDefault(list: readonly string[], byDefault: readonly string[]): reado
   return list.length === 0 ? byDefault : list;
 }
 
-/** A last component alone is one of SAML 1.1; a full name has colons. */
+/** A value without a colon is the last component of a SAML 1.1 format. */
 function nameIdFormat(written: string): string {
   if (written === "") return NAME_ID_DEFAULT;
   return written.includes(":") ? written : `urn:oasis:names:tc:SAML:1.1:nameid-format:${written}`;

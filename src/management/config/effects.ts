@@ -7,13 +7,13 @@
 /** Whether a setting has an effect, or is only checked and shown. */
 export type Effect =
   | {
-      /** What it changes. */
+      /** Its effect. */
       readonly acts: string;
     }
   | {
       /** Why it is only shown. */
       readonly shownOnly: string;
-      /** What would have to read it to give it an effect. */
+      /** The component that would have to read it to give it an effect. */
       readonly needs: string;
     };
 
@@ -26,8 +26,8 @@ const COSTS = shownOnly("the service does not measure costs", "an operator for m
 const BUILDS = shownOnly("the service builds no images", "an image builder");
 
 /**
- * Setting → its effect; `[]` is any item of a list. A setting without a row has that of its nearest parent. The settings of a connector
- * act as those in `auth`.
+ * Setting → its effect; `[]` is any item of a list. A setting without a row has the effect of its nearest parent. The settings of a
+ * connector have the same effects as those in `auth`.
  */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.oidc": acts("users sign in with this provider"),

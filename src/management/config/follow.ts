@@ -8,12 +8,12 @@ import type { ManagementConfigOptions } from "./config.ts";
 import { saysNothing } from "../../schema/yaml.ts";
 import type { ManagementConfig } from "./effective.ts";
 
-/** How often the file is read again, in milliseconds. Mounted files send no reliable events. */
+/** Interval at which the file is read again, in milliseconds. Changes to mounted files do not trigger events reliably. */
 export const CONFIG_POLL_MS = 5_000;
 
 /** Why a new text of the file is not in effect. */
 export interface FollowFailure {
-  /** What happened, in a sentence without a full stop. */
+  /** Description of the failure, in a sentence without a full stop. */
   readonly message: string;
   /** The errors of the text; empty when it could not be read or applied. */
   readonly problems: readonly Problem[];
@@ -21,16 +21,16 @@ export interface FollowFailure {
 
 /** Options of {@link followConfigFile}. */
 export interface FollowConfigOptions extends ManagementConfigOptions {
-  /** Reads the file. A failure is reported like a bad file. */
+  /** Reads the file. A failure is reported like an invalid file. */
   read(): Promise<string>;
   readonly clock: Clock;
   /** The text in effect: the one that the service started with. */
   readonly text: string;
   /** Applies a configuration that differs from the current one. If it fails, the current one stays. */
   onChange(config: ManagementConfig, warnings: readonly Problem[]): void | Promise<void>;
-  /** Called when a good text matches what is in effect already, as after errors were undone. Must not throw. */
+  /** Called when a valid text matches the configuration in effect, for example after errors were undone. Must not throw. */
   onUnchanged(): void;
-  /** Called once for each bad text, or once for each new failure message, while the current configuration stays. Must not throw. */
+  /** Called once for each invalid text, or once for each new failure message, while the current configuration stays. Must not throw. */
   onProblem(failure: FollowFailure): void;
 }
 
@@ -58,9 +58,9 @@ export function followConfigFile(options: FollowConfigOptions): FollowedConfig {
 
 class Follower implements FollowedConfig {
   readonly #options: FollowConfigOptions;
-  /** Digest of the text that was read last, or the failure to read it. */
+  /** Digest of the text that was handled last, or the failure to read it. */
   #seen: string;
-  /** The same of the previous read: a program that writes the file in place may not be done. */
+  /** The same for the last read. A text is handled after two equal reads: a program that writes the file in place may not be done. */
   #found: string | undefined;
   #atWork: ManagementConfig | undefined;
   #work: Promise<void> = Promise.resolve();
@@ -89,7 +89,7 @@ class Follower implements FollowedConfig {
     await this.#work;
   }
 
-  /** One at a time, in the order of the calls. */
+  /** Runs one piece of work at a time, in the order of the calls. */
   #queue(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(() => (this.#stopped ? undefined : work()));
     return this.#work;
@@ -137,7 +137,7 @@ class Follower implements FollowedConfig {
   }
 }
 
-/** Distinct from any failure message; the text itself contains secrets and is not kept. */
+/** Returns a digest, which differs from any failure message. The text itself contains secrets and is not kept. */
 function seenText(text: string): string {
   return `text ${sha256Hex(text)}`;
 }

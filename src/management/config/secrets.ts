@@ -10,7 +10,7 @@ import type { ManagementConfig } from "./effective.ts";
 /** Replaces a secret. */
 export const REDACTED = "********";
 
-/** Every secret setting; `[]` is any item of a list. Every value of a map is secret, its names are not. */
+/** Every secret setting; `[]` is any item of a list. In a map, every value is secret; the names are not. */
 export const SECRET_SETTINGS: readonly string[] = [
   "auth.oidc.clientSecret",
   "auth.sourceHostA.clientSecret",

@@ -11,19 +11,19 @@ import { MANAGEMENT_SCHEMA } from "./schema/config-schema.ts";
 
 /** A setting that is written in the file and only shown. */
 export interface ShownOnly {
-  /** Where it is, as `auth.connectors[0].saml`. */
+  /** Field path, such as `auth.connectors[0].saml`. */
   readonly field: string;
   /** Why, and what would have to read it, in a sentence without a full stop. */
   readonly why: string;
 }
 
-/** Most settings that are searched; messages name no more. */
+/** Most settings that are found and named in messages. */
 export const SHOWN_ONLY_MAX = 200;
 
 /**
  * Returns the settings that have no effect and are only shown, at most {@link SHOWN_ONLY_MAX}. If nothing in a section has an effect, the
- * outermost such section stands for its settings. A setting with a default or empty value does not count as set. Values of a wrong type are
- * skipped.
+ * outermost such section is returned instead of its settings. A setting with a default or empty value does not count as set. Values of a
+ * wrong type are skipped.
  *
  * @example
  * shownOnlyIn({ apps: { noDefault: true } }).map(({ field }) => field); // ["apps"]

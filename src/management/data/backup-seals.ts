@@ -1,5 +1,5 @@
 /**
- * Encryption of the rows of a backup: each row is bound to its place in this one backup. A row can therefore not be decrypted as data, in
+ * Encryption of the rows of a backup: each row is bound to its place in this one backup. A row therefore cannot be decrypted as data, in
  * a different backup or in a different place, and a backup without its manifest cannot be used as data.
  *
  * @module
@@ -9,17 +9,17 @@ import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
 /** A cipher whose keys have names. */
 export type KeyedCipher = Cipher & { readonly keys: SealingKeys };
 
-/** Opens data and backups, and records which it was. */
+/** Decrypts rows of data and of backups, and records which rows belong to a backup. */
 export interface BackupCipher {
   readonly cipher: KeyedCipher;
-  /** By the key of each opened row: the id of the backup that it was sealed for. Rows of data are not included. */
+  /** The id of the backup that each opened row was sealed for, by the key of the row. Rows of data are not included. */
   readonly backups: ReadonlyMap<string, string>;
 }
 
 const SEAL = /^backup:([^:]+):(.*)$/s;
 
 /**
- * A cipher that decrypts rows of data and of any backup.
+ * Creates a cipher that decrypts rows of data and of any backup.
  *
  * @param id The backup whose rows are sealed. Default: rows of data are sealed.
  * @throws what `cipher` throws, for a row that was sealed with another key, changed, or moved to another place.

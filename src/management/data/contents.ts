@@ -22,7 +22,7 @@ export interface Contents {
 /** The result of checking all contents. */
 export interface Findings {
   readonly revision: number;
-  /** SHA-256 of all contents without resourceVersions: that of a copy is the same. */
+  /** SHA-256 of all contents without resourceVersions; a copy has the same digest. */
   readonly digest: string;
   /** Number of objects by kind. */
   readonly kinds: Readonly<Record<string, number>>;

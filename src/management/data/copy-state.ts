@@ -4,10 +4,10 @@ import type { Store } from "../../apiserver/store/store.ts";
 import { INTERNAL_PREFIX, INTERNAL_VERSION } from "../records/internal-records.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** Where a copy records what it is. Data that a server has started with, and completed restorations, have no such record. */
+/** The key under which a copy records what it is. Data that a server has started with, and completed restorations, have no such record. */
 export const STATE_KEY = `${INTERNAL_PREFIX}copystate/copy`;
 
-/** What a copy is: an unfinished one, or a backup, which can be restored. */
+/** The state of a copy: unfinished, or a backup, which can be restored. */
 export type CopyState =
   | { readonly state: "unfinished" }
   /** `digest` is that of the copied contents, `revision` their state. Backups of earlier versions have no manifest. */
@@ -24,13 +24,13 @@ export function copyStateObject(state: CopyState): KubeObject {
   return { apiVersion: INTERNAL_VERSION, kind: "CopyState", metadata: { name: "copy" }, data: JSON.stringify(state) };
 }
 
-/** Whether a store may be served, and what is known about it. */
+/** Facts that determine whether a store may be served. */
 export interface Servable {
-  /** It contains rows that were sealed for a backup. Default false. */
+  /** Whether it contains rows that were sealed for a backup. Default false. */
   readonly isBackup?: boolean;
-  /** The sign that the store once held data; undefined when it may be empty. */
+  /** The evidence that the store once held data; undefined when it may be empty. */
   readonly hadData?: string | undefined;
-  /** What should hold the data, for messages. Default: "the store". */
+  /** The place where the data should be, for messages. Default: "the store". */
   readonly place?: string;
 }
 

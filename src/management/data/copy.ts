@@ -19,18 +19,18 @@ import type { CopyState } from "./copy-state.ts";
 import { partsOf } from "./manifest.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** The purpose of a copy. */
+/** Options of {@link copyInto}. */
 export interface CopyOptions {
-  /** A backup gets the part of its manifest that its rows do not contain. */
+  /** A restoration, or a backup with the part of its manifest that does not come from the rows. */
   readonly purpose: "restore" | Pick<Manifest, "id" | "madeAt" | "serverFile">;
   /** Name of the target in messages. */
   readonly place: string;
   /**
-   * Copies the files next to the target, once the target is marked as unfinished; `isThere` when it is complete already. Default: nothing
-   * happens.
+   * Copies the files next to the target, once the target is marked as unfinished; `isThere` is true when the target is complete already.
+   * Default: nothing happens.
    */
   readonly beside?: (isThere: boolean) => Promise<void>;
-  /** How far etcd's revision is raised above the source, as far as it can be: for what clients have seen since. Default 0. */
+  /** How far etcd's revision is raised above the source, if possible, because clients may have seen later states. Default 0. */
   readonly ahead?: number;
 }
 
@@ -42,7 +42,7 @@ export interface Copied {
 }
 
 /**
- * How far above its source a store starts, if it can choose: more than the writes between a backup and its restoration.
+ * Distance between the revisions of a source and its copy, if it can be chosen: more than the writes between a backup and its restoration.
  * The figure is from etcd's own guide to restoring.
  */
 export const REVISION_AHEAD = 1_000_000_000;
@@ -104,7 +104,7 @@ async function clear(target: Store): Promise<void> {
   await inParts(objects, ({ key, revision }) => target.delete(key, revision));
 }
 
-/** Revisions of etcd cannot be chosen: they are used up by writing. */
+/** Raises the revision by writing, because revisions of etcd cannot be chosen. */
 async function raise(target: EtcdStore, above: number, ahead: number): Promise<void> {
   const most = (await target.revision()) + RAISE_MAX;
   await target.raiseAbove(Math.max(above, Math.min(above + ahead, most)));

@@ -17,9 +17,9 @@ const PREFIX = "aesgcm1";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_LENGTH = 8;
-/** Without it shorter tags would be accepted, which are easier to forge. */
+/** Without this option, shorter tags would be accepted, which are easier to forge. */
 const TAG = { authTagLength: TAG_BYTES } as const;
-/** 32 bytes in base64. Stricter than the decoder, which would make some other key of a text with errors. */
+/** 32 bytes in base64. Stricter than the decoder, which would turn a text with errors into a different key. */
 const ENCODED_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
@@ -87,7 +87,7 @@ function idOf(key: Uint8Array): string {
 }
 
 /**
- * Reads keys from a text: one in base64 on each line, the newest first.
+ * Reads keys from a text: one key in base64 on each line, the newest first.
  *
  * @throws CONFIG_VALUE when a line is not a key.
  * @example

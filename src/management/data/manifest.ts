@@ -1,6 +1,6 @@
 /**
- * The manifest that proves a backup. It is the last row to be written, and is encrypted with the platform's key like all rows, so that an
- * attacker without the key cannot create a different manifest.
+ * The manifest that proves that a backup is complete and unchanged. It is the last row to be written, and is encrypted with the platform's
+ * key like all rows, so that an attacker without the key cannot create a different manifest.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface Manifest {
   readonly madeAt: string;
   /** The revision of the manifest: nothing is written into the backup after it. */
   readonly at: number;
-  /** By the place of each kind in the store, as `/management.platform/teams/`. */
+  /** By the place of each kind in the store, such as `/management.platform/teams/`. */
   readonly parts: Readonly<Record<string, ManifestPart>>;
   /** SHA-256 of `server.json`; null when the backup has none. */
   readonly serverFile: string | null;
@@ -35,7 +35,7 @@ export interface FoundBackup {
   readonly objects: readonly StoredObject[];
   /** The revision of the last write. */
   readonly revision: number;
-  /** By key, including the manifest's: the backup that a row was sealed for. */
+  /** The backup that each row was sealed for, by key, including the row of the manifest. */
   readonly backups: ReadonlyMap<string, string>;
   /** The text of `server.json`; undefined when there is none. */
   readonly serverFile: string | undefined;

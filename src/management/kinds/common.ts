@@ -12,7 +12,7 @@ import type { Strategy } from "../../apiserver/types/resource-definition.ts";
 import { always, internal, listOf, named, objectOf, text, time } from "../../schema/builders.ts";
 import type { Schema } from "../../schema/schema.ts";
 
-/** The owner of an object; both may be given. */
+/** The owner of an object: a user, a team, or both. */
 export interface Owner {
   readonly user?: string;
   readonly team?: string;
@@ -63,7 +63,7 @@ export const USUAL_TEXTS = {
 /** A status without fields, which only the server writes. */
 export const EMPTY_STATUS: Schema = always(objectOf({}));
 
-/** The user name whose quota an object counts toward if it is not the object's owner; see `quota/payer.ts`. */
+/** The user whose quota an object counts toward, if that is not the object's owner; see `access/quota/payer.ts`. */
 export const PAYER: Schema = internal(text);
 
 /** Field selectors of kinds with an owner. */
@@ -85,11 +85,11 @@ export const USUAL_STRATEGY = {
   gracePeriod: (_object, requested = 0) => requested,
 } as const satisfies Strategy;
 
-/** Longest `generateName` that is kept; a longer one is cut to it before a name is made. Source: specification 1, metadata. */
+/** A longer `generateName` is cut to PREFIX_FITTING characters before a name is generated. Source: specification 1, metadata. */
 const PREFIX_MAX = 253;
 const PREFIX_FITTING = 58;
 
-/** The object with a spec and an empty status. A prefix for its name that is too long is cut. */
+/** Returns the object with a spec and a status. A new object has an empty status. A `generateName` that is too long is cut. */
 function prepare(object: KubeObject, old: KubeObject | undefined): KubeObject {
   const { generateName = "" } = object.metadata;
   const status = (old && object["status"]) ?? {};

@@ -29,12 +29,12 @@ const STATUS: ObjectSchema = {
   },
 };
 
-/** The name of the one object. */
+/** The name of the only Config object. */
 export const CONFIG_NAME = "config";
 
 /**
- * The settings of the platform. They are read from a file and cannot be written here. Administrators see all of them, other users
- * all but the secret ones.
+ * The settings of the platform. They are read from a file and cannot be written here. Administrators see all settings, other users see all
+ * except secret ones.
  */
 export function createConfigKind(administers: (user: UserInfo) => boolean): ResourceDefinition {
   return {
@@ -53,20 +53,20 @@ export function createConfigKind(administers: (user: UserInfo) => boolean): Reso
   };
 }
 
-/** The reason why a text is not in effect may quote it. */
+/** Removes secret settings, and the conditions: their messages can quote the file. */
 function withoutSecrets(object: KubeObject): KubeObject {
   const { conditions: _quoting, ...config } = object["status"] as ManagementConfig & { readonly conditions?: unknown };
   return { ...object, status: redacted(config) };
 }
 
-/** What is shown about the configuration in addition to its values. */
+/** A condition of the configuration. */
 export interface ConfigCondition {
-  /** Whether the file that was read last is in effect, and whether every setting has an effect. */
+  /** Accepted: the file that was read last is in effect. FullyInEffect: every setting has an effect. */
   readonly type: "Accepted" | "FullyInEffect";
   readonly status: "True" | "False";
   readonly lastTransitionTime: string;
   readonly reason: "Accepted" | "Refused" | "EverythingActs" | "ShownOnly";
-  /** Why it is not; empty when it is. */
+  /** Why the status is False; empty if it is True. */
   readonly message: string;
 }
 
@@ -77,8 +77,8 @@ export function configObject(config: ManagementConfig, conditions: readonly Conf
 }
 
 /**
- * Returns the conditions for the configuration in effect, and for a later text that was refused. The condition Accepted is absent until the
- * first text is accepted.
+ * Returns the conditions for the configuration in effect, and for a later text that was refused. The condition Accepted is absent until a
+ * text is refused for the first time.
  */
 export function nextConditions(
   before: readonly ConfigCondition[],
@@ -98,7 +98,7 @@ export function nextConditions(
   ];
 }
 
-/** Most settings that the condition names; the reference lists all. */
+/** Maximum number of settings in the message of the condition; the reference lists all. */
 const NAMED_MAX = 20;
 
 function shownOnlyMessage(config: ManagementConfig): string | undefined {

@@ -34,7 +34,7 @@ const SHAPE = kindShape(
   "A token for using connected clusters directly.",
 );
 
-/** Tokens are returned and not stored, so create is the only verb. */
+/** Defines DirectClusterEndpointTokens. Tokens are returned and not stored, so create is the only verb. */
 export function createDirectClusterEndpointTokens(issue: IssueToken): ResourceDefinition {
   return {
     type: DIRECT_CLUSTER_ENDPOINT_TOKENS,

@@ -2,11 +2,11 @@ import { isRecord } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
 
-/** Where kubectl stores the applied object, secrets included. */
+/** The annotation in which kubectl stores the applied object, including its secrets. */
 export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
- * Returns the object without certain fields of its spec in kubectl's last-applied annotation. An unreadable annotation is removed.
+ * Removes fields of the spec from kubectl's last-applied annotation. An annotation that is not JSON is removed.
  *
  * @example
  * withoutApplied(key, ["key"]); // the value of the key is in no annotation

@@ -30,7 +30,7 @@ export interface KeySpec {
   readonly team?: string;
   readonly subject?: string;
   readonly groups?: readonly string[];
-  /** In the store a digest, see `access/key-digest.ts`; in a body the value itself. */
+  /** In the store a digest, see `access/keys/key-digest.ts`; in a body the value itself. */
   readonly key?: string;
   readonly disabled?: boolean;
   /** Seconds. */
@@ -49,43 +49,43 @@ export interface KeySpec {
   };
 }
 
-/** The user of a key, as of the moment when the key was tied to the user. */
+/** A User that a key is tied to. */
 interface KnownUser {
-  /** Undefined while there is no User of that name. */
+  /** Undefined until the key is written while a User of that name exists. */
   readonly uid?: string;
 }
 
-/** The person behind a key, with the groups that their User does not give them. */
+/** The person behind a key, with the groups that do not come from their User. */
 export interface KeyPerson extends KnownUser {
   readonly name: string;
   readonly groups?: readonly string[];
-  /** The key of the login that gave these groups: they last as long as it has them. */
+  /** The key of the login that the groups come from. They last as long as this key has them. */
   readonly login?: KeyReference;
 }
 
-/** One stored key, and no later one of the same name. */
+/** Identifies one stored key, and not a later key with the same name. */
 export interface KeyReference {
   readonly name: string;
   readonly uid: string;
 }
 
-/** Where a key comes from and what it depends on, in addition to its own fields. Only the server sees it; see `access/key-origin.ts`. */
+/** The origin of a key and its dependencies, beside its own fields. Only the server sees it; see `access/keys/key-origin.ts`. */
 export interface KeyOrigin {
-  /** The key with which it was made; none for a root. */
+  /** The key with which this key was created; undefined for a root. */
   readonly maker?: KeyReference;
-  /** The maker was a sign-in's key: this key ends with the person, not with the maker. */
+  /** True if the maker was the key of a sign-in: this key ends with the person, not with the maker. */
   readonly bySignIn?: boolean;
-  /** The maker's administrator rights came from a group of its provider: this key ends with them. */
+  /** True if the maker's administrator rights came from a group of its provider: this key ends with these rights. */
   readonly byGrant?: boolean;
   /** The user who created it, or who changed what it represents. */
   readonly person?: KeyPerson | undefined;
   /** The user who set its value, and so may know it; undefined if an administrator or the server did. */
   readonly holder?: KeyPerson | undefined;
-  /** The user for whom it stands, and for keys of sign-ins a digest of the user's stored password. */
+  /** The user that the key acts as, and for keys of sign-ins a digest of the user's stored password. */
   readonly user?: (KnownUser & { readonly password?: string }) | undefined;
-  /** When the root of its chain was made, in milliseconds since 1970. Default: its own creation. */
+  /** When the root of the key's chain was created, in milliseconds since 1970. Default: when the key was created. */
   readonly since?: number;
-  /** When it ends at the latest because of the keys that changed it, in milliseconds since 1970. */
+  /** The latest end of the key that the keys that changed it allow, in milliseconds since 1970. */
   readonly until?: number;
 }
 
@@ -94,11 +94,11 @@ export function originOf(key: KubeObject): KeyOrigin {
   return (key["origin"] ?? {}) as KeyOrigin;
 }
 
-/** Key types that the platform knows. Others are stored without a meaning. */
+/** Key types that the platform knows. Other types are stored and have no effect. */
 export const KEY_TYPES: readonly string[] = ["Login", "User", "Other", "Reset", "OIDCRefreshToken", "NetworkPeer", "Workspace"];
-/** The type of keys that users make. */
+/** The type of keys that users create. */
 export const USER_KEY = "User";
-/** The type of keys that a sign-in makes; they are deleted after a time. */
+/** The type of keys that a sign-in creates. They are deleted after they expire. */
 export const LOGIN_KEY = "Login";
 
 const IDENTITY = named("KeyIdentity", "The provider's data at sign-in.", {

@@ -18,7 +18,7 @@ export interface SharedSecretSpec extends OwnedSpec {
   readonly data?: StringMap;
 }
 
-/** Most bytes of all values together. Source: the limit of Kubernetes' own Secrets, to which they are synced. */
+/** Maximum size of all values together, in bytes. Source: the limit of Kubernetes Secrets, to which the values are synced. */
 const SECRET_BYTES_MAX = 1_048_576;
 const KEY_LENGTH_MAX = 253;
 const NOT_CANONICAL = "must be base64 whose unused bits in the last digit are zero (RFC 4648, section 3.5)";
@@ -83,7 +83,7 @@ function validate(object: KubeObject, old: KubeObject | undefined): readonly Fie
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Reports whether the last digit has no extra bits, so that each value has one spelling. Everything else was checked when the value was read. */
+/** Reports whether the unused bits of the last digit are zero. Reading the value has already checked everything else. */
 function isCanonical(value: string): boolean {
   const padding = value.endsWith("==") ? 2 : value.endsWith("=") ? 1 : 0;
   return padding === 0 || DIGITS.indexOf(value.at(-1 - padding)!) % 4 ** padding === 0;

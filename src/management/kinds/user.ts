@@ -14,38 +14,38 @@ export interface UserSpec {
   readonly email?: string;
   /** Identity of the user: `CONNECTOR/SUBJECT`. */
   readonly subject?: string;
-  /** Further identities of the same form. */
+  /** Additional identities in the same form. */
   readonly linkedSubjects?: readonly string[];
-  /** Connector whose verified `email` the first sign-in is bound by. */
+  /** Connector whose first sign-in gets this User, if its verified email address is `email`. */
   readonly connector?: string;
   readonly groups?: readonly string[];
   readonly disabled?: boolean;
-  /** In the store a digest, see `access/password.ts`; in a body the password itself. */
+  /** In the store a digest, see `access/users/password.ts`; in a body the password itself. */
   readonly password?: string;
 }
 
-/** A connector's data about a user at the last sign-in through it. Absent members were left out. */
+/** Data that a connector reported about a user at the last sign-in through it. A member is absent if the connector did not report it. */
 export interface Said {
   /** `CONNECTOR/SUBJECT`. */
   readonly subject: string;
   readonly displayName?: string;
   readonly email?: string;
   readonly groups?: readonly string[];
-  /** The login that brought the groups, if its key is gone. */
+  /** The login that the groups come from, if its key was deleted. */
   readonly left?: LeftLogin;
 }
 
-/** A login whose key is gone: the data for refreshing it at its provider. Secret. */
+/** A login whose key was deleted: the data for refreshing the login at its provider. Secret. */
 export interface LeftLogin {
   readonly identity: Pick<KeyIdentity, "userId" | "username" | "connector" | "connectorData" | "identityRefresh">;
   readonly oidcLogin?: KeySpec["oidcLogin"];
-  /** When its key would have expired by itself, in milliseconds since 1970. Undefined: never. */
+  /** When its key would have expired, in milliseconds since 1970. Undefined: never. */
   readonly endMs?: number;
 }
 
 /** The origin of the fields of a User. Only the server sees it. */
 export interface UserOrigin {
-  /** By subject, one for each. */
+  /** One entry for each subject. */
   readonly said?: readonly Said[];
 }
 
@@ -104,7 +104,7 @@ export const USER_COLUMNS: readonly Column[] = [
   AGE_COLUMN,
 ];
 
-/** The origin of the fields of a User; undefined when an earlier version stored it. */
+/** The origin of the fields of a User; undefined if an earlier version stored the User. */
 export function userOriginOf(user: KubeObject): UserOrigin | undefined {
   return user["origin"] as UserOrigin | undefined;
 }

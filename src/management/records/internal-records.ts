@@ -1,33 +1,33 @@
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 
-/** One text that the server keeps for itself. */
+/** A named text that only the server reads and writes. */
 export interface InternalRecord {
   readonly name: string;
   readonly data: string;
 }
 
 /**
- * Texts that the server keeps for itself beside the objects: not a resource, in no list, encrypted like everything else. Processes that
- * share the store share the records.
+ * Texts of the server that are stored beside the objects. They are not a resource, appear in no list, and are encrypted like all other
+ * data. Processes that share the store share the records.
  */
 export interface InternalRecords {
   get(kind: string, name: string): Promise<string | undefined>;
   list(kind: string): Promise<readonly InternalRecord[]>;
-  /** Writes the record unless it exists; returns the one that exists then, which is the same for all callers. */
+  /** Writes the record unless it exists. Returns the text that is stored then, which is the same for all callers. */
   add(kind: string, name: string, data: string): Promise<string>;
   /**
-   * Changes a record: `next` gets the current text, undefined if there is none, and returns the new one; undefined removes the record. It is
-   * called again if another process was faster. Returns the last result.
+   * Changes a record. `next` gets the current text, or undefined if there is none, and returns the new text, or undefined to remove the
+   * record. `next` is called again if another process has changed the record. Returns the last result.
    */
   change(kind: string, name: string, next: (before: string | undefined) => string | undefined): Promise<string | undefined>;
-  /** Removes the record and returns it; of all concurrent callers, one gets it. */
+  /** Removes the record and returns it. Only one of several concurrent callers gets it. */
   take(kind: string, name: string): Promise<string | undefined>;
-  /** Subscribes to every later change, in order; `data` is undefined when the record is gone. The listener must neither block nor throw. */
+  /** Subscribes to every later change, in order; `data` is undefined after a removal. The listener must neither block nor throw. */
   follow(kind: string, listener: (name: string, data: string | undefined) => void): Promise<{ stop(): void }>;
 }
 
-/** Prefix of every key of the server's own data: such data is not an object of any caller. */
+/** Prefix of all keys of the server's own data, which callers cannot access as objects. */
 export const INTERNAL_PREFIX = "/internal.platform/";
 /** `apiVersion` of the server's own data. */
 export const INTERNAL_VERSION = "internal.platform/v1";

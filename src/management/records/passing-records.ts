@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { InternalRecords } from "./internal-records.ts";
 
-/** A value that is kept for a time, as JSON. */
+/** A value that expires. It is stored as JSON. */
 export interface Passing<Value> {
   readonly value: Value;
   /** When it expires, in milliseconds since 1970. */
@@ -9,14 +9,14 @@ export interface Passing<Value> {
 }
 
 /**
- * What several processes have to know, at most for a time: by the clock of the reading process, so it expires earlier or later
- * by as much as clocks differ. An expired record counts as gone, and is removed by the next sweep.
+ * Records that several processes share and that expire. The clock of the reading process decides, so a record expires earlier or later
+ * by the difference of the clocks. An expired record counts as removed; the next sweep removes it.
  */
 export interface PassingRecords {
   /** Stores the record in place of any earlier one. */
   put<Value>(name: string, passing: Passing<Value>): Promise<void>;
   get<Value>(name: string): Promise<Passing<Value> | undefined>;
-  /** Removes the record and returns it; of all concurrent callers, one gets it. */
+  /** Removes the record and returns it. Only one of several concurrent callers gets it. */
   take<Value>(name: string): Promise<Passing<Value> | undefined>;
   /** Like `InternalRecords.change`. */
   change<Value>(

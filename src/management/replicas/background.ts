@@ -21,7 +21,7 @@ import type { Sharing } from "./sharing.ts";
 
 /** Each value is a write that all servers send to their watches, so values are re-encrypted a few at a time. */
 const RESEALING_PACE = { most: 16, pauseMs: 100 };
-/** While a key is replaced on one server after the other, servers with another first key still encrypt with that. */
+/** Pause before the next search for values to re-encrypt, in milliseconds: servers without the new first key still use the old one. */
 const RESEALING_AGAIN_MS = 60_000;
 
 /** Options of the background work. */
@@ -32,7 +32,7 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
   readonly objects: ManagedObjects;
   readonly passing: PassingRecords;
   readonly lives: KeyLives;
-  /** The vault that is configured now, the subscription to changes, how files are read, and what spreads renewals. */
+  /** The vault's current settings, the subscription to their changes, the reader of files, and the random numbers that spread renewals. */
   readonly vault: Pick<VaultSyncOptions, "settings" | "onSettings" | "readFile" | "chance">;
   /** How logins are refreshed. */
   readonly refreshing: Pick<LoginRefresherOptions, "logins" | "activity" | "providers" | "settings" | "metrics" | "onEnded">;

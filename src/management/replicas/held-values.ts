@@ -6,7 +6,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { HoldValue } from "../access/keys/access-keys.ts";
 import type { PassingRecords } from "../records/passing-records.ts";
 
-/** Options of reserved values. */
+/** Options of {@link createHeldValues}. */
 export interface HeldValuesOptions {
   readonly passing: PassingRecords;
   readonly clock: Pick<Clock, "now">;
@@ -14,7 +14,7 @@ export interface HeldValuesOptions {
   readonly logger: Logger;
 }
 
-/** Longer than any write that is given up in the end. After a crash the value cannot be given to a key for this long. */
+/** How long a value is reserved, in milliseconds: longer than any write takes. After a crash, no key can get the value for this long. */
 const HOLD_MS = 120_000;
 
 /**

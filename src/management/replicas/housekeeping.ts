@@ -33,7 +33,7 @@ export function startHousekeeping(options: HousekeepingOptions): Work {
     repeat({ what: "remove expired records", everyMs: SWEEP_EVERY_MS, act: () => passing.sweep(), clock, logger }),
     ...(compact === undefined
       ? []
-      : [repeat({ what: "forget what was", everyMs: compactAfterMs, act: forget, clock, logger, atOnce: true })]),
+      : [repeat({ what: "compact the history of the store", everyMs: compactAfterMs, act: forget, clock, logger, atOnce: true })]),
   ];
   return {
     settled: async () => void (await Promise.all(works.map((work) => work.settled()))),

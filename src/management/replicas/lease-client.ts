@@ -11,7 +11,7 @@ import { INTERNAL_PREFIX } from "../records/internal-records.ts";
 /** The part of a cluster client that an election needs. */
 export type LeaseClient = Pick<ClusterClient, "get" | "create" | "update">;
 
-/** Where Leases are stored. */
+/** Options of {@link createLeaseClient}. */
 export interface LeaseClientOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -20,8 +20,8 @@ export interface LeaseClientOptions {
 }
 
 /**
- * Leases in our own store, separate from the objects that clients see. A call that takes too long fails; its write may still happen
- * afterwards, and the next call detects that by a conflict.
+ * Keeps Leases in the server's own store, separate from the objects that clients see. A call that takes too long fails; its write may
+ * still happen afterwards, and the next call detects that by a conflict.
  */
 export function createLeaseClient({ store, clock, timeoutMs }: LeaseClientOptions): LeaseClient {
   const inTime = async <T>(call: Promise<T>): Promise<T> => {

@@ -24,7 +24,7 @@ export interface Work {
 export interface LedWorkOptions {
   readonly store: Store;
   readonly sharing: Sharing;
-  /** Starts the work, on a store that accepts writes only from the leading process. Shared resources demand that too. */
+  /** Starts the work, on a store that accepts writes only from the leading process. The functions of `sharing` check that too. */
   readonly begin: (store: Store, sharing: Sharing) => Promise<Work>;
   readonly clock: Clock;
   readonly chance: Chance;

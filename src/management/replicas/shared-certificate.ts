@@ -23,7 +23,7 @@ export interface SharedCertificateOptions {
 }
 
 const [KIND, NAME] = ["ServerCertificate", "management"];
-/** With less time left it is replaced at a start. */
+/** A certificate with fewer days left is replaced when a server starts. */
 const DAYS_LEFT_MIN = 30;
 
 /**

@@ -9,12 +9,12 @@ import type { Passing, PassingRecords } from "../records/passing-records.ts";
 export interface SharedMemoryOptions {
   readonly passing: PassingRecords;
   readonly clock: Pick<Clock, "now">;
-  /** Hides subjects: names of records do not reveal them, not even by trying. */
+  /** Hides subjects: they cannot be recovered from the names of records, not even by guessing. */
   readonly digest: { of(text: string): string };
 }
 
 /**
- * Keeps the state of sign-ins in the store, shared by all processes: a login that began in one can end in another, each one-time value can
+ * Keeps the state of sign-ins in the store, shared by all processes: a login that begins in one can end in another, each one-time value can
  * be used only once, and failures count in all processes.
  */
 export function createSharedMemory(options: SharedMemoryOptions): SignInMemory {
@@ -28,7 +28,7 @@ type OnceLimits = Omit<OnceOptions, "clock">;
 
 function sharedOnce<Value>({ passing, clock }: SharedMemoryOptions, name: string, { lifetimeMs, max }: OnceLimits): Once<Value> {
   const nameOf = (secret: string) => `${name}-${sha256Hex(secret)}`;
-  /** What this process has put, in the order in which it expires. */
+  /** Expiry of each record that this process has put, in ascending order. */
   const own = new Map<string, number>();
   const oldest = (): string | undefined => {
     for (const [record, until] of own) {

@@ -1,7 +1,7 @@
 import type { ElectionTimes } from "../../kube/runtime/election/election-step.ts";
 import type { Resealable } from "../../apiserver/store/resealable.ts";
 
-/** How a management server shares its store with others. */
+/** Settings of a management server that shares its store with others. */
 export interface Sharing {
   /** Identity of this process in logs and in the Lease. Default: a random one. */
   readonly identity?: string;

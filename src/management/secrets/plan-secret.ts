@@ -18,10 +18,10 @@ export const SOURCE_NAMESPACE_LABEL = "management.platform/sharedsecret-namespac
 export interface SecretSyncState {
   readonly source: ObjectKey;
   readonly target: ObjectKey;
-  /** Undefined when there is none, or none that may be read. */
+  /** Undefined when there is none, or when it may not be read. */
   readonly shared: KubeObject | undefined;
   readonly secret: KubeObject | undefined;
-  /** Whether a Secret that follows nothing may be taken over. */
+  /** Whether a Secret that follows no SharedSecret may be taken over. */
   readonly adopt: boolean;
 }
 
@@ -30,7 +30,7 @@ export type SecretSyncPlan =
   | { readonly action: "none"; readonly why: "equal" | "absent" }
   | { readonly action: "create" | "update"; readonly object: KubeObject }
   | { readonly action: "delete"; readonly object: KubeObject }
-  /** A Secret of another origin is in the way. */
+  /** A Secret of another origin has this name. */
   | { readonly action: "refuse"; readonly why: string };
 
 /**
@@ -71,7 +71,7 @@ function strangerText({ target }: SecretSyncState, secret: KubeObject): string {
   return `Secret ${place} already exists and is not linked to a SharedSecret`;
 }
 
-/** The data come only from the source; labels, annotations and the type stay unchanged. */
+/** The data come only from the source; other labels, annotations and the type stay unchanged. */
 function wanted({ source, target, shared }: SecretSyncState, secret: KubeObject | undefined): KubeObject {
   const labels = { ...(secret && labelsOf(secret)), [SOURCE_NAME_LABEL]: source.name, [SOURCE_NAMESPACE_LABEL]: source.namespace };
   const data = specOf<SharedSecretSpec>(shared!).data ?? {};

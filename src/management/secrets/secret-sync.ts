@@ -16,7 +16,7 @@ import { SHARED_SECRETS } from "../kinds/types.ts";
 import { planSecretSync } from "./plan-secret.ts";
 import type { SecretSyncPlan } from "./plan-secret.ts";
 
-/** A SharedSecret, and the Secret that follows it. */
+/** Options of {@link createSecretSync}. */
 export interface SecretSyncOptions {
   /** The management API, with a key that may read the SharedSecret. */
   readonly platform: ClusterClient;
@@ -96,13 +96,13 @@ type Followed = Pick<ClusterClient, "list" | "watch">;
 
 interface Noted {
   readonly client: Followed;
-  /** The last event of a watch for an object is its deletion. */
+  /** Whether the last event reports a real deletion of the object. */
   seen(): boolean;
 }
 
 /**
- * A caller who may no longer read an object gets a deletion event with metadata only; a real deletion has the contents.
- * The API does not tell other callers which objects exist, so a key without further rights can know no more.
+ * Records deletions. A caller who may no longer read an object gets a deletion event with metadata only; that of a real deletion has the
+ * contents. The API does not reveal to other callers which objects exist, so a key without further rights cannot find out more.
  */
 function noteDeletions(client: ClusterClient): Noted {
   let deleted = false;
@@ -117,7 +117,7 @@ function noteDeletions(client: ClusterClient): Noted {
       async *watch(resource, options) {
         for await (const event of client.watch(resource, options)) {
           if (event.type !== "BOOKMARK") deleted = event.type === "DELETED" && !isHidden(event.object);
-          // An informer drops an object for good when its life ends; this one can return.
+          // An informer drops a deleted object permanently, but this object can become readable again.
           if (event.type === "DELETED" && !deleted) throw new EngineError("API_EXPIRED", "The key may no longer read the SharedSecret");
           yield event;
         }
@@ -153,9 +153,9 @@ async function carryOut(plan: SecretSyncPlan, options: Carried) {
 }
 
 /**
- * A key that may no longer read the SharedSecret does not see it either; that must not delete anything.
+ * Checks that the SharedSecret is gone. A key that may no longer read it does not see it either, which must not delete the Secret.
  *
- * @throws API_CONFLICT when it exists; the API's error when that tells neither that it exists nor that it is gone.
+ * @throws API_CONFLICT when it exists; the API's error when it is unknown whether it exists.
  */
 async function demandGone({ platform, source, wasDeleted }: Carried): Promise<void> {
   if (wasDeleted()) return;

@@ -8,29 +8,29 @@ export interface Identity {
   /** The provider's own id of the user, which never changes; unique within `connector` only. */
   readonly userId: string;
   readonly username: string;
-  /** The preferred name, which users may choose themselves, so it proves nothing. */
+  /** The preferred name. Users may choose it themselves, so it proves nothing. */
   readonly preferredUsername?: string;
   readonly email?: string;
   /** Undefined when the provider does not report it. */
   readonly emailVerified?: boolean;
   readonly groups: readonly string[];
-  /** Ids of these groups, if a provider may have several of one name. They are not kept. */
+  /** Ids of these groups, if a provider can have several groups with the same name. They are not stored. */
   readonly groupIds?: readonly string[];
-  /** Further claims that the settings name. */
+  /** Additional claims that the settings allow. */
   readonly extraClaims?: Readonly<Record<string, unknown>>;
-  /** Id of the connector that the user came through, as in the address. */
+  /** Id of the connector with which the user signed in, as in its URL. */
   readonly connector: string;
-  /** The provider of the connector, to which its ids of users belong. Undefined: its current provider. */
+  /** The connector's provider, to which the user's id belongs. Undefined: its current provider. */
   readonly issuer?: string;
-  /** The claim that `userId` was taken from; values of another claim mean other people. Undefined: the current claim. */
+  /** The claim that `userId` comes from; values of another claim identify other people. Undefined: the current claim. */
   readonly idClaim?: string;
-  /** Kind and address of the provider, see `placeOf`. Undefined: that of `issuer`, else the current one. */
+  /** Kind and address of the provider, see `placeOf`. Undefined: those of `issuer`, or else of the current provider. */
   readonly place?: string;
-  /** Groups of the provider that make an administrator by the settings. */
+  /** Groups of the provider that make the user an administrator according to the settings. */
   readonly administrators?: readonly string[];
-  /** When a key of this sign-in expires at the latest, in milliseconds since 1970. */
+  /** The latest end of a key of this sign-in, in milliseconds since 1970. */
   readonly endsAtMs?: number;
-  /** For logins by password: the stored digest of the password that matched. */
+  /** For logins by password: a digest of the stored password that matched, see `passwordMark` in `access/keys/key-lives.ts`. */
   readonly passwordMark?: string;
   /** Data that the connector keeps for later, in its own form. */
   readonly connectorData?: string;
@@ -60,7 +60,7 @@ export function admitted(
   return { admitted: true, identity: present as unknown as Identity };
 }
 
-/** Prefixes of groups and users that have rights by their name alone, which no provider may give. */
+/** Prefixes of users and groups that have rights by their name alone. No provider may assign such a name. */
 const RESERVED = ["system:", "platform:"] as const;
 
 function isReserved(name: string): boolean {

@@ -1,21 +1,21 @@
 import type { Identity } from "./identity.ts";
 
-/** What a provider returned along with a user's identity. Secret. */
+/** The tokens that a provider returned with a user's identity. Secret. */
 export interface ProviderTokens {
   readonly idToken?: string;
   readonly accessToken?: string;
   readonly refreshToken?: string;
 }
 
-/** The access key that a login made. */
+/** The access key that a login created. */
 export interface SignedIn {
   /** The key itself, which cannot be read again. */
   readonly key: string;
   /** Name of its object. */
   readonly name: string;
-  /** The platform user for whom it stands. */
+  /** The platform user that the key acts as. */
   readonly user: string;
-  /** When it expires, in milliseconds since 1970; undefined when it does not. */
+  /** When the key expires, in milliseconds since 1970; undefined when it does not. */
   readonly expiresAt?: number;
 }
 
@@ -27,23 +27,23 @@ export interface Linked {
   readonly subject: string;
 }
 
-/** What sign-in needs from the platform. */
+/** The operations of the platform that sign-in uses. */
 export interface SignInPorts {
   /**
-   * Makes a login key, and the user and teams if the configuration allows it. The groups of `identity` are filtered already.
+   * Creates a login key, and the user and teams if the configuration allows it. The groups of `identity` are already filtered.
    *
    * @throws API_FORBIDDEN when this user may not have a key.
    */
   signIn(identity: Identity, tokens?: ProviderTokens): Promise<SignedIn>;
   /**
-   * Links an identity to the user of a login key. The tokens are used to refresh it at the provider.
+   * Links an identity to the user of a login key. The tokens are used to refresh the identity at the provider.
    *
-   * @throws API_UNAUTHORIZED for a key that is not accepted, API_FORBIDDEN for one of no sign-in, API_CONFLICT for an identity that
-   * belongs to another user.
+   * @throws API_UNAUTHORIZED for a key that is not accepted, API_FORBIDDEN for a key that is not from a sign-in, API_CONFLICT for an
+   * identity that belongs to another user.
    */
   link(key: string, identity: Identity, tokens?: ProviderTokens): Promise<Linked>;
-  /** The user with this password; undefined for a wrong one and, after as long, for an unknown user. */
+  /** Returns the user with this password; undefined for a wrong password or an unknown user, both after the same time. */
   verifyPassword(username: string, password: string): Promise<Identity | undefined>;
-  /** Ends a login key at once, and returns what it was made from. Undefined when the key is unknown or not from a login. */
+  /** Ends a login key at once, and returns its connector and ID token. Undefined when the key is unknown or not from a login. */
   signOut(key: string): Promise<{ readonly connector?: string; readonly idToken?: string } | undefined>;
 }

@@ -40,24 +40,24 @@ import type { Visit } from "./visit.ts";
 
 /** Options of {@link createSignInRoutes}. */
 export interface SignInRoutesOptions {
-  /** `status.auth` as it is now. */
+  /** The current settings of `status.auth`. */
   readonly config: () => SignInSettings;
   readonly ports: SignInPorts;
   readonly clock: Clock;
   readonly chance: Pick<Chance, "bytes">;
   /** Address of the platform as browsers see it, without a slash at its end. The endpoints are at `/auth/` below it. */
   readonly baseUrl: () => string;
-  /** The providers behind the settings. */
+  /** The clients of the configured providers. */
   readonly clients: ProviderClients;
   /** The style of pages. Default: no settings. */
   readonly ui?: () => UiSettings;
-  /** Makes a kubeconfig with a key. Default: none to download. */
+  /** Creates a kubeconfig with a key. Default: there is no download. */
   readonly kubeconfig?: (key: string) => string;
-  /** Address of the client. Default: that of the connection. Behind a proxy all connections come from one. */
+  /** Address of the client. Default: that of the connection. Behind a proxy, all connections have the same one. */
   readonly addressOf?: AddressOf;
-  /** Logins that have begun, and failures. Default: the memory of this process. */
+  /** Keeps unfinished logins and counts of failures. Default: in this process. */
   readonly memory?: SignInMemory;
-  /** Default {@link SIGN_IN_LIMITS}, each by itself. */
+  /** The default for each limit is in {@link SIGN_IN_LIMITS}. */
   readonly limits?: Partial<SignInLimits>;
   /** Default: silent. */
   readonly logger?: Logger;
@@ -65,10 +65,10 @@ export interface SignInRoutesOptions {
   readonly metrics?: Metrics;
 }
 
-/** Answers a request for sign-in; false, with nothing done, when the path is none of these endpoints. Never rejects. */
+/** Handles a request for sign-in. Returns false, and does nothing, if the path is not one of these endpoints. Never rejects. */
 export type SignInRoutes = (request: IncomingMessage, response: ServerResponse, path: string, audit?: AuditRecord) => Promise<boolean>;
 
-/** Anything that can be a key, made here or given. */
+/** Matches anything that can be a key, generated or given. */
 const KEY_FORM = /^[\x21-\x7e]{1,1024}$/;
 const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback|metadata)$/;
 
@@ -77,8 +77,9 @@ const CONNECTOR_PATH = /^\/auth\/([^/]+)\/(login|callback|metadata)$/;
  *
  * - `GET /login` shows all ways to sign in, and `GET /auth/connectors` returns them for programs.
  * - `POST /auth/password/login` takes `username` and `password`.
- * - `GET /auth/{connector}/login` redirects to the provider, and `GET /auth/{connector}/callback` is the address that the provider redirects back to.
- * - `POST /auth/{connector}/callback` takes the form from a SAML provider, and `GET /auth/{connector}/metadata` returns metadata for its administrator.
+ * - `GET /auth/{connector}/login` redirects to the provider, which redirects back to `GET /auth/{connector}/callback`.
+ * - `POST /auth/{connector}/callback` takes the form from a SAML provider, and `GET /auth/{connector}/metadata` returns metadata for the
+ *   provider's administrator.
  * - `POST /auth/clusterManager/login` takes `token`.
  * - `POST /auth/confirm` takes the user's decision on the page that asks whether a program may have a key.
  * - `POST /auth/exchange` takes `code` and `code_verifier` from a program that began a login with `redirect` and `code_challenge`.
@@ -111,7 +112,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
   const answering = new Answering(createAnswerWriter({ clock, readMs: READ_MS }));
   const passwords = () => config().password?.disabled !== true;
 
-  /** The audit log records who signed in with which key; no request to the API made the key. */
+  /** Returns the key. The audit log records the user and the key, because no request to the API created the key. */
   const answerSignedIn = (visit: Visit, signedIn: SignedIn) => {
     const { key, name, user, expiresAt } = signedIn;
     visit.audit?.annotate("management.platform/signed-in", user);
@@ -120,7 +121,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
     answerJson(visit, { accessKey: key, name, ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }) });
   };
 
-  /** A login in one step. Its result is undefined when a program waits for it. */
+  /** Handles a login in one step. The result of the step is undefined when a program waits for the key. */
   const inOneStep = async (visit: Visit, connector: string, step: () => Promise<SignedIn | undefined>) => {
     const signedIn = await outcomes.during(connector, step);
     if (signedIn === undefined) return;
@@ -216,12 +217,12 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // No id can look like this.
+    // No connector has such an id.
     return "";
   }
 }
 
-/** The audit log records who has another identity now, too. */
+/** Returns a linked identity. The audit log records it too. */
 function answerLinked(visit: Visit, { user, subject }: Linked): void {
   visit.audit?.annotate("management.platform/linked", `${user}: ${subject}`);
   answerJson(visit, { user, subject });

@@ -7,15 +7,15 @@
 
 /** A generic OpenID Connect provider. */
 export interface OidcSettings {
-  /** The `iss` of its tokens, and where its discovery document is found. */
+  /** The `iss` of its tokens, and the address of its discovery document. */
   readonly issuerUrl?: string;
   readonly clientId?: string;
   readonly clientSecret?: string;
-  /** Where it sends users back to. Default: `/auth/{connector}/callback` of the platform. */
+  /** Address to which it sends users back. Default: `/auth/{connector}/callback` of the platform. */
   readonly redirectURI?: string;
-  /** Where it sends users after logout. */
+  /** Address to which it sends users after logout. */
   readonly postLogoutRedirectURI?: string;
-  /** Path of a PEM file with the only authorities that the provider's certificate may come from. Default: the machine's. */
+  /** Path of a PEM file with the only authorities that are trusted for the provider's certificate. Default: those of Node.js. */
   readonly caFile?: string;
   /** Skips the check of the provider's certificate. */
   readonly insecureCa?: boolean;
@@ -31,14 +31,14 @@ export interface OidcSettings {
   readonly usernamePrefix?: string;
   /** Claim with the groups, a string or a list of strings. Default `groups`. */
   readonly groupsClaim?: string;
-  /** When not empty, only members of at least one sign in. Named as in the provider, without `groupsPrefix`. */
+  /** If not empty, only members of at least one of these groups may sign in. Without `groupsPrefix`, as at the provider. */
   readonly groups?: readonly string[];
   /** Default `email` and `profile`. `openid` is always requested. */
   readonly scopes?: readonly string[];
   readonly getUserInfo?: boolean;
   readonly groupsPrefix?: string;
   readonly resource?: string;
-  /** Pages that the provider shows even where it need not. Default: its own choice. */
+  /** Page that the provider shows at each login. Default: the provider decides. */
   readonly prompt?: "consent" | "login" | "select_account";
 }
 
@@ -46,7 +46,7 @@ export interface OidcSettings {
 export interface ClientSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
-  /** Where the provider sends users back to. Default: `/auth/{connector}/callback` of the platform. */
+  /** Address to which the provider sends users back. Default: `/auth/{connector}/callback` of the platform. */
   readonly redirectURI?: string;
 }
 
@@ -54,9 +54,9 @@ export interface ClientSettings {
 export interface SourceHostASettings extends ClientSettings {
   /** Host of an enterprise edition. Default: the public service. */
   readonly hostName?: string;
-  /** Path of a PEM file with the only authorities that the certificate of `hostName` may come from. Default: the machine's. */
+  /** Path of a PEM file with the only authorities that are trusted for the certificate of `hostName`. Default: those of Node.js. */
   readonly rootCA?: string;
-  /** Only members of at least one sign in and, if it lists teams, of at least one of those. An empty list admits no one. */
+  /** Only members of at least one may sign in and, if it lists teams, only members of one of these teams. An empty list admits no one. */
   readonly orgs?: readonly { readonly name: string; readonly teams?: readonly string[] }[];
 }
 
@@ -64,7 +64,7 @@ export interface SourceHostASettings extends ClientSettings {
 export interface SourceHostBSettings extends ClientSettings {
   /** Address of the host. Default: the public service. */
   readonly baseURL?: string;
-  /** Only members of at least one sign in, and other groups are dropped. An empty list admits no one. */
+  /** Only members of at least one of these may sign in, and other groups are dropped. An empty list admits no one. */
   readonly groups?: readonly string[];
 }
 
@@ -93,25 +93,25 @@ export interface DirectoryProviderBSettings extends ClientSettings {
 export interface SamlSettings {
   /** The only destination that a response may have, and its audience unless `entityIssuer` is set. Default: as for other providers. */
   readonly redirectURI?: string;
-  /** Where people take requests, by https. */
+  /** Address to which the browser posts requests, by HTTPS. */
   readonly ssoURL?: string;
-  /** The certificates that responses are signed with, in base64: one after another in PEM, or one in DER. Goes before `ca`. */
+  /** The certificates that responses are signed with, in base64: one after another in PEM, or one in DER. Takes precedence over `ca`. */
   readonly caData?: string;
-  /** Path of a PEM file with them. */
+  /** Path of a PEM file with these certificates. */
   readonly ca?: string;
-  /** True, and neither `ca` nor `caData` is set: anyone can sign in as anyone. */
+  /** Disables the check of signatures if neither `ca` nor `caData` is set: anyone can sign in as anyone. */
   readonly insecureSkipSignatureValidation?: boolean;
-  /** Default: the name id is the user name. */
+  /** Attribute with the user name. Default: the name id is the user name. */
   readonly usernameAttr?: string;
   readonly emailAttr?: string;
   readonly groupsAttr?: string;
-  /** Issuer of our requests, and the audience that an assertion must have. */
+  /** Issuer of the platform's requests, and the audience that an assertion must have. */
   readonly entityIssuer?: string;
   readonly ssoIssuer?: string;
   readonly groupsDelim?: string;
   readonly allowedGroups?: readonly string[];
   readonly filterGroups?: boolean;
-  /** The full name of the format, as the effective configuration shows it. */
+  /** The full name of the format of the name id, as the effective configuration shows it. */
   readonly nameIDPolicyFormat?: string;
 }
 
@@ -119,13 +119,13 @@ export interface SamlSettings {
 export interface ClusterManagerSettings {
   /** Host name, without a scheme. */
   readonly host?: string;
-  /** An administrator's API key, with which users are looked up again. */
+  /** An administrator's API key, for requesting data about users. */
   readonly bearerToken?: string;
   /** Skips the check of the host's certificate. */
   readonly insecure?: boolean;
 }
 
-/** The providers that may stand at the top of `status.auth` and in each of its connectors. */
+/** The providers that can be set at the top of `status.auth` and in each of its connectors. */
 export interface ProviderSections {
   readonly oidc?: OidcSettings | undefined;
   readonly sourceHostA?: SourceHostASettings | undefined;
@@ -140,7 +140,7 @@ export interface SignInSettings extends ProviderSections {
   readonly clusterManager?: ClusterManagerSettings | undefined;
   readonly password?: { readonly disabled?: boolean | undefined } | undefined;
   readonly connectors?: readonly (ProviderSections & { readonly id: string; readonly displayName?: string })[] | undefined;
-  /** Groups of providers whose members administer the platform while they are signed in. Named as in the provider. */
+  /** Groups of providers, with the names there, whose members administer the platform while they are signed in. */
   readonly administrators?: readonly { readonly connector: string; readonly group: string }[] | undefined;
   readonly customHttpHeaders?: Readonly<Record<string, string>> | undefined;
   readonly groupsFilters?: readonly string[] | undefined;

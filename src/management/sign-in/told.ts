@@ -1,14 +1,14 @@
 import type { EngineError } from "../../base/errors.ts";
 import { unavailable, statusOf } from "../../apiserver/types/status.ts";
 
-/** What users see when a provider cannot be used, instead of a pointer to the log. None of the texts reveals anything about the provider. */
+/** The messages that users see when a provider cannot be used, instead of a reference to the log. They reveal no data of the provider. */
 const TROUBLES = {
   setup: "sign-in with this provider is not set up correctly; tell your administrator",
   permission: "the application lacks a permission at the provider; tell your administrator",
   busy: "the provider does not accept more requests at the moment; try again in a minute",
 } as const;
 
-/** A failure of a provider that has its own text for the user. */
+/** A failure of a provider that has its own message for the user. */
 export type Trouble = keyof typeof TROUBLES;
 
 const troubles = new WeakMap<EngineError, Trouble>();
@@ -26,8 +26,8 @@ export function troubled(trouble: Trouble, reason: string): EngineError {
 }
 
 /**
- * The part of a failure that a user sees. The reason why a provider cannot be used appears only in the log, because it names files and
- * errors of the server.
+ * Returns the error that a user sees for a failure. The reason why a provider cannot be used appears only in the log, because it names
+ * files and errors of the server.
  */
 export function told(error: EngineError): EngineError {
   const failed = (statusOf(error)?.code ?? 500) >= 500;

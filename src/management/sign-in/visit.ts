@@ -22,7 +22,7 @@ const BODY_BYTES_MAX = 16_384;
 /**
  * Requires a method.
  *
- * @throws API_ERROR (405) for any other; the response names the allowed one.
+ * @throws API_ERROR (405) for any other method; the response contains the allowed one.
  */
 export function expectMethod({ request, response }: Visit, method: "GET" | "POST"): void {
   if (request.method === method) return;
@@ -31,7 +31,7 @@ export function expectMethod({ request, response }: Visit, method: "GET" | "POST
 }
 
 /**
- * The fields of a body, JSON or a form. Optional ones are "" when they are absent.
+ * Returns the fields of a body, which is JSON or a form. Optional fields are "" when they are absent.
  *
  * @throws API_BAD_REQUEST when a field is missing or not a string; API_INVALID (413) when the body is too long; API_ERROR (415) when it
  * has another type.
@@ -50,7 +50,7 @@ export async function readFields<Name extends string, Optional extends string = 
 }
 
 /**
- * The fields of a form from another site. Each must occur exactly once, and none in the address.
+ * Returns the fields of a form from another site. Each must occur exactly once, and none in the address.
  *
  * @throws API_BAD_REQUEST when one is missing, empty or repeated; API_INVALID (413) when the form is too long; API_ERROR (415) when the
  * body is not a form.
@@ -75,7 +75,7 @@ function parsed(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the body, and with it a password.
+    // The parser's own message quotes the body, which may contain a password.
     throw badRequest("the body is not JSON");
   }
   if (!isRecord(value)) throw badRequest("the body is not a JSON object");
@@ -89,7 +89,7 @@ function fieldOf(body: Record<string, unknown>, name: string, mayBeEmpty = false
 }
 
 /**
- * Requires that a form comes from a page of the platform, or from a program. Browsers name the site in a header.
+ * Requires that a form comes from a page of the platform, or from a program. Browsers report the site in a header.
  *
  * @throws API_FORBIDDEN when another site sends it.
  */

@@ -21,7 +21,7 @@ import type { TokenSigner } from "./token-signer.ts";
 
 /** Options of the issuer of tokens. */
 export interface IssueTokenOptions {
-  /** Its issuer is known once the server listens. */
+  /** Returns the signer, whose issuer is known once the server listens. */
   readonly signer: () => TokenSigner;
   readonly rights: Rights;
   readonly objects: ManagedObjects;
@@ -68,7 +68,7 @@ function claimOf({ rights, objects }: IssueTokenOptions, user: UserInfo, scope: 
   };
 }
 
-/** The time left of the key that was presented, and of the platform's limit; Infinity when nothing ends. */
+/** The time left of the presented key, or the platform's limit if that is shorter, in seconds; Infinity without either. */
 function secondsLeft({ objects, lives, limits, clock }: IssueTokenOptions, user: UserInfo): number {
   const { accessKeyMaxTTLSeconds: max } = limits();
   const name = user.extra?.[KEY_EXTRA]?.[0];

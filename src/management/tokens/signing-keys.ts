@@ -12,8 +12,8 @@ export interface SigningKeysPort {
   /** The text that was saved last; undefined before the first time. */
   load(): Promise<string | undefined>;
   /**
-   * Replaces the text that was last loaded or returned, unless another process was faster. Returns the text that is kept then,
-   * which a restart would find.
+   * Replaces `before`, the text that was last loaded or returned, unless another process was faster. Returns the text that is stored
+   * afterwards, which a restart would load.
    */
   save(text: string, before: string | undefined): Promise<string>;
   /** Subscribes to what other processes save. Default: there are none. */
@@ -24,7 +24,7 @@ export interface SigningKeysPort {
 export interface SigningKeysOptions {
   readonly port: SigningKeysPort;
   readonly clock: Pick<Clock, "now">;
-  /** Algorithm of keys that are made from now on. Default ES256. */
+  /** Algorithm of new keys. Default ES256. */
   readonly algorithm?: TokenAlgorithm;
 }
 
@@ -41,14 +41,14 @@ export interface KeySet {
   readonly keys: readonly JsonObject[];
 }
 
-/** The platform's keys for tokens: the newest signs, older ones stay published as long as a token of theirs is valid. */
+/** The platform's keys for tokens: the newest signs, older ones stay published as long as one of their tokens is valid. */
 export interface SigningKeys {
   /**
-   * The newest key, for a token that ends at `expiresAt` (milliseconds since 1970). It stays published until then, whatever happens
-   * in between.
+   * Returns the newest key, for a token that ends at `expiresAt` (milliseconds since 1970). The key stays published until then, even after
+   * a rotation or a restart.
    */
   signing(expiresAt: number): Promise<SigningKey>;
-  /** Makes a new key, which signs from now on. */
+  /** Generates a new key, which signs from now on. */
   rotate(): Promise<void>;
   /** The public keys, newest first; each is published until its last token expires. */
   published(): KeySet;
@@ -60,7 +60,7 @@ interface KeptKey {
   readonly algorithm: TokenAlgorithm;
   /** The private key as JWK. */
   readonly jwk: JsonObject;
-  /** No token of this key is valid longer, in milliseconds since 1970. */
+  /** No token of this key is valid after this time, in milliseconds since 1970. */
   readonly neededUntil: number;
 }
 
@@ -101,14 +101,14 @@ class KeptKeys implements SigningKeys {
   #text: string | undefined;
   #following: { stop(): void } | undefined;
   #signing: SigningKey | undefined;
-  /** Writes go one after the other, so that none undoes what another one has saved. */
+  /** Writes run one after the other, so that none undoes what another one has saved. */
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(options: SigningKeysOptions) {
     this.#options = options;
   }
 
-  /** The text that is kept now. */
+  /** Uses the keys of a text that was loaded or saved. */
   take(text: string): void {
     if (text === this.#text) return;
     const kept = readKeys(text);
@@ -126,7 +126,7 @@ class KeptKeys implements SigningKeys {
     this.#following?.stop();
   }
 
-  /** The first key, unless another process has made it meanwhile. */
+  /** Generates the first key, unless another process has done so in the meantime. */
   begin(): Promise<void> {
     return this.#write(async () => (this.#kept.length > 0 ? this.#kept : this.#withNew()));
   }

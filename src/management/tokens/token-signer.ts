@@ -26,7 +26,7 @@ export interface TokenRequest {
   readonly platform: PlatformClaim;
   /** Requested seconds. Default, and 0: {@link TOKEN_TTL_SECONDS}. */
   readonly ttlSeconds?: number;
-  /** No token is valid longer; below 1 counts as 1. Default: {@link TOKEN_TTL_SECONDS_MAX}. */
+  /** Longest lifetime in seconds; a number below 1 counts as 1. Default: {@link TOKEN_TTL_SECONDS_MAX}. */
   readonly ttlSecondsMax?: number;
 }
 
@@ -43,16 +43,16 @@ export interface SignedToken {
 /** Issues tokens for clusters. */
 export interface TokenSigner {
   /**
-   * Signs a token. Nothing of it is stored.
+   * Signs a token, which is not stored.
    *
    * @throws API_INVALID when the time is negative or not a whole number, or when the token would be longer than clusters accept.
    */
   sign(request: TokenRequest): Promise<SignedToken>;
 }
 
-/** A day. */
+/** Default lifetime of a token, in seconds: a day. */
 export const TOKEN_TTL_SECONDS = 86_400;
-/** Ten years. */
+/** Longest lifetime of a token, in seconds: ten years. */
 export const TOKEN_TTL_SECONDS_MAX = 315_360_000;
 
 const TOO_LONG: FieldError = {
@@ -63,7 +63,7 @@ const TOO_LONG: FieldError = {
 const TYPE = { apiVersion: "management.platform/v1", kind: "DirectClusterEndpointToken" };
 
 /**
- * A signer of tokens for using clusters directly, without the platform.
+ * Creates a signer of tokens for direct access to clusters, without the platform.
  *
  * @example
  * const signer = createTokenSigner({ issuer: "https://platform.example", keys, clock: systemClock, chance: systemChance });

@@ -8,7 +8,10 @@ import type { VaultFailure } from "./vault-values.ts";
 
 /** Options of {@link createTokenRenewal}. */
 export interface TokenRenewalOptions {
-  /** Opens a client for the vault with the current token. A failure `Invalid` means that the settings have no token. */
+  /**
+   * Opens a client for the vault with the current token. A failure `Invalid` means that the settings cannot be used: they lack a token or a
+   * valid address, or the token's file is unusable.
+   */
   readonly open: () => Promise<AskVault | VaultFailure>;
   readonly clock: Clock;
   /** A number in [0, 1). */
@@ -20,9 +23,9 @@ export interface TokenRenewalOptions {
 
 /** Keeps a token alive until it is stopped. */
 export interface TokenRenewal {
-  /** That the token is not renewed, and when it ends, in words without a full stop; undefined while there is nothing to do. */
+  /** Why the token is not renewed, and its end if known, without a full stop; undefined while there is nothing to do. */
   readonly warning: string | undefined;
-  /** Begins with the present settings and their token. */
+  /** Starts over with the current settings and their token. */
   restart(): void;
   /** Resolves when no request is in progress. */
   settled(): Promise<void>;
@@ -30,15 +33,15 @@ export interface TokenRenewal {
 }
 
 const RETRY = { initialMs: 5_000, maximumMs: 300_000, jitter: 0.2 };
-/** Time between two looks at a token that cannot be renewed: half of its rest, within these milliseconds. */
+/** Bounds, in milliseconds, of the time between two lookups of a token that cannot be renewed: half of the time left. */
 const ENDING_LOOK_MIN_MS = 300_000;
 const ENDING_LOOK_MAX_MS = 86_400_000;
-/** By how much the end of a life differs between two answers that mean the same one, in milliseconds: answers are late, and clocks differ. */
+/** Largest difference between the ends in two responses that mean the same end, in milliseconds: responses are late, and clocks differ. */
 const SAME_END_MS = 60_000;
 
 /**
- * Looks up the configured token, and renews it in time if possible. A token that cannot be renewed is logged once, with its expiry. Failures are
- * retried at increasing intervals. It does nothing before {@link TokenRenewal.restart}.
+ * Looks up the configured token, and renews it in time if possible. A token that cannot be renewed is logged once, with its expiry.
+ * Failures are retried at increasing intervals. It does nothing before {@link TokenRenewal.restart}.
  *
  * @example
  * const renewal = createTokenRenewal({ open, clock, random: () => chance.fraction(), logger, onWarning });
@@ -60,7 +63,7 @@ class Renewal implements TokenRenewal {
   #ending = new AbortController();
   #timer: Timer | undefined;
   #warning: Warning | undefined;
-  /** End of the token as known last, by the monotonic clock. */
+  /** Last known end of the token, by the monotonic clock. */
   #endMs = Infinity;
   /** The most seconds that the token has had left since it was renewed. */
   #fullSeconds = 0;
@@ -100,7 +103,7 @@ class Renewal implements TokenRenewal {
     });
   }
 
-  /** `due`: the token is to be renewed if nothing else has renewed it. */
+  /** Looks the token up. If `due`, renews it unless something else has renewed it. */
   async #look(due: boolean, signal: AbortSignal): Promise<void> {
     const ask = await this.#options.open();
     if (signal.aborted) return;
@@ -115,19 +118,19 @@ class Renewal implements TokenRenewal {
     this.#fullSeconds = Math.max(this.#fullSeconds, life.seconds);
     this.#endMs = askedMs + life.seconds * 1_000;
     if (!life.renewable) return this.#ends(life.seconds);
-    // Seconds left are the vault's own, however late its answer is. Where much is left, something else has renewed the token.
+    // The vault counts the seconds left, so a late response does not matter. If much time is left, something else has renewed the token.
     if (!due || life.seconds > this.#fullSeconds / 2) return this.#lives(life.seconds);
     const { life: renewed, askedMs: renewedMs } = await this.#life(ask, "POST", TOKEN_RENEWAL, signal);
     if (signal.aborted) return;
     if ("ok" in renewed) return isFinal(renewed) ? this.#ends(life.seconds) : this.#fail(renewed, due);
-    // A token that ends is not without an end because its renewal names none.
+    // If the response to the renewal has no end, the token keeps the end that the lookup returned.
     const seconds = renewed.seconds === Infinity ? life.seconds : renewed.seconds;
     this.#fullSeconds = seconds;
     this.#endMs = renewedMs + seconds * 1_000;
     return seconds > life.seconds + 1 && renewed.renewable ? this.#lives(seconds) : this.#ends(seconds);
   }
 
-  /** A life with the moment from which it counts at the latest, by the monotonic clock: the vault may answer late. */
+  /** The token's life, which counts from the time of the request, by the monotonic clock: the response may be late. */
   async #life(ask: AskVault, method: "GET" | "POST", path: string, signal: AbortSignal) {
     const askedMs = this.#options.clock.monotonic();
     const answer = await ask(method, path, signal);
@@ -156,7 +159,7 @@ class Renewal implements TokenRenewal {
     this.#lookIn(Math.max(failure.retryAfterMs ?? 0, repetitionDelayMs(pauseMs, this.#leftMs(clock))), due);
   }
 
-  /** Infinity as well for a life that should be over: clocks differ, and there is no hurry any more. */
+  /** The time left; Infinity also for a token that should have ended: clocks differ, and a retry is not urgent any more. */
   #leftMs(clock: Clock): number {
     const left = this.#endMs - clock.monotonic();
     return left > 0 ? left : Infinity;
@@ -167,7 +170,7 @@ class Renewal implements TokenRenewal {
     this.#failures = 0;
   }
 
-  /** An end that was told stays as it was told, since answers are late. */
+  /** Keeps a warning whose end is nearly the same, since late responses change the end a little. */
   #warn(endMs: number | undefined, text: string): void {
     const before = this.#warning;
     const isSame = before !== undefined && (before.endMs ?? Infinity) === (endMs ?? Infinity);

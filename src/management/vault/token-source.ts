@@ -6,32 +6,32 @@ import type { VaultSettings } from "./vault-client.ts";
 import { failed } from "./vault-values.ts";
 import type { VaultFailure } from "./vault-values.ts";
 
-/** How often a file with the token is read again, in milliseconds. Mounted files send no reliable events. */
+/** Interval at which a file with the token is read again, in milliseconds. Changes to mounted files do not trigger events reliably. */
 export const TOKEN_FILE_POLL_MS = 5_000;
-/** How long one reading may take, in milliseconds. */
+/** How long one read may take, in milliseconds. */
 export const TOKEN_FILE_READING_MS = 10_000;
 /** Longest token, in characters; as in the configuration. */
 const TOKEN_LENGTH_MAX = 8_192;
 
 /** Options of {@link createTokenSource}. */
 export interface TokenSourceOptions {
-  /** The settings at this moment. */
+  /** Returns the current settings. */
   readonly settings: () => VaultSettings;
   /** Reads a file as text. */
   readonly readFile: (path: string) => Promise<string>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called when the file has another token, or none any more. */
+  /** Called when the file contains a different token, or a token has appeared or disappeared. */
   readonly onChange: () => void;
 }
 
 /** The token of the settings, or of the file that they name. */
 export interface TokenSource {
-  /** The token of this moment, or why there is none. Never rejects. */
+  /** Returns the current token, or why there is none. Never rejects. */
   token(): Promise<string | VaultFailure>;
-  /** Begins with the present settings. */
+  /** Starts over with the current settings. */
   restart(): void;
-  /** Resolves when the file is not being read to see whether it has changed. */
+  /** Resolves when no check of the file for changes is in progress. */
   settled(): Promise<void>;
   stop(): void;
 }
@@ -51,9 +51,9 @@ class Source implements TokenSource {
   readonly #options: TokenSourceOptions;
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
-  /** What the first reading since the restart has brought. */
+  /** The token that the first read since the restart found; "" if it found none. */
   #first: string | undefined;
-  /** A reading that has not ended. */
+  /** A read that has not ended. */
   #reading: { readonly path: string; readonly text: Promise<string> } | undefined;
   /** The failure that was logged last. */
   #told: string | undefined;
@@ -90,7 +90,7 @@ class Source implements TokenSource {
   #poll(path: string): void {
     const timer = this.#options.clock.schedule(TOKEN_FILE_POLL_MS, () => {
       this.#looking = this.#read(path).then((found) => {
-        // It was stopped or begun again meanwhile.
+        // It was stopped or restarted in the meantime.
         if (this.#timer !== timer) return;
         this.#poll(path);
         this.#first ??= textOf(found);
@@ -114,7 +114,7 @@ class Source implements TokenSource {
       why = "cannot be read";
       detail = messageOf(error);
     }
-    // Readers of the copies see the setting, and the log has the place.
+    // Users who can read the copies see the failure, so only the log contains the path.
     const told = [path, why, detail].join();
     if (told !== this.#told)
       this.#options.logger.warn(`The file of vault.auth.tokenFile ${why}`, { file: path, ...(detail !== undefined && { error: detail }) });
@@ -123,8 +123,8 @@ class Source implements TokenSource {
   }
 
   /**
-   * Pipes and file systems in trouble may never answer. Such a reading is left after its time, and no other one begins before it ends: each
-   * holds one of few threads.
+   * Reads the file. A read of a pipe or of a faulty file system may never end: it is abandoned after {@link TOKEN_FILE_READING_MS}, and no
+   * other read of the file begins before it ends, because each read occupies one of few threads.
    */
   async #text(path: string): Promise<string> {
     if (this.#reading?.path !== path) {

@@ -17,7 +17,7 @@ const LOOPBACK: readonly string[] = ["127.0.0.1", "[::1]", "localhost"];
 
 /**
  * Creates a client for the configured vault, or returns the reason why there is none. The client opens a connection for each request. It
- * follows no redirect and allows plain HTTP only for this machine, so that the token is sent nowhere else. It trusts the machine's
+ * follows no redirect and allows plain HTTP only on loopback, so that the token is sent nowhere else. It trusts Node's
  * certificate authorities and those of `NODE_EXTRA_CA_CERTS`.
  */
 export function createVaultClient(settings: VaultSettings, token: string): AskVault | VaultFailure {
@@ -67,7 +67,7 @@ function send(url: URL, { rejectUnauthorized, ...shared }: Sent): Promise<Incomi
   });
 }
 
-/** Undefined for a body that is too long, of which no more is read. */
+/** Returns undefined for a body that is too long, and stops reading it. */
 async function textOf(answer: IncomingMessage, bytesMax: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -41,11 +41,11 @@ export function nextVaultConditions(object: KubeObject, next: Omit<Condition, "t
   return [...others, { type: VAULT_CONDITION, lastTransitionTime, ...next }];
 }
 
-/** What a condition reports in addition to the outcome. */
+/** Details that a condition reports in addition to the outcome. */
 export interface VaultConditionDetails {
   /** The secret of the vault, by engine, mount and path. */
   readonly place: string | undefined;
-  /** That the token is not renewed. */
+  /** Why the token is not renewed; undefined if there is nothing to report. */
   readonly warning: string | undefined;
 }
 

@@ -29,9 +29,9 @@ import type { VaultFailure, VaultResult } from "./vault-values.ts";
 export interface VaultSyncOptions {
   readonly registry: Registry;
   readonly objects: Pick<ManagedObjects, "of" | "get" | "onChange">;
-  /** The settings at this moment. */
+  /** Returns the current settings. */
   readonly settings: () => VaultSettings;
-  /** Subscribes to other settings. Returns the unsubscribe. */
+  /** Subscribes to changes of the settings. Returns the function that unsubscribes. */
   readonly onSettings: (listener: () => void) => () => void;
   /** Reads a file that the settings name. */
   readonly readFile: (path: string) => Promise<string>;
@@ -71,7 +71,7 @@ class Rounds implements VaultSync {
   readonly #renewal: TokenRenewal;
   #timer: Timer | undefined;
   #dueMs = Infinity;
-  /** The vault accepts no requests until then. */
+  /** Until this time, the vault accepts no requests. */
   #quietUntilMs = 0;
   #round: Promise<void> | undefined;
 
@@ -146,7 +146,7 @@ class Rounds implements VaultSync {
       });
   }
 
-  /** Goes by secrets of the vault, so that the answer for one is forgotten before the next one is asked for. */
+  /** Runs a round, one secret of the vault after another, so that only one response is in memory at a time. */
   async #goRound(): Promise<void> {
     const { objects, clock } = this.#options;
     const ask = await this.#open();
@@ -176,7 +176,7 @@ class Rounds implements VaultSync {
     return down ?? (typeof ask === "function" ? readVaultSecret(ask, source, this.#ending.signal) : ask);
   }
 
-  /** The object as it is now, if it is still there and a copy of this secret; otherwise its change has a round of its own. */
+  /** The current object, if it still exists and is a copy of this secret; otherwise, a round of its own handles the change. */
   #copyOf(metadata: KubeObject["metadata"], source: Source): KubeObject | undefined {
     const object = this.#options.objects.get(SHARED_SECRETS, keyOf({ metadata } as KubeObject));
     if (object === undefined || object.metadata.uid !== metadata.uid || object.metadata.deletionTimestamp !== undefined) return undefined;
@@ -185,7 +185,7 @@ class Rounds implements VaultSync {
     return now === undefined && !hasVaultCondition(object) ? undefined : object;
   }
 
-  /** The data first: the condition that reports them follows. */
+  /** Writes the data, then the condition that reports them. */
   async #write(object: KubeObject, result: VaultResult | undefined, place: string | undefined): Promise<void> {
     const { registry, logger, clock } = this.#options;
     const secret = formatKey(keyOf(object));
@@ -212,10 +212,10 @@ class Rounds implements VaultSync {
   }
 }
 
-/** What the annotations of a SharedSecret name; see {@link vaultSource}. */
+/** The result of {@link vaultSource}. */
 type Source = VaultSource | string | undefined;
 
-/** The SharedSecrets by what they are copies of; both versions may use the same path, and read the response differently. */
+/** Groups SharedSecrets by version and secret: both versions may use the same path, but they read the response differently. */
 function bySource(objects: Iterable<KubeObject>): Iterable<readonly [Source, readonly KubeObject["metadata"][]]> {
   const groups = new Map<string, [Source, KubeObject["metadata"][]]>();
   for (const { metadata } of objects) {

@@ -7,25 +7,25 @@ import { isRecord, parseJson } from "../../base/json.ts";
 import { failed, vaultRefusal } from "./vault-values.ts";
 import type { VaultAnswer, VaultFailure } from "./vault-values.ts";
 
-/** How a token may live on. */
+/** The remaining life of a token. */
 export interface TokenLife {
   /** Seconds until it ends; Infinity for a token without an end. */
   readonly seconds: number;
-  /** Whether a renewal moves its end. */
+  /** Whether a renewal can extend it. */
   readonly renewable: boolean;
 }
 
-/** Paths of the requests about the token that is sent along. */
+/** Paths of the requests about the token that they carry. */
 export const TOKEN_LOOKUP = "/v1/auth/token/lookup-self";
 export const TOKEN_RENEWAL = "/v1/auth/token/renew-self";
 
 /** Longest accepted lifetime, in seconds: a hundred years. */
 const SECONDS_MAX = 3_153_600_000;
 const DEPTH_MAX = 16;
-/** A renewal comes at two thirds of the rest of a life, and up to a tenth of that earlier, so that replicas of many platforms spread. */
+/** A token is renewed after two thirds of its remaining life, or up to a tenth of that earlier, to spread renewals. */
 const RENEWED_AT = 2 / 3;
 const JITTER = 0.1;
-/** Shortest and longest time until a token is looked at again, in milliseconds. */
+/** Shortest and longest time until a token is looked up again, in milliseconds. */
 const LOOK_MIN_MS = 1_000;
 const LOOK_MAX_MS = 86_400_000;
 
@@ -43,7 +43,7 @@ export function readTokenAnswer({ status, retryAfter, text }: VaultAnswer): Toke
   } catch {
     return failed("WrongType", "the vault's response is not JSON");
   }
-  // A renewal answers by `auth`, with `data` null.
+  // The response to a renewal contains `auth`, and null as `data`.
   const [lookup, renewal] = isRecord(body) ? [body["data"], body["auth"]] : [];
   const [seconds, renewable] = isRecord(renewal)
     ? [renewal["lease_duration"], renewal["renewable"]]
@@ -51,7 +51,7 @@ export function readTokenAnswer({ status, retryAfter, text }: VaultAnswer): Toke
       ? [lookup["ttl"], lookup["renewable"]]
       : [];
   if (typeof seconds !== "number" || seconds < 0) return failed("WrongType", "the vault's response does not contain the token's lifetime");
-  // Seconds are cut: a token that ends within one has none left, like one without an end.
+  // The vault rounds seconds down, so 0 means either no end, or an end within a second.
   if (seconds === 0 && !(isRecord(lookup) && typeof lookup["expire_time"] === "string")) return { seconds: Infinity, renewable: false };
   return { seconds: Math.max(1, Math.min(Math.ceil(seconds), SECONDS_MAX)), renewable: renewable === true };
 }
@@ -72,7 +72,7 @@ export function renewalDelayMs(seconds: number, random: number): number {
   return Math.min(LOOK_MAX_MS, Math.max(LOOK_MIN_MS, seconds * 1_000 * share));
 }
 
-/** Milliseconds until a failed request is repeated: `pauseMs`, or a third of the remaining lifetime (Infinity: unknown) if that is less. */
+/** Milliseconds until a failed request is repeated: `pauseMs`, or a third of `leftMs` (Infinity: unknown) if that is less. */
 export function repetitionDelayMs(pauseMs: number, leftMs: number): number {
   return Math.max(LOOK_MIN_MS, Math.min(pauseMs, leftMs / 3));
 }

@@ -19,12 +19,12 @@ export type VaultReason =
   | "TooLarge"
   | "WrongType";
 
-/** Why a request brought nothing. */
+/** A failed request, and its reason. */
 export interface VaultFailure {
   readonly ok: false;
   readonly reason: VaultReason;
   readonly message: string;
-  /** Every other request would fail in the same way. */
+  /** Whether every other request would fail in the same way. */
   readonly forAll: boolean;
   /** How long the vault accepts no requests, in milliseconds. */
   readonly retryAfterMs?: number;
@@ -36,7 +36,7 @@ export type VaultResult =
       readonly ok: true;
       /** Bytes in base64 by name. */
       readonly data: Readonly<Record<string, string>>;
-      /** Of kv2. */
+      /** Version of the secret, if kv2 reports one. */
       readonly version: number | undefined;
       /** Names that no Secret can have. */
       readonly leftOut: readonly string[];
@@ -80,7 +80,7 @@ export function readVaultAnswer(source: Pick<VaultSource, "version">, { status, 
   return dataOf(inner, exactly(text, source.version), version);
 }
 
-/** The same values with their numbers as they were written: numbers here have 53 bits, and secrets may be longer. */
+/** The same values, with numbers as written: JavaScript's numbers are exact up to 53 bits, and secrets may be longer. */
 function exactly(text: string, version: VaultSource["version"]): Readonly<Record<string, unknown>> {
   const asWritten = (_name: string, value: unknown, { source }: { readonly source?: string }) =>
     typeof value === "number" ? rawJson(source!) : value;
@@ -88,7 +88,7 @@ function exactly(text: string, version: VaultSource["version"]): Readonly<Record
   return (version === "kv2" ? (data as { readonly data: object }).data : data) as Readonly<Record<string, unknown>>;
 }
 
-/** A number that `JSON.stringify` writes as it is here. */
+/** Creates a number that `JSON.stringify` writes as this text. */
 const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => object }).rawJSON;
 
 function dataOf(
@@ -129,12 +129,12 @@ export function vaultRefusal(status: number, retryAfter: string | undefined): Va
   return failed("Invalid", `the vault responded with the status ${status}`);
 }
 
-/** A failure. */
+/** Creates a {@link VaultFailure}. */
 export function failed(reason: VaultReason, message: string, forAll = false): VaultFailure {
   return { ok: false, reason, message, forAll };
 }
 
-/** Vaults do not send dates, and clocks differ. */
+/** Reads only seconds from `Retry-After`: vaults do not send dates, and clocks differ. */
 function waitOf(retryAfter: string): number {
   const seconds = /^[0-9]{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) : 1;
   return Math.min(seconds, RETRY_AFTER_MAX) * 1_000;

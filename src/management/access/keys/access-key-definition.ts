@@ -22,7 +22,7 @@ import type { KeyOriginOptions } from "./key-origin.ts";
 import type { Permit } from "../rights/permits.ts";
 import { mayRevoke } from "../rights/revokes.ts";
 
-/** Fields of the spec that are never read back, or that contain such fields. */
+/** Fields of the spec that are never returned, or that contain such fields. */
 const APPLIED_SECRETS = ["key", "identity", "oidcLogin"];
 
 /** Options of {@link createOwnedAccessKeys}. */
@@ -34,7 +34,7 @@ export interface AccessKeyKindOptions extends KeyOriginOptions {
   readonly leaveLogin: (key: KubeObject) => Promise<void>;
 }
 
-/** Access keys: the credentials for using the API. */
+/** Defines OwnedAccessKeys, the credentials for using the API. */
 export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDefinition {
   const { keys, activity, permit, leaveLogin } = options;
   return {
@@ -73,7 +73,7 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
   };
 }
 
-/** Only the response to the write that sets a value contains it. The time of the last use is stored elsewhere. */
+/** Returns a key without its digest, and with the time of the last use. Only the response to the write that sets a value contains it. */
 function shown(object: KubeObject, activity: KeyActivity): KubeObject {
   const { key = "", ...rest } = specOf<KeySpec>(object);
   const bare = withoutOrigin(withoutSecrets(isDigest(key) ? { ...object, spec: rest } : object));
@@ -91,7 +91,7 @@ function withoutOrigin(object: KubeObject): KubeObject {
   return rest;
 }
 
-/** The key without the data that providers gave to the platform alone. */
+/** Removes the data that providers returned for the platform only. */
 function withoutSecrets(object: KubeObject): KubeObject {
   const { identity, oidcLogin } = specOf<KeySpec>(object);
   if (identity === undefined && oidcLogin === undefined) return object;
@@ -100,7 +100,7 @@ function withoutSecrets(object: KubeObject): KubeObject {
   return withSpec(object, { ...(identity && { identity: known }), ...(oidcLogin && { oidcLogin: times }) });
 }
 
-/** A caller who writes back what they read does not lose what was hidden. */
+/** Restores hidden data, so that a caller who writes back what they read does not remove it. */
 function withKeptSecrets(object: KubeObject, old: KubeObject | undefined): KubeObject {
   if (old === undefined) return object;
   const { identity, oidcLogin } = specOf<KeySpec>(object);
@@ -128,7 +128,7 @@ interface Author extends AccessKeyKindOptions {
   readonly by: UserInfo;
 }
 
-/** Only the server writes where a key comes from. */
+/** Sets the origin of a key, which only the server writes. */
 function withOrigin(object: KubeObject, old: KubeObject | undefined, { by, ...options }: Author): KubeObject {
   const keepsValue = old !== undefined && options.keys.keepsValue(object, old);
   const origin = originAfter({ object, old, by, keepsValue }, options);
@@ -136,7 +136,7 @@ function withOrigin(object: KubeObject, old: KubeObject | undefined, { by, ...op
   return known.length === 0 ? withoutOrigin(object) : { ...object, origin: Object.fromEntries(known) };
 }
 
-/** A new key that names no owner belongs to its author; a key of a person shares the sign-in of the key that was presented. */
+/** Completes a new key: its author is the default owner, and a presented key with tokens of a provider is the default parent. */
 function withAuthor(object: KubeObject, old: KubeObject | undefined, { by, objects }: Author): KubeObject {
   const spec = specOf<KeySpec>(object);
   if (old !== undefined) return object;

@@ -11,9 +11,9 @@ import { isDigest } from "./key-digest.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
-/** An index of keys by value that knows no value. */
+/** An index of keys by value. It stores only digests of the values. */
 export interface AccessKeys {
-  /** The stored key with this value; undefined when there is none. The time that it takes does not reveal which values are similar. */
+  /** Returns the stored key with this value; undefined if there is none. The time of a lookup does not reveal which values are similar. */
   find(value: string, connection?: object): KubeObject | undefined;
   /** Reports whether a written key keeps the value of the stored key, by repeating it or leaving it out. */
   keepsValue(object: KubeObject, old: KubeObject): boolean;
@@ -31,18 +31,18 @@ export interface AccessKeysOptions {
 }
 
 /**
- * Reserves a digest while a key with it is written. Undefined if another writer holds it; otherwise this process has seen everything
- * that was written before, and the caller releases the digest by calling the returned function.
+ * Reserves a digest while a key with it is written. Returns undefined if another writer holds it. Otherwise this process has seen every
+ * earlier write, and the caller releases the digest by calling the returned function.
  */
 export type HoldValue = (digest: string) => Promise<(() => void) | undefined>;
 
-/** Length of a value that the server makes: 330 bits. */
+/** Length of a generated value: 330 bits. */
 const KEY_LENGTH = 64;
 /** Longest value that is accepted. */
 const KEY_LENGTH_MAX = 256;
 /** Shorter values are accepted with a warning. */
 const KEY_LENGTH_STRONG = 32;
-/** So are values with fewer different characters. A random one of 32 hexadecimal digits has fewer in one of a hundred million cases. */
+/** Values with fewer different characters are accepted with a warning. 32 random hexadecimal digits almost never have fewer. */
 const KEY_VARIETY_STRONG = 6;
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 /** The characters that an Authorization header may carry. Source: RFC 6750, section 2.1. */
@@ -101,7 +101,7 @@ class KeyIndex implements AccessKeys {
       letGo?.();
     };
     const { hold } = this.#options;
-    // No other process makes the same random value.
+    // No other process generates the same random value.
     if (hold === undefined || given === "") return { object: withKey(object, digest), commit: release, rollback: release, ...reply };
     const secure = async () => {
       letGo = await hold(digest);
@@ -110,7 +110,7 @@ class KeyIndex implements AccessKeys {
     return { object: withKey(object, digest), secure, commit: release, rollback: release, ...reply };
   }
 
-  /** Unbiased: bytes beyond the last whole multiple of the alphabet are thrown away. */
+  /** Generates an unbiased value: ignores bytes beyond the largest multiple of the alphabet's length. */
   #makeValue(): string {
     const whole = 256 - (256 % ALPHABET.length);
     let value = "";
@@ -146,7 +146,7 @@ function unclaimed(object: KubeObject): Claim {
   return { object, commit() {}, rollback() {} };
 }
 
-/** The value itself appears in no response, not even in a refusal. */
+/** Returns why a value is refused. The errors do not contain the value. */
 function valueErrors(value: string): readonly FieldError[] {
   const field = "spec.key";
   if (value.length > KEY_LENGTH_MAX) return [invalid(field, HIDDEN, `must be no more than ${KEY_LENGTH_MAX} characters`)];
@@ -157,7 +157,7 @@ function valueErrors(value: string): readonly FieldError[] {
 
 const HIDDEN = "<hidden>";
 
-/** Digests do not stop anyone from guessing values, and short or repetitive values are few. */
+/** Returns warnings for values that are easy to guess: digests do not prevent guessing. */
 function valueWarnings(value: string): readonly string[] {
   const why = [
     ...(value.length < KEY_LENGTH_STRONG ? [`has fewer than ${KEY_LENGTH_STRONG} characters`] : []),

@@ -4,8 +4,8 @@ import type { Logger } from "../../../base/logger.ts";
 import type { InternalRecords } from "../../records/internal-records.ts";
 
 /**
- * When each access key was last used, by this process and, once stored, by others on the same store. The time is not part of the key's
- * object, so using a key changes no resourceVersion.
+ * Tracks when each access key was last used: in this process and, once stored, in other processes on the same store. The time is not part
+ * of the key's object, so using a key changes no resourceVersion.
  */
 export interface KeyActivity {
   /** Milliseconds since 1970; undefined for a key that was never used. */
@@ -21,7 +21,7 @@ export interface KeyActivity {
 
 /** Options of {@link createKeyActivity}. */
 export interface KeyActivityOptions {
-  /** The uids of the keys that exist. Records of other keys are removed: a process may end between a key and its record. */
+  /** The uids of the keys that exist. Records of other keys are removed: they remain if a process ends right after it deletes a key. */
   readonly uids: () => ReadonlySet<string>;
   readonly records: InternalRecords;
   readonly clock: Pick<Clock, "now">;
@@ -33,7 +33,7 @@ export const STORED_EVERY_MS = 60_000;
 const KIND = "KeyActivity";
 
 /**
- * Reads the stored activity.
+ * Reads the stored activity, and follows its changes.
  *
  * @example
  * const activity = await createKeyActivity({ uids, records, clock, logger });
@@ -68,7 +68,7 @@ export async function createKeyActivity({ uids, records, clock, logger }: KeyAct
     stored.delete(uid);
   });
   const present = await records.list(KIND);
-  // Read after the list: a key exists before its record.
+  // Read after the list, because a key is stored before its record.
   const known = uids();
   for (const { name, data } of present) {
     if (known.has(name)) learn(name, Number(data));

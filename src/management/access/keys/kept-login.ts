@@ -6,27 +6,27 @@ import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import type { ProviderTokens } from "../../sign-in/ports.ts";
 
-/** What the key of a sign-in remembers of it, in `spec.identity.connectorData`: no response contains it, and users cannot write it. */
+/** Data about a sign-in that its key keeps in `spec.identity.connectorData`. No response contains it, and users cannot write it. */
 export interface KeptLogin {
   /** Kind and address of the provider, see `placeOf`. */
   readonly place: string;
-  /** Tokens for further requests to the provider. */
+  /** Tokens for later requests to the provider. */
   readonly tokens?: ProviderTokens;
-  /** Groups of the provider that made the user an administrator by the settings of that time. */
+  /** Groups of the provider that made the user an administrator according to the settings of that time. */
   readonly administrators?: readonly string[];
-  /** The key ends then at the latest, in milliseconds since 1970. */
+  /** The latest end of the key, in milliseconds since 1970. */
   readonly endsAtMs?: number;
 }
 
 const DEPTH_MAX = 8;
 const known = new WeakMap<KubeObject, { readonly login: KeptLogin | undefined }>();
 
-/** The text to store. */
+/** Returns the text to store in `connectorData`. */
 export function connectorDataOf(login: KeptLogin): string {
   return JSON.stringify(login);
 }
 
-/** A key's record of its sign-in; undefined when no provider was involved, or an earlier version made the key. */
+/** Returns the data that a key keeps about its sign-in; undefined if no provider was involved, or an earlier version created the key. */
 export function keptLogin(key: KubeObject): KeptLogin | undefined {
   const found = known.get(key);
   if (found !== undefined) return found.login;
@@ -41,7 +41,7 @@ function parsed(text: string): KeptLogin | undefined {
     const value = parseJson(text, DEPTH_MAX);
     return isRecord(value) && typeof value["place"] === "string" ? (value as unknown as KeptLogin) : undefined;
   } catch {
-    // Data of another origin, which an administrator may write.
+    // Not written by the platform: administrators may write any text.
     return undefined;
   }
 }

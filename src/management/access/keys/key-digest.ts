@@ -11,7 +11,7 @@ const PREFIX = "hmac-sha256:";
  * trying values.
  */
 export interface KeyDigest {
-  /** @param asker The connection that the value came on: the last value of a connection is digested once. Default: nothing is kept. */
+  /** @param asker The connection that the value came on: the digest of its last value is cached. Default: no cache. */
   of(value: string, asker?: object): string;
 }
 
@@ -34,9 +34,9 @@ export function isDigest(text: string): boolean {
 
 /** The pepper with which access keys are digested. */
 export interface Pepper {
-  /** Digests by the pepper that is stored at this moment. */
+  /** Computes digests with the currently stored pepper. */
   readonly digest: KeyDigest;
-  /** Stores the pepper again if it is gone, since keys depend on it. */
+  /** Stores the pepper again if it is missing, because keys depend on it. */
   keep(): Promise<void>;
   stop(): void;
 }

@@ -18,7 +18,7 @@ export interface LifetimeLimits {
   readonly loginAccessKeyTTLSeconds: number;
 }
 
-/** The last moment that has a date. Source: ECMA-262, "Time Values and Time Range". */
+/** The latest time that a Date can represent. Source: ECMA-262, "Time Values and Time Range". */
 const LATEST_MS = 8.64e15;
 
 /**

@@ -29,23 +29,23 @@ export const REFUSALS = {
   maker: "the access key used to create this one is no longer accepted",
 } as const;
 
-/** Why a key is refused; undefined while it is valid. */
+/** Why a key is refused. */
 export type KeyRefusal = Exclude<keyof typeof REFUSALS, "missing" | "unknown">;
 
-/** Which keys are valid, and until when: by their own settings, and by the keys and people they depend on. */
+/** Determines which keys are valid, and until when, from their own settings and from the keys and people that they depend on. */
 export interface KeyLives {
   refusalOf(key: KubeObject): KeyRefusal | undefined;
-  /** When the key expires by itself, in milliseconds since 1970; Infinity when it does not. */
+  /** Returns when the key or a key of its chain expires, in milliseconds since 1970; Infinity if none does. */
   endOf(key: KubeObject): number;
-  /** The same by ttl alone, ignoring the platform's limit. */
+  /** Like `endOf`, but without `accessKeyMaxTTLSeconds`. */
   endByTtl(key: KubeObject): number;
-  /** The key and the keys that it depends on, its root last; undefined in place of one that is gone. */
+  /** Returns the key and the keys that it depends on, its root last; undefined in place of a key that no longer exists. */
   chainOf(key: KubeObject): Iterable<KubeObject | undefined>;
-  /** The connector whose groups make the key of a sign-in an administrator's now; undefined for all other keys. */
+  /** Returns the connector whose groups currently make the key of a sign-in an administrator's key; undefined for all other keys. */
   administersBy(key: KubeObject): string | undefined;
-  /** Whether the key's rights end with an administrator group of a provider: of its own sign-in, or of a key it was made with. */
+  /** Whether the key's rights end with an administrator group of a provider: of its own sign-in, or of a key in its chain. */
   endsWithGrant(key: KubeObject): boolean;
-  /** Groups that a key names, and that the user who made it, or signed in with it, no longer has. */
+  /** Returns the groups of a key that the user who created it, or signed in with it, no longer has. */
   lostGroups(key: KubeObject): readonly string[];
 }
 
@@ -56,18 +56,18 @@ export interface KeyLivesOptions {
   readonly membership: Membership;
   readonly limits: () => LifetimeLimits;
   readonly clock: Pick<Clock, "now">;
-  /** Kind and address of the provider behind a connector now; undefined if it is not set up. Default: every login's provider is unchanged. */
+  /** Kind and address of a connector's current provider; undefined if it is not set up. Default: every login's provider is unchanged. */
   readonly placeOfConnector?: (connector: string) => string | undefined;
-  /** Groups of providers whose members are administrators now. Default: none. */
+  /** Groups of providers whose members are currently administrators. Default: none. */
   readonly administrators?: () => readonly { readonly connector: string; readonly group: string }[];
 }
 
-/** A digest of a user's password, which a key of the user stores. It changes with the password. */
+/** Returns a digest of a user's stored password, for the keys of the user's sign-ins. It changes with the password. */
 export function passwordMark(user: KubeObject): string {
   return sha256Hex(specOf<UserSpec>(user).password ?? "");
 }
 
-/** Evaluates keys by the stored objects, so that all processes on one store agree. */
+/** Evaluates keys from the stored objects, so that all processes on one store agree. */
 export function createKeyLives(options: KeyLivesOptions): KeyLives {
   return new Lives(options);
 }
@@ -102,13 +102,13 @@ class Lives implements KeyLives {
     return false;
   }
 
-  /** The key was made with the key of an administrator by a group, who has left that group. */
+  /** Reports whether the key was created with administrator rights from a provider's group, and its maker no longer has them. */
   #hasLostGrant(key: KubeObject): boolean {
     const { maker, byGrant } = originOf(key);
     if (byGrant !== true || maker === undefined) return false;
     const found = this.#options.objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: maker.name });
     if (found === undefined || found.metadata.uid !== maker.uid) return true;
-    // A maker that was made the same way is judged at its own place in the chain.
+    // A maker that was created the same way is checked at its own place in the chain.
     return originOf(found).byGrant !== true && this.administersBy(found) === undefined;
   }
 
@@ -137,7 +137,7 @@ class Lives implements KeyLives {
       const { maker, bySignIn }: KeyOrigin = originOf(link);
       if (maker === undefined || bySignIn === true) return;
       const found: KubeObject | undefined = this.#options.objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: maker.name });
-      // Another key that has the same name now is not the maker.
+      // A later key with the same name is not the maker.
       link = found?.metadata.uid === maker.uid ? found : undefined;
     }
   }
@@ -146,7 +146,7 @@ class Lives implements KeyLives {
     const spec = specOf<KeySpec>(key);
     const { user, person, holder } = originOf(key);
     const owner = this.#userNamed(spec.user);
-    // Finalizers and the time that a deletion may take keep the object, not the access.
+    // A key that is being deleted is refused, even while finalizers or a grace period keep the object.
     if (isDeleted(key)) return "deleted";
     if (isGone(owner, user?.uid) || (person && this.#isGone(person))) return "user";
     if (spec.disabled === true || isDisabled(owner) || (person && this.#isDisabled(person))) return "disabled";
@@ -188,7 +188,7 @@ class Lives implements KeyLives {
     ];
   }
 
-  /** Where no User remembers the groups of a login, they end with its key. */
+  /** Returns the groups that the key of a login still has; none if it was deleted. Only this key records them, and no User. */
   #groupsOfLogin({ name, uid }: KeyReference): readonly string[] {
     const key = this.#options.objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
     return key === undefined || key.metadata.uid !== uid || isDeleted(key) ? [] : (specOf<KeySpec>(key).groups ?? []);
@@ -223,7 +223,7 @@ function isDeleted({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** A person who had no User when the key was made has not been deleted. */
+/** Reports whether a User was deleted. A person who had no User when the key was created does not count as deleted. */
 function isGone(user: KubeObject | undefined, uid: string | undefined): boolean {
   return (uid !== undefined && user?.metadata.uid !== uid) || (user !== undefined && isDeleted(user));
 }

@@ -35,25 +35,25 @@ export interface WrittenKey {
   /** Undefined on creation. */
   readonly old: KubeObject | undefined;
   readonly by: UserInfo;
-  /** The change keeps the key's value. */
+  /** True if the change keeps the key's value. */
   readonly keepsValue: boolean;
 }
 
-/** Reports whether keys that this author creates are roots: those of an administrator whose own key has no scope, and of the server itself. */
+/** Reports whether keys that this author creates are roots: those of the server, and those of administrators without a scope. */
 export function makesRoots(user: UserInfo): boolean {
   const { extra } = user;
   if (extra?.[KEY_EXTRA] === undefined) return true;
-  // What an administrator by a group does ends with the group, and so do the keys that they make.
+  // Keys that an administrator by a provider's group creates end with that group, so they are not roots.
   return administers(user) && extra[SCOPE_EXTRA] === undefined && extra[GRANT_EXTRA] === undefined;
 }
 
-/** The key that an author presented; undefined when it is gone. */
+/** Returns the key that an author presented; undefined if it no longer exists. */
 export function authorKey({ extra }: UserInfo, objects: Objects): KubeObject | undefined {
   const name = extra?.[KEY_EXTRA]?.[0];
   return name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
 }
 
-/** Reports whether a key was made by a sign-in, or by an administrator in place of a sign-in. Other keys of the type Login are not logins. */
+/** Reports whether a sign-in, or an administrator in its place, created a key. Other keys of the type Login are not logins. */
 export function isOfSignIn(key: KubeObject): boolean {
   return specOf<KeySpec>(key).type === LOGIN_KEY && originOf(key).maker === undefined;
 }
@@ -64,7 +64,7 @@ export function grants(before: KeySpec, after: KeySpec, keepsValue: boolean): bo
   return !keepsValue || (before.disabled === true && after.disabled !== true) || !jsonEqual(rest(before), rest(after));
 }
 
-/** The origin of a key as it is stored after a write. */
+/** Returns the origin of a key to store after a write. */
 export function originAfter(written: WrittenKey, options: KeyOriginOptions): KeyOrigin {
   const { object, old, by, keepsValue } = written;
   const { objects, lives, limits } = options;
@@ -92,7 +92,10 @@ export function originAfter(written: WrittenKey, options: KeyOriginOptions): Key
     ...(person && !jsonEqual(gives(wasSpec!), gives(spec)) && { person }),
   };
 
-  /** The latest moment at which the change lets the key end. A key that depends on its author's key anyway ends when it did before. */
+  /**
+   * Returns the latest end that the change allows: that of the author's key, or the old end if a key lengthens its own lifetime. Infinity
+   * for other changes with the key of a sign-in, or with a key that the changed key depends on.
+   */
   function endForChanged(): number {
     if (author!.metadata.uid === old!.metadata.uid) return lengthens(wasSpec!, spec, limits()) ? lives.endByTtl(old!) : Infinity;
     const chain = [...lives.chainOf(old!)];
@@ -123,7 +126,7 @@ function peopleOf(
   };
 }
 
-/** Who may know the value that an author gives a key: the user who writes, or the one who may know the team key that was presented. */
+/** Returns the user who may know a value that an author sets: the author, or for a team's key the user who may know that key. */
 function holderOf(by: UserInfo, author: KubeObject, { objects, lives }: KeyOriginOptions): KeyPerson | undefined {
   if (administers(by)) return undefined;
   if (subjectOfUserName(by.name)?.kind === "user") return personOf(by, author, objects);
@@ -141,7 +144,7 @@ function userNamed(name = "", objects: Objects): KubeObject | undefined {
 /** The user behind the presented key, with the groups that only that key gives. */
 function personOf(by: UserInfo, author: KubeObject, objects: Objects): KeyPerson | undefined {
   const subject = subjectOfUserName(by.name);
-  // What administrators grant does not depend on their own rights.
+  // Permissions that administrators grant do not depend on the administrators' own rights.
   if (subject?.kind !== "user" || administers(by)) return undefined;
   const user = userNamed(subject.name, objects);
   const given = new Set((user && specOf<UserSpec>(user).groups) ?? []);
@@ -150,7 +153,7 @@ function personOf(by: UserInfo, author: KubeObject, objects: Objects): KeyPerson
   return { name: subject.name, ...(user && { uid: user.metadata.uid! }), ...(groups.length > 0 && { groups }), ...(login && { login }) };
 }
 
-/** The key of the sign-in by a provider that a key is, or was made with. */
+/** Returns the key of a provider sign-in: this key itself, or the one with which it was created. */
 function loginBehind(key: KubeObject): KeyReference | undefined {
   const { name, uid } = key.metadata;
   return isOfSignIn(key) && keptLogin(key) !== undefined ? { name: name!, uid: uid! } : originOf(key).person?.login;

@@ -26,17 +26,17 @@ import type { Rights } from "../rights/rights.ts";
 /** Fields that record what happened at a sign-in. Only the platform and its administrators write them. */
 const SIGN_IN_FIELDS = ["identity", "oidcProvider", "oidcLogin"] as const;
 
-/** Most keys in a chain of keys made with one another, including the root: presenting the last one has all of them checked. */
+/** Maximum number of keys in a chain, including the root: when the last key is presented, the server checks all of them. */
 export const KEY_CHAIN_MAX = 16;
 
-/** Options of {@link keyPermit}. */
+/** Options of {@link createKeyPermit}. */
 export interface KeyPermitOptions extends PermitOptions {
   readonly objects: Pick<ManagedObjects, "get">;
   readonly lives: KeyLives;
 }
 
 /**
- * The permit for access keys.
+ * Creates the permit for access keys.
  *
  * @throws API_FORBIDDEN, naming the author's missing permissions; API_INVALID for a `blockOwnerDeletion` that the author may not set;
  *   API_UNAUTHORIZED when the key that the author presented has ended since the request began.
@@ -56,12 +56,12 @@ export function createKeyPermit(options: KeyPermitOptions): Permit {
   };
 }
 
-/** An administrator by a group must not write which group that is. */
+/** Returns why an administrator by a provider's group may not write a key: the sign-in fields record that group. */
 function strangeSignIn({ extra }: UserInfo, before: KeySpec | undefined, after: KeySpec): string | undefined {
   return extra?.[GRANT_EXTRA] === undefined ? undefined : strangeFields(before, after);
 }
 
-/** What keys in one chain may not do to each other. */
+/** Returns why a write violates the rules for chains of keys; undefined if it does not. */
 function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }: KeyPermitOptions): string | undefined {
   const author = authorKey(user, objects);
   const refusal = author === undefined ? "unknown" : lives.refusalOf(author);
@@ -83,7 +83,7 @@ function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }:
   return undefined;
 }
 
-/** Reports whether a key was made, directly or through others, with another key; also when the two end independently. */
+/** Reports whether a key was created, directly or through others, with another key, even if the two end independently. */
 function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedObjects, "get">): boolean {
   for (let link: KubeObject | undefined = key; link !== undefined;) {
     const { maker } = originOf(link);
@@ -94,7 +94,7 @@ function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedOb
   return false;
 }
 
-/** Even an administrator's limited key makes no key that is less limited. */
+/** Returns why a scope is refused: no key, not even an administrator's, creates a key with a wider scope. */
 function wideScope(rights: Rights, user: UserInfo, { scope }: KeySpec): string | undefined {
   if (rights.coversScope(user, scope)) return undefined;
   return scope === undefined
@@ -113,7 +113,7 @@ function strangeOwner(caller: Caller, before: KeySpec | undefined, after: KeySpe
 }
 
 function strangeFields(before: KeySpec | undefined, after: KeySpec): string | undefined {
-  // These fields cannot be removed either: without them the provider could not be asked again.
+  // These fields cannot be removed either: without them, the login could not be refreshed at its provider.
   const written = SIGN_IN_FIELDS.find((field) => !jsonEqual(after[field], before?.[field]));
   return written === undefined ? undefined : `spec.${written} can be set only by the platform`;
 }

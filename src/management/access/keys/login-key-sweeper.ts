@@ -45,7 +45,7 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
   let dueMs = Infinity;
   let stopped = false;
   let sweeping: Promise<void> = Promise.resolve();
-  /** An object that is being deleted goes when its finalizers are done. */
+  /** A key that is already being deleted has no end here: it is removed when its finalizers are done. */
   const endOf = (key: KubeObject) =>
     specOf<KeySpec>(key).type === LOGIN_KEY && key.metadata.deletionTimestamp === undefined ? lives.endOf(key) : Infinity;
   const logins = new LoginCounts();
@@ -59,7 +59,7 @@ export function startLoginKeySweeper(options: LoginKeySweeperOptions): LoginKeyS
       try {
         const uid = key.metadata.uid!;
         const { gone } = await registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid } });
-        // Otherwise deleted logins that finalizers hold would have no limit.
+        // Without this, the number of deleted logins that finalizers hold would have no limit.
         if (!gone && tooMany.has(key))
           await registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid, finalizers: null } });
       } catch (error) {
@@ -133,7 +133,7 @@ class LoginCounts {
   }
 }
 
-/** The user whose login a key is; undefined for other keys. */
+/** Returns the user of a login's key; undefined for other keys. */
 function userOf(key: KubeObject): string | undefined {
   return isOfSignIn(key) ? specOf<KeySpec>(key).user : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Determines the user whose quota an object counts toward: the user who last set the object's owner. Users cannot fill another user's quota by
- * giving objects away, nor avoid their own by naming another owner or using the key of a team.
+ * Determines the user whose quota an object counts toward: the user who last set the object's owner. Users cannot fill another user's quota
+ * by giving objects away, nor avoid their own by naming another owner or using the key of a team.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export function payerOf(object: KubeObject): string | undefined {
   return (object["payer"] as string | undefined) ?? namedOwner(object);
 }
 
-/** `UserInfo.extra` of the server while it writes on behalf of a user. No request from outside has it. */
+/** The entry of `UserInfo.extra` for the server while it writes on behalf of a user. Requests from clients never have it. */
 const CHARGED_EXTRA = "platform/charged";
 
 /** The server as the author of objects that it creates on behalf of a user, whose quota they count toward. */
@@ -70,19 +70,19 @@ interface Author extends PayerOptions {
   readonly by: UserInfo;
 }
 
-/** The object with its payer after a write. */
+/** Returns an object with its payer after a write. */
 function withPayerAfter(object: KubeObject, old: KubeObject | undefined, author: Author): KubeObject {
   const bare = withoutPayer(object);
   const payer = old !== undefined && jsonEqual(ownersOf(object), ownersOf(old)) ? old["payer"] : newPayer(author);
   return payer === undefined || payer === namedOwner(object) ? bare : { ...bare, payer };
 }
 
-/** Administrators and the platform itself charge the owner whom they name, or the user on whose behalf the platform writes. */
+/** Returns the payer for a new owner; undefined if the named owner pays, as for administrators and the platform's own writes. */
 function newPayer({ by, objects, lives }: Author): string | undefined {
   if (administers(by)) return chargedBy(by);
   if (subjectOfUserName(by.name)?.kind === "user") return by.name;
   const key = authorKey(by, objects);
-  // A team's key that a user made counts toward that user's quota: otherwise each team would add a quota of its own.
+  // With a team's key, the user who created that key pays: otherwise each team would give its members another quota.
   for (const link of key === undefined ? [] : lives.chainOf(key)) {
     const person = link && originOf(link).person;
     if (person !== undefined) return person.name;

@@ -31,11 +31,11 @@ export interface QuotaOptions {
   readonly refused?: () => void;
 }
 
-/** Only administrators and sign-in make Users, which name no owner. */
+/** The kinds with quotas. Users are not among them: they name no owner, and only administrators and sign-ins create them. */
 const KINDS: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, OWNED_ACCESS_KEYS];
 /** Approximate size of the Role and the RoleBinding of an access rule, in bytes. */
 const RULE_BYTES = 2_048;
-/** Approximate size of each further name of an access rule there, in bytes. */
+/** Approximate size that each name of an access rule adds to them, in bytes. */
 const NAME_BYTES = 64;
 
 /**
@@ -53,7 +53,7 @@ export function createQuota({ objects, limits = {}, refused = () => {} }: QuotaO
   objects.onChange(KINDS, ({ object, previous }) => {
     const changed = object ?? previous;
     const charge = object && chargeOf(object);
-    // A new object without a payer counts toward no quota, and has not done so before.
+    // A new object without a payer counts toward no quota.
     if (changed !== undefined && (charge ?? previous) !== undefined) usage.store(placeOf(changed), charge);
   });
   return ({ type, user, object }) => {
@@ -83,7 +83,7 @@ interface Growth {
   readonly max: number;
 }
 
-/** How a write would exceed a limit, in the words of Kubernetes' quotas; undefined when it does not. */
+/** Returns how a write would exceed a limit, in the wording of Kubernetes' quotas; undefined if it would not. */
 function excessOf(what: keyof Used, { before, after, max }: Growth, payer: string): string | undefined {
   const requested = after[what] - before[what];
   if (requested <= 0 || after[what] <= max) return undefined;
@@ -99,12 +99,12 @@ function placeOf(object: KubeObject): Charged {
 function chargeOf(object: KubeObject): Charge | undefined {
   const payer = payerOf(object);
   if (payer === undefined) return undefined;
-  // The platform makes and deletes these objects. What users write into them counts.
+  // The platform creates and deletes the keys of sign-ins, so only their bytes count.
   const isLogin = object.kind === OWNED_ACCESS_KEYS.kind && isOfSignIn(object);
   return { payer, objects: isLogin ? 0 : 1, bytes: bytesOf(object) };
 }
 
-/** The object as stored, without the counters that the server writes, and with what follows from its access rules. */
+/** Returns the size of an object as stored, without the counters that the server writes, and with the roles of its access rules. */
 function bytesOf(object: KubeObject): number {
   const { resourceVersion: _version, generation: _generation, ...metadata } = object.metadata;
   let bytes = Buffer.byteLength(JSON.stringify({ ...object, metadata }));

@@ -1,7 +1,7 @@
-/** What one object takes of its payer's quota. */
+/** The share of its payer's quota that one object uses. */
 export interface Charge {
   readonly payer: string;
-  /** 1, or 0 for an object of which only the bytes count. */
+  /** 1, or 0 for an object that counts with its bytes only. */
   readonly objects: 0 | 1;
   readonly bytes: number;
 }
@@ -9,13 +9,13 @@ export interface Charge {
 /** Identifies an object. */
 export interface Charged {
   readonly kind: string;
-  /** Distinguishes it from every other object of any kind. */
+  /** Unique among all objects of all kinds. */
   readonly id: string;
 }
 
-/** What a payer uses. */
+/** The usage of a payer. */
 export interface Used {
-  /** Objects of the one kind. */
+  /** Objects of one kind. */
   readonly objects: number;
   /** Bytes of all kinds. */
   readonly bytes: number;
@@ -35,7 +35,7 @@ export class Usage {
   readonly #entries = new Map<string, Entry>();
   readonly #totals = new Map<string, Total>();
 
-  /** Sets what an object is now; undefined when it is gone or has no payer. */
+  /** Sets the charge of a stored object; undefined if the object was deleted or has no payer. */
   store(charged: Charged, charge: Charge | undefined): void {
     this.#change(charged, (entry) => (entry.stored = charge));
   }
@@ -47,7 +47,7 @@ export class Usage {
     return () => this.#change(charged, ({ held: all }) => all.delete(held));
   }
 
-  /** What a payer uses now. */
+  /** Returns the current usage of a payer. */
   of(payer: string, kind: string): Used {
     const total = this.#totals.get(payer);
     return { objects: total?.objects.get(kind) ?? 0, bytes: total?.bytes ?? 0 };
@@ -86,7 +86,7 @@ interface Total {
   readonly objects: Map<string, number>;
 }
 
-/** A charge for each payer of an object, as large as any of that payer's. */
+/** Returns one charge for each payer of an object, as large as the largest of that payer's charges. */
 function largest({ stored, held }: Entry): Iterable<Charge> {
   if (held.size === 0) return stored === undefined ? [] : [stored];
   const charges = new Map<string, Charge>();

@@ -8,7 +8,7 @@ import type { Caller } from "../caller.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import { EVERYBODY, EVERYBODYS_GROUP, verbsOf } from "./object-rights.ts";
 
-/** Who may make further objects of a kind by the access rules of the existing ones. Every create needs this, so it is an index. */
+/** An index of the callers who may create objects of a kind, according to the access rules of existing objects. Every create needs it. */
 export interface Creators {
   /** `namespace` is "" for kinds without namespaces. */
   has(type: ResourceType, namespace: string, caller: Caller): boolean;

@@ -33,7 +33,7 @@ export async function startDerivedRoles({ registry, objects, logger }: DerivedRo
   const unsubscribe = objects.onChange(SOURCES, ({ object, previous }) => {
     const changed = (object ?? previous)!;
     const id = idOf(changed.kind, keyOf(changed));
-    // Nothing follows from an object without rules, unless it had some.
+    // An object without rules has no roles, unless it had rules before.
     if (names.has(id) || (object !== undefined && rulesOf(object).length > 0)) worker.add(id);
   });
   for (const type of SOURCES) for (const object of objects.of(type)) worker.add(idOf(type.kind, keyOf(object)));
@@ -127,7 +127,7 @@ function sameContent(one: KubeObject, other: KubeObject): boolean {
   return jsonEqual(content(one), content(other));
 }
 
-/** The garbage collector may have been faster. */
+/** Deletes a role or binding, unless the garbage collector was faster. */
 async function remove(registry: Registry, type: ResourceType, object: KubeObject): Promise<void> {
   try {
     await registry.delete(type, keyOf(object), { preconditions: { uid: object.metadata.uid! } });

@@ -20,7 +20,7 @@ export interface DerivedRule {
   readonly policy: PolicyRule;
 }
 
-/** A Role with its binding, or a ClusterRole with its own, both of one name. */
+/** A Role with its RoleBinding, or a ClusterRole with its ClusterRoleBinding; both have the same name. */
 export interface DerivedRole {
   readonly role: KubeObject;
   readonly binding: KubeObject;
@@ -38,7 +38,7 @@ export function rulesOf(object: KubeObject): readonly DerivedRule[] {
   return rules.flatMap((rule) => policiesOf(rule, object).map((policy) => ({ rule, policy })));
 }
 
-/** Making further objects has no name that a binding could use. */
+/** Returns the policy rules of an access rule. The verb `create` has a separate one, because it cannot be limited to a name. */
 function policiesOf(rule: AccessRule, { kind, metadata: { name = "" } }: KubeObject): readonly PolicyRule[] {
   const { plural } = SOURCES.find((type) => type.kind === kind)!;
   const verbs = verbsOf(rule, { kind });
@@ -80,7 +80,7 @@ function marks({ apiVersion, kind, metadata: { name = "", uid = "" } }: KubeObje
   return { ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] };
 }
 
-/** Rules are for users and teams. Names that represent no user, or another kind of subject, would give more than the rule does. */
+/** Returns the users and teams of a rule as subjects, without empty and reserved names: a binding would grant these more than the rule. */
 function subjectsOf({ users = [], teams = [] }: AccessRule) {
   const user = (name: string) =>
     name === EVERYBODY ? { kind: "Group", apiGroup: RBAC_GROUP, name: EVERYBODYS_GROUP } : { kind: "User", apiGroup: RBAC_GROUP, name };
@@ -90,7 +90,7 @@ function subjectsOf({ users = [], teams = [] }: AccessRule) {
 
 const DERIVED_NAME = /^([a-z]+):([^:]+):[0-9]+$/;
 
-/** The object from which a role or binding with this key is derived; undefined when its name is not a derived one. */
+/** The object from which a role or binding with this key is derived; undefined if the name has another form. */
 export function derivedFrom({ namespace, name }: ObjectKey): { readonly type: ResourceType; readonly key: ObjectKey } | undefined {
   const [, kind, source] = DERIVED_NAME.exec(name) ?? [];
   const type = SOURCES.find((known) => known.kind.toLowerCase() === kind);

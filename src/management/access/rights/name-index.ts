@@ -11,12 +11,12 @@ import { EVERYBODY } from "./object-rights.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
 /**
- * How an object uses a name: as the `user` or `team` of a rule, an owner or a member list; as the user for whom a `key` stands;
- * as the `username` with which a User signs in; as the `subject` of a User.
+ * How an object uses a name: as a `user` or `team` in a rule, an owner or a member list; as the user that a `key` acts as; as the
+ * `username` with which a User signs in; or as a `subject` of a User.
  */
 export type NameUse = "user" | "team" | "key" | "username" | "subject";
 
-/** Which stored objects use a name. Every first sign-in needs this, so it is an index. */
+/** An index of the names that stored objects use. Every first sign-in needs it. */
 export interface NameIndex {
   /** Reports whether any object uses the name. */
   has(use: NameUse, name: string): boolean;

@@ -11,23 +11,23 @@ import type { Caller } from "../caller.ts";
 
 /** Both spellings of "every verb": that of the specification, and that of Kubernetes. */
 export const EVERY_VERB: readonly string[] = ["VerbAll", "*"];
-/** Stands for every authenticated user among the users of a rule. */
+/** Represents every authenticated user in the users of a rule. */
 export const EVERYBODY = "*";
 /** The group of every authenticated user. */
 export const EVERYBODYS_GROUP = "system:authenticated";
 /** Verbs on an existing object. */
 export const OBJECT_VERBS = ["get", "list", "watch", "update", "patch", "delete"] as const;
-/** Further verbs on a team. */
+/** Additional verbs on a team. */
 const TEAM_VERBS = ["bind", "makeowner"] as const;
 
-/** A use of an object, to be allowed or not. */
+/** A use of an object for which permission is checked. */
 export interface AccessQuestion {
   readonly verb: string;
   /** A part of the object; "" is the object itself. Default "". */
   readonly subresource?: string;
 }
 
-/** The verbs that `VerbAll` includes. The verb `create`, for further objects, is not one of them. */
+/** The verbs that `VerbAll` includes. The verb `create`, for more objects of the kind, is not one of them. */
 export function everyVerbOf({ kind }: Pick<KubeObject, "kind">): readonly string[] {
   return kind === TEAMS.kind ? [...OBJECT_VERBS, ...TEAM_VERBS] : OBJECT_VERBS;
 }
@@ -38,7 +38,7 @@ export function owns({ subject, teams }: Caller, object: KubeObject): boolean {
   return (isUserName(user) && subject?.kind === "user" && subject.name === user) || (team !== undefined && team !== "" && teams.has(team));
 }
 
-/** Reports whether an owner is a user. To open an object to everyone, use a rule, not an owner. */
+/** Reports whether the name of an owner is a user's: only rules, not owners, can open an object to everyone. */
 export function isUserName(name: string | undefined): name is string {
   return name !== undefined && name !== "" && name !== EVERYBODY;
 }
@@ -74,7 +74,7 @@ function ruleHasPart({ subresources = [] }: AccessRule, subresource: string): bo
   return subresource === "" || subresources.includes(subresource);
 }
 
-/** The verbs that a rule grants, with `VerbAll` expanded. */
+/** The verbs that a rule grants, with `VerbAll` expanded, and `watch` wherever there is `list`. */
 export function verbsOf({ verbs = [] }: AccessRule, object: Pick<KubeObject, "kind">): readonly string[] {
   const all = verbs.some((verb) => EVERY_VERB.includes(verb)) ? everyVerbOf(object) : [];
   const listed = verbs.filter((verb) => !EVERY_VERB.includes(verb));

@@ -1,6 +1,6 @@
 /**
- * Permissions that the author of a write needs in addition to the permission to write: users cannot grant permissions that they do not have.
- * Source: specification 1, "Platform-specific verbs usable in access rules on Team" and Authentication 3.
+ * Permissions that the author of a write needs in addition to the permission to write: users cannot grant permissions that they do not
+ * have. Source: specification 1, "Platform-specific verbs usable in access rules on Team" and Authentication 3.
  *
  * @module
  */
@@ -23,7 +23,7 @@ import { objectAllows, owns, verbsOf } from "./object-rights.ts";
 import { attributesOn } from "./rights.ts";
 import type { Rights } from "./rights.ts";
 
-/** A write to be checked. */
+/** A write to check. */
 export interface PermittedWrite {
   readonly user: UserInfo;
   readonly object: KubeObject;
@@ -38,9 +38,9 @@ export type Permit = (write: PermittedWrite) => void;
 export interface PermitOptions {
   readonly rights: Rights;
   readonly type: ResourceType;
-  /** The kinds that this server knows, as owners of objects. */
+  /** The kinds that this server knows, for resolving owner references. */
   readonly types: readonly ResourceType[];
-  /** Whether any object names a team that does not exist. */
+  /** The names that objects use, to refuse a new team with such a name. */
   readonly names: Pick<NameIndex, "has">;
 }
 
@@ -68,13 +68,13 @@ interface Reviewed extends PermittedWrite {
   readonly caller: Caller;
 }
 
-/** Most pairs of a verb and a part of the object that new and changed access rules may name; each is looked up. */
+/** Maximum number of pairs of a verb and a part of the object in new and changed access rules, because each pair is looked up. */
 const PAIRS_MAX = 50_000;
 
 class Review {
   readonly #options: PermitOptions;
   readonly #write: Reviewed;
-  /** Caches whether the author has a verb on a part, and whether on a team: many rules ask the same. */
+  /** Caches which verbs the author has on parts of the object and on teams, because many rules need the same ones. */
   #known: Map<string, boolean> | undefined;
 
   constructor(options: PermitOptions, write: Reviewed) {
@@ -90,7 +90,7 @@ class Review {
     return this.#write.old === undefined ? {} : specOf<OwnedSpec>(this.#write.old);
   }
 
-  /** Only owners give an object away; to a team only with its verb `makeowner`. A new object belongs to its author or such a team. */
+  /** Only owners give an object away, and to a team only with its verb `makeowner`. A new object belongs to its author or such a team. */
   owner(): void {
     const { caller, old } = this.#write;
     const { user = "", team = "" } = this.#spec.owner ?? {};
@@ -106,7 +106,7 @@ class Review {
     this.#demandTeamVerb(team, "makeowner", "make it the owner");
   }
 
-  /** A new or changed rule gives only what its author has, and to a team only with its verb `bind`. */
+  /** A new or changed rule can grant only what its author has, and to a team only with the verb `bind` on that team. */
   access(): void {
     if (this.#spec.access === undefined) return;
     const before = new Set((this.#before.access ?? []).map(canonicalJson));
@@ -129,13 +129,13 @@ class Review {
   #demandVerbs(rule: AccessRule): void {
     const { user, caller, object, old } = this.#write;
     const { type, rights } = this.#options;
-    // A new object is judged as if it existed: its owner has the owner's verbs.
+    // A new object is checked as if it existed: its owner has the owner's verbs.
     const present = old ?? withoutRules(object);
     const holds = (verb: string, subresource: string) => {
       if (!rights.inScope(user, attributesOn(type, keyOf(object), verb, subresource))) return false;
       if (caller.administers) return true;
       if (verb === "create") return rights.mayCreate(caller, type, object.metadata.namespace ?? "");
-      // Owners have the parts of their objects too.
+      // Owners may grant their verbs on subresources too.
       return objectAllows(present, caller, { verb, subresource: owns(caller, present) ? "" : subresource });
     };
     const parts = partsOf(rule);
@@ -144,7 +144,7 @@ class Review {
     if (missing.length > 0) throw this.#refuse(`an access rule cannot grant verbs that you do not have: ${missing.join(", ")}`);
   }
 
-  /** A team that rules already name gets what they give as soon as it exists, so its maker would give that to its members. */
+  /** A team gets what existing rules grant to its name, so its creator would pass that on to the members. */
   teamName(): void {
     const { caller, old, object } = this.#write;
     const { name = "" } = object.metadata;
@@ -152,7 +152,7 @@ class Review {
     throw this.#refuse("owners, rules or keys already name this team, so only an administrator can create it");
   }
 
-  /** Roles in the clusters reach far beyond the team itself. */
+  /** New cluster roles need the verb `bind`, because they give permissions beyond the team itself. */
   clusterRoles(): void {
     const { user, caller, object, old } = this.#write;
     const before = new Set(old === undefined ? [] : clusterRolesOf(specOf<TeamSpec>(old)));
@@ -180,12 +180,12 @@ class Review {
   }
 }
 
-/** The parts of an object that a rule is about; "" is the object itself. */
+/** The parts of an object that a rule applies to; "" is the object itself. */
 function partsOf({ subresources = [] }: AccessRule): ReadonlySet<string> {
   return new Set(["", ...subresources]);
 }
 
-/** A rule gives no rights while it is being written. */
+/** Returns an object without its access rules, which give no rights while they are being written. */
 function withoutRules(object: KubeObject): KubeObject {
   return { ...object, spec: { ...specOf<OwnedSpec>(object), access: [] } };
 }
@@ -210,7 +210,7 @@ export function createBlockingPermit({ rights, type, types }: PermitOptions): Pe
 
     function mayDelete(reference: OwnerReference, namespace: string): boolean {
       const { apiVersion, kind, name } = reference;
-      // Of a kind that is unknown here, only a caller who may do everything may delete an object.
+      // Only a caller who may do everything may delete objects of an unknown kind.
       const unknown: ResourceType = { apiVersion, kind, plural: "", namespaced: false };
       const owner = types.find((type) => type.apiVersion === apiVersion && type.kind === kind) ?? unknown;
       return rights.decide(user, attributesOn(owner, { namespace, name }, "delete")).allowed;

@@ -3,7 +3,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { specOf } from "../../kinds/common.ts";
 import { USERS } from "../../kinds/types.ts";
 
-/** Fields of a spec from which no right follows. */
+/** Fields of a spec that do not affect permissions. */
 const SILENT: readonly string[] = ["data", "description", "displayName"];
 
 /**

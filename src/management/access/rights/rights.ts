@@ -35,20 +35,20 @@ import type { ManagedObjects } from "../managed-objects.ts";
 import type { Membership } from "../membership.ts";
 import { objectAllows, ruleIsFor } from "./object-rights.ts";
 
-/** Decides who may do what, on whole resources and on single objects. */
+/** Decides which requests callers may make, on whole resources and on single objects. */
 export interface Rights extends Authorizer {
   callerOf(user: UserInfo): Caller;
-  /** Which objects of a kind a user's lists and watches show; undefined for all. */
+  /** Returns whether a user's lists and watches show an object of a kind; undefined if they show all objects. */
   visible(user: UserInfo, definition: Pick<ResourceDefinition, "type">): ((object: KubeObject) => boolean) | undefined;
-  /** Reports whether a caller may read an object in this state, by any verb; the scopes of their key count. */
+  /** Reports whether a caller may read an object in this state with any verb, within the scopes of their key. */
   mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean;
-  /** Reports whether the rules of a team give a caller a verb on it: `bind` and `makeowner`. Administrators have every verb in their scopes. */
+  /** Reports whether the rules of a team give a caller the verb `bind` or `makeowner`. Administrators have both within their scopes. */
   teamAllows(team: string, user: UserInfo, verb: string): boolean;
   /** Reports whether the scopes of a user's key allow a request, regardless of the user's rights. */
   inScope(user: UserInfo, attributes: Attributes): boolean;
   /** Reports whether a scope, or the lack of one, allows no more than the scopes of a user's key. */
   coversScope(user: UserInfo, scope: AccessScope | undefined): boolean;
-  /** Reports whether a caller may make further objects of a kind in a namespace. */
+  /** Reports whether a caller may create objects of a kind in a namespace. */
   mayCreate(caller: Caller, type: ResourceType, namespace: string): boolean;
 }
 
@@ -56,7 +56,7 @@ export interface Rights extends Authorizer {
 export interface RightsOptions {
   readonly objects: ManagedObjects;
   readonly membership: Membership;
-  /** What scopes depend on now. Default: the defaults of scopes. */
+  /** Returns the current options of scopes. Default: the defaults of scopes. */
   readonly scopeOptions?: () => ScopeOptions;
 }
 
@@ -119,7 +119,7 @@ class ManagementRights implements Rights {
     const { group, resource, verb } = attributes;
     if (group === RBAC_GROUP) return this.#decideDerived(caller, attributes);
     if (group !== MANAGEMENT_GROUP) return REFUSED;
-    // A list of one name, which is what a watch of a single object is, shows no more than the whole list.
+    // A list with a name, such as the watch of a single object, shows no more than the whole list.
     if (COLLECTION_READS.includes(verb) && resource !== DIRECT_CLUSTER_ENDPOINT_TOKENS.plural)
       return allowed("shows what the caller may read");
     if (resource === CONFIG.plural) return READS.includes(verb) ? allowed("every authenticated user may read the configuration") : REFUSED;
@@ -135,7 +135,7 @@ class ManagementRights implements Rights {
   #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): AccessDecision {
     if (name === "") return verb === "create" ? allowed("the caller's own keys") : REFUSED;
     const key = this.#objects.get(OWNED_ACCESS_KEYS, { namespace, name });
-    // A caller who may create can learn from a conflict that an object exists, and apply needs the read to make a new one.
+    // A caller who may create can learn from a conflict that an object exists, and apply reads an object before it creates it.
     if (key === undefined) return allowed("the caller's own keys");
     return isKeyOf(caller, specOf<KeySpec>(key)) ? allowed("the key is the caller's own") : REFUSED;
   }
@@ -162,7 +162,7 @@ class ManagementRights implements Rights {
     return this.#seesSource(caller, { namespace, name }) ? allowed("the caller may read the object from which it is derived") : REFUSED;
   }
 
-  /** A caller who may read an object may read the roles that follow from it. */
+  /** A caller who may read an object may read the roles that are derived from it. */
   #seesSource(caller: Caller, key: ObjectKey): boolean {
     const source = derivedFrom(key);
     const object = source && this.#objects.get(source.type, source.key);
@@ -173,7 +173,7 @@ class ManagementRights implements Rights {
     const group = groupOf(type);
     if (group !== MANAGEMENT_GROUP && group !== RBAC_GROUP) return undefined;
     if (type.plural === CONFIG.plural || this.callerOf(user).administers) return undefined;
-    // Evaluated for each object: a watch outlives a membership.
+    // Evaluated for each object, because the caller's membership can change during a watch.
     return (object) => this.#shows(this.callerOf(user), type, object);
   }
 
@@ -243,7 +243,7 @@ const BASIC_RULES: readonly PolicyRule[] = [
   { verbs: [...COLLECTION_READS], apiGroups: [RBAC_GROUP], resources: ["roles", "rolebindings", "clusterroles", "clusterrolebindings"] },
 ];
 
-/** A request for a single object. */
+/** Returns the attributes of a request for a single object. */
 export function attributesOn(type: ResourceType, { namespace, name }: ObjectKey, verb: string, subresource = ""): ResourceAttributes {
   const [group, version] = [groupOf(type), type.apiVersion.split("/").at(-1)!];
   return { verb, group, version, resource: type.plural, subresource, namespace: type.namespaced ? namespace : "", name };

@@ -6,7 +6,7 @@ import { TEAMS } from "../../kinds/types.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import { EVERY_VERB, everyVerbOf } from "./object-rights.ts";
 
-/** What container registries accept as a namespace. Source: OCI distribution specification, "name". */
+/** The namespaces that container registries accept. Source: OCI distribution specification, "name". */
 const REGISTRY_NAME = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;
 const REGISTRY_NAME_MAX = 255;
 

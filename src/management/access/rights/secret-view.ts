@@ -18,9 +18,9 @@ export interface SecretViewOptions {
 const STAND_IN_BYTES = 16;
 
 /**
- * SharedSecrets as each caller may see them. Callers who may read them get all data. Callers who may only write them, because their rule
- * lacks `get` and `list` or because of a scope, get only the metadata. Their patches apply to an object with a random string in place of
- * each value, so that they can neither copy nor test a value. Values that a patch does not change are kept.
+ * Shows SharedSecrets as each caller may see them. Callers who may read them get all data. Callers who may only write them, because their
+ * rule lacks `get` and `list` or because of a scope, get only the metadata. Their patches apply to an object with a random string in place
+ * of each value, so that they can neither copy nor test a value. Values that a patch does not change are kept.
  *
  * @example
  * const definition = withSecretView(sharedSecrets, { rights, chance });
@@ -75,7 +75,7 @@ function withKept(object: KubeObject, old: KubeObject | undefined, standIn: stri
   return withData(withMetadata(object, { annotations: last === undefined ? annotations : { ...annotations, [LAST_APPLIED]: last } }), kept);
 }
 
-/** Reports whether an object has the placeholder anywhere. */
+/** Reports whether an object contains the placeholder anywhere. */
 function holds(object: KubeObject, standIn: string): boolean {
   if (object.metadata.annotations?.[LAST_APPLIED] === standIn) return true;
   const { data } = specOf<SharedSecretSpec>(object);

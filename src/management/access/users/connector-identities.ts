@@ -8,9 +8,9 @@ import { placeOf } from "../../sign-in/rules/place.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import type { SignInSettings } from "../../sign-in/settings.ts";
 
-/** The part of `status.auth` that lists the connectors whose names and groups are taken as they are. */
+/** The part of `status.auth` that names the connector whose user names and groups are used without a change. */
 export interface PlainNameSettings extends SignInSettings {
-  /** Id of a connector. Default: the only one there is. */
+  /** Id of this connector. Default: the connector, if there is only one. */
   readonly plainNamesConnector?: string | undefined;
 }
 
@@ -18,19 +18,19 @@ export interface PlainNameSettings extends SignInSettings {
 type ConnectorIdentity = Pick<Identity, "connector" | "issuer" | "place" | "idClaim">;
 
 /**
- * Which provider is behind a connector's id, and by which claim it identifies users. Users are known by the connector and their id there,
- * so a connector that moves to another provider, or takes another claim for the id, must not sign in as the users known before.
+ * Records which provider a connector's id refers to, and which claim identifies the users. A user is identified by the connector and the id
+ * there. After a change of the provider or the claim, the same id must not sign in as the earlier user.
  */
 export interface ConnectorIdentities {
-  /** Applies a configuration: a new connector is remembered with its provider, and the provider with its claim. */
+  /** Applies a configuration: records the provider of each new connector, and the claim of each new provider. */
   follow(settings: PlainNameSettings): Promise<void>;
-  /** The connector as it prefixes the ids of its users: its id, or `ID@DIGEST` for a provider or claim other than its first. */
+  /** The prefix of the connector's users: its id, or `ID@DIGEST` for a provider or claim other than its first. */
   nameOf(identity: ConnectorIdentity): string;
   /** Reports whether user names and groups of this connector match those in rules and teams. */
   ownsPlainNames(connector: string): boolean;
-  /** Reports whether any connector has plain names: users of the others get names that show their connector. */
+  /** Reports whether any connector has plain names. New users of the others then get names with a digest. */
   plainNamesAreOwned(): boolean;
-  /** The prefix of this connector's groups; "" for a connector with plain names. */
+  /** The prefix of a group of this connector; "" if the connector has plain names, or a prefix of its own in the settings. */
   groupsPrefixOf(identity: ConnectorIdentity, group: string): string;
 }
 
@@ -54,7 +54,7 @@ export function createConnectorIdentities(options: {
   let current: PlainNameSettings = {};
   let names: ReadonlyMap<string, string> = new Map();
   const first = new Map<string, string>();
-  /** The claim by which a provider's users were first known, by the connector's name with that provider. */
+  /** The first claim that identified a provider's users, by the connector's name with that provider. */
   const firstClaim = new Map<string, string>();
   const withDigest = (connector: string, text: string) => `${connector}@${sha256Hex(text).slice(0, DIGEST_LENGTH)}`;
   const nameAt = (connector: string, place: string) =>
@@ -108,7 +108,7 @@ export function createConnectorIdentities(options: {
   };
 }
 
-/** The claim that holds a provider's ids of users; undefined where the kind leaves no choice. */
+/** The claim that contains the ids of a provider's users; undefined if the kind has no such setting. */
 function claimOf({ kind, settings }: Provider): string | undefined {
   return kind === "oidc" ? idClaimOf(settings as Provider<"oidc">["settings"]) : undefined;
 }

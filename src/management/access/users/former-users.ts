@@ -1,6 +1,6 @@
 import type { InternalRecords } from "../../records/internal-records.ts";
 
-/** Names of deleted Users. Objects of theirs still name them, so newcomers do not get such a name; an administrator may give it. */
+/** Names of deleted Users. Objects can still refer to them, so no sign-in gives such a name to a new user; an administrator can. */
 export interface FormerUsers {
   has(name: string): Promise<boolean>;
   /** Call it before a User is deleted. */
@@ -11,7 +11,7 @@ const KIND = "FormerUser";
 
 /** Records former users in the store, permanently. */
 export function createFormerUsers(records: Pick<InternalRecords, "get" | "add">): FormerUsers {
-  // Providers give names in any form.
+  // Names from providers can contain any character.
   const recordOf = (name: string) => encodeURIComponent(name);
   return {
     has: async (name) => (await records.get(KIND, recordOf(name))) !== undefined,

@@ -1,6 +1,6 @@
 /**
- * Logins whose key is gone while other keys still use groups from these logins. The User keeps the data that is needed to ask the provider
- * again. Pure.
+ * Logins whose key was deleted while other keys still use groups from these logins. The User keeps the data that is needed to refresh the
+ * login at the provider. Pure.
  *
  * @module
  */
@@ -12,25 +12,25 @@ import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
 import { userOriginOf } from "../../kinds/user.ts";
 import type { LeftLogin, Said, UserSpec } from "../../kinds/user.ts";
 
-/** A login without a key, in the form of the key of a sign-in. It is stored with its User only, and nothing is accepted for it. */
+/** A login without a key, in the form of the key of a sign-in. Only its User stores it, and it authenticates no request. */
 export interface KeylessLogin extends KubeObject {
   /** The User, as it was read. */
   readonly of: KubeObject;
   readonly said: Said;
 }
 
-/** Reports whether the key of a login is gone. */
+/** Reports whether the key of a login was deleted. */
 export function isKeyless(login: KubeObject): login is KeylessLogin {
   return login["said"] !== undefined;
 }
 
-/** What a key keeps of its login. */
+/** Data that a key keeps about its login. */
 interface LoginParts {
   readonly identity?: KeySpec["identity"];
   readonly oidcLogin?: KeySpec["oidcLogin"];
 }
 
-/** The record that remains of a login when its key is deleted. `endMs`: when the key would expire, in milliseconds since 1970, or Infinity. */
+/** The data to keep of a login whose key is deleted. `endMs`: when the key would expire, in milliseconds since 1970, or Infinity. */
 export function leftLogin({ identity = {}, oidcLogin }: LoginParts, endMs: number): LeftLogin {
   const { userId, username, connector, connectorData, identityRefresh } = identity;
   const kept = Object.entries({ userId, username, connector, connectorData, identityRefresh }).filter(([, value]) => value !== undefined);

@@ -18,7 +18,7 @@ export interface LoginAuditOptions {
 
 /**
  * Writes an audit event for each login that ends because of its provider, as if the server had sent a request to delete the key, or to
- * patch the User if the key was already gone. The annotation `management.platform/login-ended` contains the reason.
+ * patch the User if the key was already deleted. The annotation `management.platform/login-ended` contains the reason.
  */
 export function createLoginAudit({ audit, clock, chance }: LoginAuditOptions): (login: KubeObject, why: string) => void {
   return (login, why) => {

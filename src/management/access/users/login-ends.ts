@@ -17,7 +17,7 @@ import type { KeylessLogin } from "./left-logins.ts";
 import type { RefreshedLogins } from "./login-refresher.ts";
 import { signingIn } from "./signed-in-user.ts";
 
-/** Options of the changes to logins. */
+/** Options of {@link createLoginEnds}. */
 export interface LoginEndsOptions {
   readonly registry: Registry;
   readonly objects: ManagedObjects;
@@ -27,13 +27,13 @@ export interface LoginEndsOptions {
   readonly upToDate: () => Promise<unknown>;
 }
 
-/** What happens to logins in the store. */
+/** Changes to logins in the store. */
 export interface LoginEnds extends Omit<RefreshedLogins, "refreshLogin"> {
   /** Call it before a key is deleted: if it is the key of a login, its User keeps the data for refreshing the login. */
   leave(key: KubeObject): Promise<void>;
 }
 
-/** Writes that conflict with others are tried this often. */
+/** Maximum number of attempts for a write that conflicts with others. */
 const TRIES_MAX = 5;
 
 /** Changes and ends logins in the store. */
@@ -44,13 +44,13 @@ export function createLoginEnds({ registry, objects, connectors, lives, upToDate
     const user = objects.get(USERS, { namespace: "", name });
     const place = keptLogin(key)?.place;
     const subject = `${connectors.nameOf({ connector, ...(place !== undefined && { place }) })}/${userId}`;
-    // A key does not keep the claim that its user's id was taken from, which may be in the name too.
+    // The connector's name can depend on the claim that the user's id comes from, and a key does not keep this claim.
     const said = user && (lastSaid(user, subject) ?? userOriginOf(user)?.said?.find((one) => isIdentity(one.subject, connector, userId)));
     return said && { user: user!, said };
   };
   const write = (user: KubeObject, said: Said, terms: { readonly resourceVersion?: string } = {}) =>
     registry.patch(USERS, keyOf(user), "merge", { metadata: { uid: user.metadata.uid!, ...terms } }, { user: signingIn(said) });
-  /** A person who signs in at this moment changes the User, and keeps the groups. */
+  /** Ends a login without a key. If the person signs in at the same time, the sign-in changes the User, and the groups stay. */
   const endKeyless = async (login: KeylessLogin, tries = 1): Promise<void> => {
     const {
       of,
@@ -68,7 +68,7 @@ export function createLoginEnds({ registry, objects, connectors, lives, upToDate
       await endKeyless(login, tries + 1);
     }
   };
-  /** The key may go, or be about to, while its provider is asked: what it left with the User has the former tokens. */
+  /** Updates the tokens that a key left with the User if it was deleted while the login was refreshed. Returns false if it left none. */
   const keepLeft = async (key: KubeObject, { identity, oidcLogin }: Pick<KeySpec, "identity" | "oidcLogin">): Promise<boolean> => {
     await upToDate();
     const found = saidFor(key);
@@ -106,7 +106,7 @@ export function createLoginEnds({ registry, objects, connectors, lives, upToDate
     },
 
     async endLogin(key) {
-      // Keys that the person made carry copies of the groups, and lose them with the User.
+      // Keys that the person created contain copies of the groups. They lose these groups when the User does.
       if (isKeyless(key)) return endKeyless(key);
       const found = saidFor(key);
       if (found !== undefined) await write(found.user, withdrawn(found.user, found.said));
@@ -122,21 +122,21 @@ export function createLoginEnds({ registry, objects, connectors, lives, upToDate
       try {
         await write(user, { subject: said.subject, left: leftLogin(specOf<KeySpec>(key), lives.endOf(key)) });
       } catch (error) {
-        // The User is gone, or is another person's now.
+        // The User was deleted, or is another person's now.
         if (!isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) throw error;
       }
     },
   };
 }
 
-/** Reports whether a login without a key is what this key left: another login of the person has other tokens. */
+/** Reports whether this key left the given login: another login of the person has other tokens. */
 function hasTokensOf({ identity, oidcLogin }: LeftLogin, key: KubeObject): boolean {
   const spec = specOf<KeySpec>(key);
   const isSame = identity?.connectorData === spec.identity?.connectorData;
   return isSame && oidcLogin?.refreshToken === spec.oidcLogin?.refreshToken;
 }
 
-/** Reports whether a subject is this id of this connector, with any of the connector's providers: `CONNECTOR/ID` or `CONNECTOR@DIGEST/ID`. */
+/** Reports whether a subject has this connector, with any of its providers, and this id: `CONNECTOR/ID` or `CONNECTOR@DIGEST/ID`. */
 function isIdentity(subject: string, connector: string, userId: string): boolean {
   if (!subject.endsWith(`/${userId}`)) return false;
   const name = subject.slice(0, -userId.length - 1);

@@ -29,14 +29,14 @@ import type { KeylessLogin } from "./left-logins.ts";
 export interface RefreshSettings extends SignInSettings {
   /** Seconds after which a login that is in use is refreshed; 0 means never. */
   readonly identityRefreshSeconds: number;
-  /** Seconds after which a login ends if its provider could not be reached since; 0 means never. */
+  /** Seconds since the last refresh after which a login ends if its provider cannot be reached; 0 means never. */
   readonly identityStaleSeconds: number;
 }
 
-/** What a provider returned in addition to an identity. */
+/** The data that a provider returned in addition to an identity. */
 export interface RefreshedTokens {
   readonly tokens: ProviderTokens;
-  /** The provider cannot return groups again: those of the sign-in stay, and with them administrator rights. Default false. */
+  /** True if the provider cannot return groups again: those of the sign-in stay, and so do administrator rights. Default false. */
   readonly groupsUnknown?: boolean;
 }
 
@@ -46,9 +46,9 @@ export interface RefreshedLogins {
   refreshLogin(key: KubeObject, identity: Identity, more: RefreshedTokens): Promise<void>;
   /** Stores tokens that a provider replaced, before anything else may fail. */
   keepTokens(key: KubeObject, tokens: ProviderTokens): Promise<void>;
-  /** Ends the login, and removes the groups that it brought. */
+  /** Ends the login, and removes the groups that it added. */
   endLogin(key: KubeObject): Promise<void>;
-  /** The logins whose key is gone, of users who still have groups by them. The methods above take them like keys. */
+  /** Returns the logins whose key was deleted, of users who still have groups from them. The methods above accept them like keys. */
   keyless(): readonly KeylessLogin[];
 }
 
@@ -79,10 +79,10 @@ const LOOK_MS = 30_000;
 /** Pauses after a failed request to a provider double from the first to the last, in milliseconds. */
 const PAUSE_MIN_MS = 60_000;
 const PAUSE_MAX_MS = 3_600_000;
-/** After this many consecutive logins that fail though they did not before, the provider counts as unreachable. */
+/** The provider counts as unreachable after this many consecutive failures, without logins that failed before. */
 const FAILURES_MAX = 3;
 
-/** Keys that are refused like this may work again, and keys that were made with them work on. */
+/** The refusals with which a login is still refreshed: its key can be accepted again, and keys created with it remain valid. */
 const ASKED_ABOUT: readonly (KeyRefusal | undefined)[] = [undefined, "disabled", "connector"];
 const GONE = "the connector of the login is no longer set up, or now has another provider";
 const UNREACHED = "the provider could not be reached for too long";
@@ -91,8 +91,8 @@ const UNFOLLOWED = "the login has ended, and no key depends on it";
 
 /**
  * Refreshes logins whose keys are in use: updates the groups of users, and deletes the login keys of users who lost their membership. A
- * login whose key is gone is refreshed like others, because keys that were created with it remain valid. If its provider does not support
- * this, its groups last as long as the key would have.
+ * login whose key was deleted is refreshed like others, because keys that were created with it remain valid. If its provider does not
+ * support this, its groups last as long as the key would have.
  *
  * Each connector handles one login at a time. A login that fails is skipped for a while and does not delay others. A provider is skipped
  * after several failures.
@@ -106,7 +106,7 @@ export function startLoginRefresher(options: LoginRefresherOptions): LoginRefres
 /** Outcome of one refresh, as logged and counted. */
 type Outcome = "current" | "ended" | "failed" | "unasked";
 
-/** No request is sent before this time. */
+/** A pause during which no request is sent. */
 interface Pause {
   readonly untilMs: number;
   readonly lengthMs: number;
@@ -114,16 +114,16 @@ interface Pause {
 
 class Refresher implements LoginRefresher {
   readonly #options: LoginRefresherOptions;
-  /** Connectors that failed, and by uid the logins that failed. */
+  /** Pauses of connectors that failed, and of logins that failed, by uid. */
   readonly #pauses = new Map<string, Pause>();
   readonly #loginPauses = new Map<string, Pause>();
   /** How many logins have failed in a row, by connector. Those that failed before do not count. */
   readonly #failures = new Map<string, number>();
-  /** When failing logins were last tried, by uid. */
+  /** When logins that cannot be refreshed without the user were last tried, by uid. */
   readonly #unasked = new Map<string, number>();
-  /** Groups of Users that no login accounts for, as they were at the last look: by uid of the login, the version of the User. */
+  /** Logins without a key of which nothing was kept, as of the last run: the version of the User by uid of the login. */
   #unaccounted = new Map<string, string>();
-  /** Logins that are asked about though no key was used, by uid. */
+  /** Logins that are refreshed although no key was used, by uid. */
   readonly #unused = new Set<string>();
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
@@ -170,8 +170,8 @@ class Refresher implements LoginRefresher {
   }
 
   /**
-   * An earlier version kept nothing of a login whose key had gone. A sign-in writes the User a moment before the key: groups without a
-   * login are withdrawn if the next look finds them unchanged.
+   * Returns the logins whose data was kept. An earlier version kept no data when a key was deleted. Such a login ends if the next run
+   * finds the User unchanged, and not at once, because a sign-in writes the User shortly before its key.
    */
   async #accountedFor(keyless: readonly KeylessLogin[]): Promise<readonly KeylessLogin[]> {
     const [known, others] = partition(keyless, ({ said }) => said.left !== undefined);
@@ -182,7 +182,7 @@ class Refresher implements LoginRefresher {
     return known;
   }
 
-  /** Why nothing is asked any more about a login without a key; undefined while it may be. */
+  /** Returns why a login without a key ends; undefined while it does not. */
   #overBecause({ spec, said }: KeylessLogin, used: ReadonlyMap<string, number>): string | undefined {
     const { clock, settings } = this.#options;
     const { endMs } = said.left ?? {};
@@ -192,7 +192,7 @@ class Refresher implements LoginRefresher {
     return isPast && settings().identityRefreshSeconds === 0 ? UNASKED : undefined;
   }
 
-  /** When a key of each person was last used: one that stands for the person, or that the person made. 0 if none was. */
+  /** Returns when a key that represents a person, or that the person created, was last used, for each person. 0 means never. */
   #uses(): ReadonlyMap<string, number> {
     const { objects, activity } = this.#options;
     const used = new Map<string, number>();
@@ -205,7 +205,7 @@ class Refresher implements LoginRefresher {
     return used;
   }
 
-  /** Logins that are old enough, of users who have used any key since. */
+  /** Returns the logins that are due for a refresh and whose users have used a key since the last one. */
   #due(keyless: readonly KubeObject[], used: ReadonlyMap<string, number>): readonly KubeObject[] {
     const { objects, lives, clock, settings } = this.#options;
     const beforeMs = clock.now() - settings().identityRefreshSeconds * 1_000;
@@ -218,7 +218,7 @@ class Refresher implements LoginRefresher {
       const askedMs = Math.max(refreshedAt(login), this.#unasked.get(login.metadata.uid!) ?? 0);
       const usedMs = used.get(specOf<KeySpec>(login).user ?? "") ?? 0;
       const isUsed = usedMs > refreshedAt(login);
-      // Once a login without a key is over, it is asked about without a use: what cannot be asked must not wait for one.
+      // A login without a key is refreshed at its end even without a use: if it cannot be refreshed, it must end then.
       const { endMs = Infinity } = (isKeyless(login) && login.said.left) || {};
       const isOver = endMs <= clock.now() && refreshedAt(login) < endMs;
       if (isOver && !isUsed) this.#unused.add(login.metadata.uid!);
@@ -276,7 +276,7 @@ class Refresher implements LoginRefresher {
     this.#loginPauses.delete(metadata.uid!);
   }
 
-  /** A provider may refuse one person whom it has blocked: the others must not wait for that. */
+  /** Pauses a login that failed, and its connector after several failures: the provider may have blocked only one person. */
   #failed(connector: string, { metadata }: KubeObject): void {
     const uid = metadata.uid!;
     const failures = (this.#failures.get(connector) ?? 0) + (this.#loginPauses.has(uid) ? 0 : 1);
@@ -290,7 +290,7 @@ class Refresher implements LoginRefresher {
     pauses.set(name, { untilMs: this.#options.clock.now() + lengthMs, lengthMs });
   }
 
-  /** An administrator's mistake, or an unreachable provider, must not sign everyone out at once, but does so after a time. */
+  /** Ends a login only after `identityStaleSeconds`, so that a wrong setting or an unreachable provider does not end all logins at once. */
   async #keepOrEnd(key: KubeObject, why: string): Promise<Outcome | undefined> {
     const { clock, settings } = this.#options;
     const { identityStaleSeconds } = settings();
@@ -314,7 +314,7 @@ class Refresher implements LoginRefresher {
   }
 }
 
-/** When the login was last refreshed at its provider, in milliseconds since 1970. */
+/** When the login was last refreshed at its provider, or else created, in milliseconds since 1970. */
 function refreshedAt(key: KubeObject): number {
   return Date.parse(specOf<KeySpec>(key).identity?.identityRefresh ?? key.metadata.creationTimestamp ?? "") || 0;
 }

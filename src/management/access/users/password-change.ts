@@ -16,9 +16,9 @@ import { passwordFits } from "./password.ts";
 export interface PasswordChangeOptions {
   /** Attempts by user. A change counts like a wrong password: each costs the server time. */
   readonly attempts: Attempts;
-  /** Whether login by password is switched off now. */
+  /** Whether login by password is currently disabled. */
   readonly disabled: () => boolean;
-  /** Gives a user in this state another password, by the rules for all passwords. */
+  /** Sets another password for a User that has not changed since it was read. The rules for passwords apply. */
   readonly setPassword: (user: KubeObject, password: string, options: Pick<WriteOptions, "dryRun" | "judge">) => Promise<unknown>;
 }
 
@@ -44,7 +44,7 @@ export function createPasswordChange({ attempts, disabled, setPassword }: Passwo
       if (digest === "") throw forbiddenRequest(USERS, name, "the user has no password; an administrator can set one");
       if (!(await attempts.begin(name))) throw tooManyRequests(await attempts.wait(name));
       if (!(await passwordFits(currentPassword, digest))) throw forbiddenRequest(USERS, name, "the current password is wrong");
-      // The server writes, for a caller who must still be allowed to ask for it then.
+      // The server itself writes, but only if the caller may still request the change then.
       const stillAsked = judge && (() => (judge(), SYSTEM_USER));
       await setPassword(about, password, { dryRun, ...(stillAsked && { judge: stillAsked }) });
       return { ...question, metadata: { ...question.metadata, name }, spec: {} };

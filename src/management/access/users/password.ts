@@ -28,7 +28,7 @@ export function isPasswordDigest(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
-/** The digest of a password that no user has, so that unknown users take as long as known ones. */
+/** The digest of a password that no user has, so that the check of an unknown user takes as long as that of a known one. */
 export const NOBODYS_DIGEST = `${PREFIX}${"A".repeat(22)}:${"A".repeat(43)}`;
 
 /**

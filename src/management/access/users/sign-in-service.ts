@@ -45,18 +45,18 @@ export interface SignInServiceOptions {
   readonly logger: Logger;
   /** Resolves once this process has seen every write that was acknowledged before the call. */
   readonly upToDate: () => Promise<unknown>;
-  /** `status.auth` as it is now. */
+  /** The current settings of `status.auth`. */
   readonly settings: () => { readonly disableUserCreation: boolean; readonly disableTeamCreation: boolean };
 }
 
-/** The id of the password login among connectors. */
+/** The connector id of the password login. */
 const PASSWORD_CONNECTOR = "password";
-/** Hexadecimal digits of a name's digest: users of one provider choose nothing of it; others might search for a match. */
+/** Hexadecimal digits of a name's digest: more for connectors without plain names, whose operators could search for a match. */
 const HASH_LENGTH = { own: 10, others: 20 } as const;
-/** Names that look as if they had such a digest. */
+/** Matches names that look as if they had such a digest. */
 const WITH_DIGEST = new RegExp(`-([0-9a-f]{${HASH_LENGTH.own}}|[0-9a-f]{${HASH_LENGTH.others}})$`);
 const TEAMS_HELP = "Create teams for the groups that need one, exclude others with groupsFilters, or set disableTeamCreation";
-/** Conflicting sign-ins are retried this often. */
+/** Maximum number of attempts for a sign-in that conflicts with others. */
 const TRIES_MAX = 5;
 
 /**
@@ -97,7 +97,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     };
   }
 
-  /** A password change while the key was made would have ended it. */
+  /** Deletes a key and refuses the sign-in if the password was changed while the key was created: the change would have ended the key. */
   async #demandSamePassword(identity: Identity, key: KubeObject): Promise<void> {
     const { objects, registry } = this.#options;
     const user = objects.get(USERS, { namespace: "", name: identity.userId });
@@ -140,7 +140,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     await this.#options.registry.patch(OWNED_ACCESS_KEYS, keyOf(key), "merge", { metadata: { uid: key.metadata.uid! }, spec });
   }
 
-  /** Groups of a connector without plain names get the prefix of their connector. */
+  /** Adds the connector's prefix to the groups of a connector without plain names, and removes reserved groups. */
   #withOwnGroups(identity: Identity): Identity {
     if (identity.connector === PASSWORD_CONNECTOR) return identity;
     const { connectors } = this.#options;
@@ -152,9 +152,9 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     return `${this.#options.connectors.nameOf(identity)}/${identity.userId}`;
   }
 
-  /** The user's object, brought up to date; made at the first sign-in unless that is switched off. */
+  /** Updates the User of an identity, or creates it at the first sign-in unless the settings disable that. */
   async #userFor(identity: Identity): Promise<Person> {
-    // Two first sign-ins of one identity run one after the other: the second finds the User that the first one makes.
+    // Two first sign-ins of one identity run one after the other: the second finds the User that the first one creates.
     const subject = this.#subjectOf(identity);
     const before = this.#underWay.get(subject) ?? Promise.resolve();
     const own = before.then(() => this.#tryUserFor(identity, 1));
@@ -179,7 +179,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
       const name = await this.#newName(identity);
       return this.#options.settings().disableUserCreation ? { name } : await this.#makeUser(name, identity);
     } catch (error) {
-      // Another sign-in at the same moment, of the same user or of another one who now has the name.
+      // Another sign-in was faster: of the same user, or of another user who now has the name.
       await this.#options.upToDate();
       if (tries < TRIES_MAX && isEngineError(error, "API_ALREADY_EXISTS", "API_INVALID", "API_CONFLICT", "API_NOT_FOUND"))
         return this.#tryUserFor(identity, tries + 1);
@@ -195,7 +195,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     return known === undefined ? this.#findPrepared(identity) : named(known);
   }
 
-  /** The User that an administrator made for the owner of an address, before the first sign-in with it. */
+  /** Finds the User that an administrator created for the owner of an email address, before the first sign-in with it. */
   #findPrepared(identity: Identity): KubeObject | undefined {
     const { email, emailVerified } = identity;
     if (emailVerified !== true || email === undefined) return undefined;
@@ -212,14 +212,14 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     );
   }
 
-  /** The name of a newcomer: one that neither belongs to nor stands for another user. */
+  /** Returns a name for a new user that belongs to no other user and represents none. */
   async #newName(identity: Identity): Promise<string> {
     const { connectors, settings, logger } = this.#options;
     const { username, connector } = identity;
     const owns = connectors.ownsPlainNames(connector);
     const subject = this.#subjectOf(identity);
     const length = owns ? HASH_LENGTH.own : HASH_LENGTH.others;
-    // If nothing records whose a name is, every newcomer gets a unique name.
+    // If no User records the owner of a name, every new user gets a name with a digest.
     const why = settings().disableUserCreation ? "without a User, the name has no owner" : await this.#whoseIs(username, owns);
     const own = await this.#nameWithDigest(username, subject, length);
     if (why === undefined && isName(username) && !this.#isNamed(own)) return username;
@@ -232,12 +232,12 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     return own;
   }
 
-  /** A user signed in without a User object, and has got something. */
+  /** Reports whether rules, owners, teams or keys name a user, who may have signed in without a User object. */
   #isNamed(name: string): boolean {
     return this.#options.names.has("user", name) || this.#options.names.has("key", name);
   }
 
-  /** The same name for the same subject, unless a deleted User had it, or another user has it by chance. */
+  /** Returns the same name for the same subject, unless a deleted User had this name or another user happens to have it. */
   async #nameWithDigest(username: string, subject: string, length: number): Promise<string> {
     const { names, formerUsers } = this.#options;
     for (let tries = 1; ; tries += 1) {
@@ -246,7 +246,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     }
   }
 
-  /** Why a name is not given to a newcomer; undefined when it is. */
+  /** Returns why a new user does not get a name; undefined if the user gets it. */
   async #whoseIs(name: string, owns: boolean): Promise<string | undefined> {
     const { names, formerUsers, connectors } = this.#options;
     if (names.users("username", name).length > 0) return "a User has it";
@@ -261,8 +261,8 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
   async #makeUser(name: string, identity: Identity): Promise<Person> {
     const { registry, names, connectors } = this.#options;
     const { username, connector } = identity;
-    // The name stays, whatever the provider calls the user later: otherwise a name in use might become free for another user. Nor is it a name
-    // that the object did not get.
+    // The user name does not follow later changes at the provider: otherwise a name in use could become free for another user. It differs
+    // from the object's name only if no object can have it.
     const isOwn = !isName(username) && connectors.ownsPlainNames(connector) && names.users("username", username).length === 0;
     const spec = { username: isOwn ? username : name };
     return personOf(await registry.create(USERS, "", { metadata: { name }, spec }, { user: signingIn(this.#saidBy(identity)) }));
@@ -279,13 +279,13 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     return saidOf({ subject: this.#subjectOf(identity), displayName: preferredUsername, email, groups });
   }
 
-  /** Groups that belong to no team yet become teams of their own, charged to the user who brings them, within the quota. */
+  /** Creates a team for each group that belongs to no team. The teams count toward the quota of the user who signs in. */
   async #makeTeams(groups: readonly string[], user: string): Promise<void> {
     const { objects, registry, names, logger } = this.#options;
     const known = new Set([...objects.of(TEAMS)].flatMap((team) => specOf<TeamSpec>(team).groups ?? []));
     for (const group of groups) {
       if (known.has(group)) continue;
-      // A team that rules already name would get what they give.
+      // A new team would get what existing rules grant to its name.
       const isTaken = objects.get(TEAMS, { namespace: "", name: group }) !== undefined || names.has("team", group);
       const name = isName(group) && !isTaken ? group : nameWithDigest(group, group, HASH_LENGTH.own);
       if (name !== group && names.has("team", name)) continue;
@@ -316,7 +316,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
         key.metadata.name!,
         "to link an identity, send the key of a sign-in that has no scope and whose user has a User object",
       );
-    // Its groups would be copies of another User's, which no one could take back there.
+    // A login by password has the groups of its own User. The linked User would get copies that do not change with them.
     if (reported.connector === PASSWORD_CONNECTOR)
       throw forbiddenRequest(USERS, name, "a login by password cannot be linked to another user");
     const identity = this.#withOwnGroups(reported);
@@ -327,7 +327,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     if (!subjectsOf(spec).includes(subject)) {
       const linkedSubjects = [...(spec.linkedSubjects ?? []), subject];
       const metadata = { uid: user.metadata.uid!, resourceVersion: user.metadata.resourceVersion! };
-      // Its groups last like those of a login that was made and left now.
+      // The groups of the identity last like those of a login whose key was created and deleted now.
       const login = this.#keySpec({ name }, identity, tokens);
       const creationTimestamp = timestamp(this.#options.clock.now());
       const made = { ...key, metadata: { name, uid: "", creationTimestamp }, spec: login, origin: {} };

@@ -16,9 +16,9 @@ import type { Said, UserSpec } from "../../kinds/user.ts";
 import { USERS } from "../../kinds/types.ts";
 import { isReserved } from "../caller.ts";
 
-/** `UserInfo.extra` of the server while it writes a connector's data. No request from outside has it. */
+/** The entry of `UserInfo.extra` for the server while it writes a connector's data. Requests from clients never have it. */
 const SAID_EXTRA = "platform/said";
-/** Second value of that. */
+/** The second value of this entry, if the author keeps the record of a login whose key was deleted. */
 const KEEPS_LEFT = "keeps left";
 
 /** The server as the author of a sign-in. */
@@ -39,14 +39,14 @@ function saidBy({ extra }: UserInfo): Said | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as Said);
 }
 
-/** What a login whose key has gone left with the User, where the author does not say otherwise. */
+/** Returns the record of a login whose key was deleted, if the author keeps it. */
 function leftBefore(before: readonly Said[], subject: string, { extra }: UserInfo): Pick<Said, "left"> {
   const left = extra?.[SAID_EXTRA]?.[1] === KEEPS_LEFT ? before.find((one) => one.subject === subject)?.left : undefined;
   return left === undefined ? {} : { left };
 }
 
 /**
- * Returns the User to store, with the connector's data if its author is a sign-in. A group that a connector added is removed when the
+ * Returns the User to store, with the connector's data if the author is a sign-in. A group that a connector added is removed when the
  * connector no longer reports it, or when the identity no longer belongs to the user. Other groups stay.
  */
 export function withSaid(object: KubeObject, old: KubeObject | undefined, by: UserInfo): KubeObject {
@@ -64,14 +64,14 @@ export function withSaid(object: KubeObject, old: KubeObject | undefined, by: Us
   };
   const others = before.filter(({ subject }) => subject !== said?.subject && subjectsOf(spec).includes(subject));
   const after = [...others, ...(added ? [added] : [])];
-  // A group that was removed stays removed as long as the connector goes on naming it.
+  // A group that was removed stays removed as long as the connector continues to report it.
   const present = [...groupsIn(after)].filter((group) => !given.has(group) || groups.includes(group));
   const result = { ...object, spec: { ...spec, groups: [...own, ...present] }, origin: { said: after } };
   const isChange = old !== undefined && said !== undefined && !jsonEqual(result.spec, object["spec"]);
   return isChange ? withMetadata(result, { generation: (old.metadata.generation ?? 0) + 1 }) : result;
 }
 
-/** Data without groups leaves those of the last sign-in as they are. */
+/** Completes data without groups with the data of the last sign-in. */
 function whole(said: Said | undefined, before: readonly Said[]): Said | undefined {
   if (said === undefined || said.groups !== undefined) return said;
   return { ...before.find(({ subject }) => subject === said.subject), ...said };
@@ -85,7 +85,7 @@ function mayBind(spec: UserSpec, old: KubeObject | undefined, { subject }: Said)
   return old === undefined || ((spec.subject ?? "") === "" && subject.startsWith(`${spec.connector ?? ""}/`));
 }
 
-/** The connectors' data so far. In a User from an earlier version, a sign-in wrote everything but what no connector gives. */
+/** Returns the connectors' data so far. In a User from an earlier version, everything except reserved groups counts as a sign-in's data. */
 function saidBefore(old: KubeObject): readonly Said[] {
   const origin = userOriginOf(old);
   if (origin !== undefined) return origin.said ?? [];
@@ -98,7 +98,7 @@ export function saidOf(said: { readonly [Name in keyof Said]: Said[Name] | undef
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) as unknown as Said;
 }
 
-/** A text follows the connector until another author changes it. */
+/** Applies a connector's data to the spec. Name and email address follow the connector until another author changes them. */
 function afterSignIn(spec: UserSpec, before: readonly Said[], said: Said): UserSpec {
   const last = before.find(({ subject }) => subject === said.subject);
   const follows = (name: "displayName" | "email") => {

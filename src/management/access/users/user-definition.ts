@@ -33,7 +33,7 @@ export interface PasswordRules {
 export interface UsersOptions {
   readonly chance: Pick<Chance, "bytes">;
   readonly permit: Permit;
-  /** The rules at this moment. */
+  /** The current rules. */
   readonly passwordRules: () => PasswordRules;
   readonly names: NameIndex;
   /** Reserves a user name for one writer among all processes. Default: this process is the only one. */
@@ -42,11 +42,11 @@ export interface UsersOptions {
   readonly settleKeys: (user: string) => Promise<void>;
   /** How users change their own passwords. */
   readonly passwordChange: PasswordChangeOptions;
-  /** The same before the User is deleted, and records the name. */
+  /** Like `settleKeys`, before the User is deleted. Also records the user's name. */
   readonly leave: (user: string) => Promise<void>;
 }
 
-/** Users who sign in. Passwords are stored as digests and never shown. No two users sign in with the same name or identity. */
+/** Defines Users. Passwords are stored as digests and never returned. No two users sign in with the same name or identity. */
 export function createUsers(options: UsersOptions): ResourceDefinition {
   const { permit, leave } = options;
   const claimed = new Set<ClaimedName>();
@@ -80,7 +80,7 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
   };
 }
 
-/** Both reservations, or their errors. */
+/** Joins two claims. The second one gets the object of the first. */
 function joined(first: Claim, next: (object: KubeObject) => Claim): Claim {
   const second = next(first.object);
   return {
@@ -130,7 +130,8 @@ interface NameOptions extends UsersOptions {
 }
 
 /**
- * A user name belongs to one User, and no other User's object has it as its name: a sign-in means exactly one. So does an identity.
+ * Claims the user names and identities of a User. A user name must differ from the user name and the object name of every other User, and
+ * an identity from the identities of every other User, so that a sign-in matches exactly one.
  */
 function claimNames(object: KubeObject, old: KubeObject | undefined, { names, claimed, hold }: NameOptions): Claim {
   const user = object.metadata.name ?? "";
@@ -159,7 +160,7 @@ function claimNames(object: KubeObject, old: KubeObject | undefined, { names, cl
     const missed: ClaimedName[] = [];
     for (const name of written) {
       const free = await hold?.(`${name.use}/${name.value}`);
-      // Another server may be making the same User: a retry shows who got the name.
+      // Another server may be creating the same User: a retry shows which User got the name.
       if (hold !== undefined && free === undefined)
         throw conflict(USERS, user, `another server is writing a User with the name or identity ${JSON.stringify(name.value)}`);
       if (free !== undefined) letGo.push(free);

@@ -12,11 +12,11 @@ export interface Sql {
   all(text: string, values: readonly (string | number)[]): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Returns how many rows were changed. */
   run(text: string, values: readonly (string | number)[]): Promise<number>;
-  /** Runs one of few statements that return, which are prepared once. */
+  /** Runs one of a few recurring statements, which are prepared once. */
   runPrepared(text: string, values: readonly (string | number)[]): Promise<void>;
   /** Whether an insertion failed because of a row that exists. */
   meansExisting(error: unknown): boolean;
-  /** Whether a failure is about the values of a statement, and comes again with them. */
+  /** Whether a failure is about the values of a statement, and recurs with the same values. */
   refusesValues(error: unknown): boolean;
   /** False once the connection is lost, or in an unknown state after a failure. */
   usable(): boolean;
@@ -24,11 +24,11 @@ export interface Sql {
   /** Differences between SQL dialects. */
   readonly words: {
     readonly createTable: string;
-    /** The end of an insertion, which skips existing rows and nothing else where the dialect can. */
+    /** The end of an insertion: skips existing rows, and nothing else, if the dialect can do that. */
     readonly skipExisting: string;
     /** Deletes a limited number of rows before a moment. */
     readonly deleteBefore: string;
-    /** A text that is compared with a column byte by byte, whatever the characters of either. */
+    /** The placeholder of a text that is compared with a column byte by byte, regardless of character sets. */
     readonly text: string;
   };
 }
@@ -70,15 +70,15 @@ export interface AuditFound {
 /** Audit lines in a database. */
 export interface AuditDatabase {
   /**
-   * Skips rows that exist already.
+   * Inserts rows, except those that exist already.
    *
-   * @throws RefusedRows when the database does not take a row as it is; the others may be there.
+   * @throws RefusedRows when the database does not store a row unchanged; the other rows may be stored.
    */
   insert(rows: readonly AuditRow[]): Promise<void>;
   look(look: AuditLook): Promise<AuditFound>;
   /** Deletes a limited number of lines from before a moment. Returns how many. */
   prune(before: number, most: number): Promise<number>;
-  /** Whether it may work again after a failure, without being opened again. */
+  /** Whether the database can be used after a failure without being opened again. */
   usable(): boolean;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export interface AuditDatabase {
 /** The error of a database that would alter the rows that it stores, because the platform did not create its table. */
 export class RefusedRows extends Error {}
 
-/** Most rows of one statement. Smaller numbers are sums of powers of two, so that few statements have to be prepared. */
+/** Most rows of one statement. Fewer rows are split into powers of two, so that few statements have to be prepared. */
 export const INSERTED_MAX = 256;
 
 const COLUMNS = ["at", "writer", "seq", "audit_id", "stage", "user_name", "verb", "resource", "namespace", "name", "code", "line"] as const;
@@ -127,7 +127,7 @@ export async function openAuditDatabase(sql: Sql): Promise<AuditDatabase> {
       try {
         return await lookIn(sql, look);
       } catch (error) {
-        // Insertions that fail open the database again, and where nothing is written the table is missing until then.
+        // A failed insertion opens the database again, which creates a missing table. Without insertions, the query has to do that.
         if (sql.usable()) await makeTable(sql).catch(() => {});
         throw error;
       }
@@ -140,7 +140,7 @@ export async function openAuditDatabase(sql: Sql): Promise<AuditDatabase> {
 
 async function lookIn(sql: Sql, { filter, before, since, scan, most }: AuditLook): Promise<AuditFound> {
   const { text } = sql.words;
-  // Positions are spelled out, because not every database uses its index to compare rows.
+  // Positions are compared column by column, because not every database uses its index to compare rows.
   const beforePlace = `at >= ? AND at <= ? AND (at < ? OR (at = ? AND (writer < ${text} OR (writer = ${text} AND seq < ?))))`;
   const fromPlace = `at >= ? AND (at > ? OR (at = ? AND (writer > ${text} OR (writer = ${text} AND seq >= ?))))`;
   const from = [since, before.at, before.at, before.at, before.writer, before.writer, before.seq];
@@ -159,7 +159,7 @@ async function lookIn(sql: Sql, { filter, before, since, scan, most }: AuditLook
   return { lines: found.map(({ line }) => String(line)), next };
 }
 
-/** Only rows that are sent again exist: they are found by halves. */
+/** Skips rows that exist because they were sent before, and finds them by halving the batch. */
 async function insertIn(sql: Sql, rows: readonly AuditRow[]): Promise<void> {
   try {
     await sql.runPrepared(insertionOf(rows.length, sql), rows.flatMap(valuesOf));
@@ -176,7 +176,7 @@ async function makeTable(sql: Sql): Promise<void> {
   try {
     await sql.all(`SELECT at FROM ${TABLE} LIMIT 0`, []);
   } catch {
-    // The creation tells what is wrong, if anything is.
+    // If something is wrong, the creation fails with the reason.
     await sql.run(sql.words.createTable, []);
   }
 }

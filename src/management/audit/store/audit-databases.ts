@@ -26,7 +26,7 @@ export interface AuditDatabases {
   configure(endpoint: string | undefined, ttlHours: number): Promise<void>;
 }
 
-/** Starts without a database, until one is configured. */
+/** Creates {@link AuditDatabases} without a database; `configure` sets one. */
 export function createAuditDatabases({ chance, openDatabase = openNamed, metrics, ...rest }: AuditDatabasesOptions): AuditDatabases {
   const options = { ...rest, metrics };
   const writer = chance.uuid();

@@ -8,7 +8,7 @@ export const AUDIT_ROW_BYTES_MAX = 262_144;
 export interface AuditRow {
   /** When its stage was reached, in milliseconds since 1970. */
   readonly at: number;
-  /** The process that wrote the line, and its sequence number there: a line that is sent again is recognized. */
+  /** The process that wrote the line, and its sequence number there. They identify a line that is sent again. */
   readonly writer: string;
   readonly seq: number;
   readonly auditID: string;

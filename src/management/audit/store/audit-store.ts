@@ -11,9 +11,9 @@ import type { AuditRow } from "./audit-row.ts";
 
 /** Options of the store. */
 export interface AuditStoreOptions {
-  /** Opens the database; called again after each failure. The signal ends what the database does not, when closing has taken too long. */
+  /** Opens the database; called again after a failure. When closing takes too long, the signal ends pending operations. */
   readonly open: (signal: AbortSignal) => Promise<AuditDatabase>;
-  /** Older lines are deleted, in hours; 0 keeps all. */
+  /** Age after which lines are deleted, in hours; 0 keeps all. */
   readonly ttlHours: number;
   readonly clock: Clock;
   /** A number in [0, 1). */
@@ -26,21 +26,21 @@ export interface AuditStoreOptions {
   readonly pendingLinesMax?: number;
 }
 
-/** Lines on their way into a database. The file stays the record. */
+/** Writes lines to a database in the background. The file remains the authoritative log. */
 export interface AuditStore {
   /** Number of waiting lines. */
   readonly pending: number;
-  /** Queues a line. Returns at once and never throws; a line that finds no room is counted and logged. */
+  /** Queues a line. Returns at once and never throws; a line that does not fit into the queue is counted and logged. */
   write(row: AuditRow): void;
   /** Sets another age. */
   keep(ttlHours: number): void;
   /** @throws the database's error. */
   look(look: AuditLook): Promise<AuditFound>;
-  /** Resolves when all waiting lines are written, or counted as lost because they cannot be: after {@link AUDIT_CLOSING_MS} at the latest. */
+  /** Resolves when all waiting lines are written or counted as lost, after {@link AUDIT_CLOSING_MS} at the latest. */
   close(): Promise<void>;
 }
 
-/** Most lines that wait for the database, and most characters of them; further lines are lost to it. */
+/** Most lines that wait for the database, and most characters of them; further lines are not written to it. */
 export const AUDIT_PENDING_LINES_MAX = 20_000;
 export const AUDIT_PENDING_LENGTH_MAX = 32 * 1_048_576;
 /** Most lines and characters of one insertion. */
@@ -53,12 +53,12 @@ const RETRY = { initialMs: 500, maximumMs: 30_000, jitter: 0.2 };
 const PRUNING_MS = 3_600_000;
 const PRUNED_MAX = 1_000;
 const HOUR_MS = 3_600_000;
-/** How long the database may take for the last lines and its own end, in milliseconds. */
+/** How long the database may take to store the last lines and to close, in milliseconds. */
 export const AUDIT_CLOSING_MS = 2_000;
-/** How lost lines are counted. */
+/** Label of the metric that counts lost lines. */
 export const DATABASE_PLUGIN = { plugin: "database" };
 
-/** A store that opens its database in the background. */
+/** Creates a store that opens its database in the background. */
 export function createAuditStore(options: AuditStoreOptions): AuditStore {
   return new QueuedStore(options);
 }
@@ -67,7 +67,7 @@ class QueuedStore implements AuditStore {
   readonly #options: AuditStoreOptions;
   readonly #metrics: Metrics;
   readonly #ending = new AbortController();
-  /** Closing took too long. */
+  /** Aborted when closing takes too long. */
   readonly #givenUp = new AbortController();
   #ttlHours: number;
   #opened: Opened | undefined;
@@ -81,7 +81,7 @@ class QueuedStore implements AuditStore {
   #gathered = (): void => {};
   #lost = 0;
   #failing = false;
-  /** That rows are refused has been logged. */
+  /** Whether the refusal of rows has been logged. */
   #refusing = false;
 
   constructor(options: AuditStoreOptions) {
@@ -143,7 +143,7 @@ class QueuedStore implements AuditStore {
         if (this.#givenUp.signal.aborted) break;
         this.#written(batch);
         failures = 0;
-        // Callers that wait for an answer go first.
+        // Requests that wait for a response are handled first.
         await nextMacrotask();
       } catch (error) {
         if (this.#givenUp.signal.aborted) break;
@@ -182,7 +182,7 @@ class QueuedStore implements AuditStore {
     return this.#pending.slice(0, count);
   }
 
-  /** Finds the row that is refused, and leaves it out: the others would wait for it forever. */
+  /** Halves the batch until the refused row is alone, then drops the row: the others would wait for it forever. */
   #narrow(batch: readonly AuditRow[], { message }: RefusedRows): void {
     this.#batchMax = Math.max(1, Math.floor(batch.length / 2));
     if (batch.length > 1) return;
@@ -213,9 +213,9 @@ class QueuedStore implements AuditStore {
     this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, count);
   }
 
-  /** `reopen`: after any failure; otherwise only if the database cannot go on. */
+  /** After a failure, the next use opens the database again if it is unusable; with `reopen`, after any failure but {@link RefusedRows}. */
   async #with<Result>(work: (database: AuditDatabase) => Promise<Result>, { reopen = false } = {}): Promise<Result> {
-    // One that has ended meanwhile, as idle connections do, is no failure.
+    // A connection that has ended in the meantime, as idle ones do, is not a failure.
     if (this.#opened !== undefined && (await isOver(this.#opened))) await this.#forget(this.#opened);
     const opened = (this.#opened ??= { database: this.#options.open(this.#givenUp.signal), users: 0 });
     opened.users++;
@@ -233,7 +233,7 @@ class QueuedStore implements AuditStore {
     return result;
   }
 
-  /** The next use opens the database again; this one is closed with the end of its last use. */
+  /** Makes the next use open the database again. `opened` is closed when its last use ends. */
   async #forget(opened: Opened | undefined): Promise<void> {
     if (opened === undefined) return;
     if (this.#opened === opened) this.#opened = undefined;
@@ -242,7 +242,7 @@ class QueuedStore implements AuditStore {
 
   async #closeUnused(opened: Opened): Promise<void> {
     if (this.#opened === opened || opened.users > 0) return;
-    // A database that never opened, or is closed already, needs nothing.
+    // A database that never opened, or is closed already, does not need to be closed.
     await opened.database.then((database) => database.close()).catch(() => {});
   }
 
@@ -252,7 +252,7 @@ class QueuedStore implements AuditStore {
     return Promise.race([done, delay(this.#options.clock, AUDIT_CLOSING_MS, over.signal).then(() => over.signal.aborted)]);
   }
 
-  /** One after another, in small portions. */
+  /** Deletes old lines in small portions, one call after another. */
   #prune(): void {
     this.#pruning = this.#pruning.then(async () => {
       if (this.#ttlHours === 0) return;
@@ -276,7 +276,7 @@ class QueuedStore implements AuditStore {
   }
 }
 
-/** A database with the number of its present uses. */
+/** A database with the number of its current uses. */
 interface Opened {
   readonly database: Promise<AuditDatabase>;
   users: number;

@@ -21,7 +21,7 @@ export interface ThreadData {
   readonly certificates?: readonly string[] | undefined;
 }
 
-/** A statement, or the end. */
+/** A statement, or the request to close the database. */
 export interface ThreadQuestion {
   readonly how: "all" | "run" | "runPrepared" | "close";
   readonly text: string;
@@ -31,7 +31,7 @@ export interface ThreadQuestion {
 /** The kind of a failure, as far as it matters. */
 export type FailureMeaning = "existing" | "refused" | "other";
 
-/** The words of the dialect, rows, a number of rows or nothing; a failure; or that the database has gone. */
+/** A result (the SQL dialect, rows, a number of rows, or nothing), a failure, or the loss of the connection. */
 export type ThreadAnswer =
   | { readonly result: unknown }
   | { readonly failure: string; readonly meaning: FailureMeaning; readonly usable: boolean }
@@ -43,7 +43,7 @@ const answer = (sent: ThreadAnswer) => port.postMessage(sent);
 
 function open(): Promise<Sql> {
   if (endpoint.kind === "sqlite") return openSqliteLines(endpoint);
-  // Lists are compared, since one that is set takes the place of what options of the process say.
+  // Lists are compared, because a list that is set replaces the one that options of the process specify.
   const isOther = certificates !== undefined && certificates.join() !== getCACertificates("default").join();
   if (isOther) setDefaultCACertificates(certificates);
   return openMysqlLines(endpoint, () => answer({ gone: true }), systemClock);
@@ -57,7 +57,7 @@ function meaningOf(error: unknown, sql: Sql): FailureMeaning {
 async function work(sql: Sql, { how, text, values }: ThreadQuestion): Promise<void> {
   try {
     if (how === "close") {
-      // Nothing is left to wait for then, so that the thread ends.
+      // The thread ends when it has nothing left to wait for.
       port.unref();
       await sql.close();
     }

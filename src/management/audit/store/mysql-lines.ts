@@ -10,10 +10,10 @@ const WORDS: Sql["words"] = {
   createTable: `CREATE TABLE IF NOT EXISTS audit_events (at BIGINT NOT NULL, writer ${WORD}, seq BIGINT NOT NULL, audit_id ${WORD},
     stage ${WORD}, user_name ${NAME}, verb ${NAME}, resource ${NAME}, namespace ${NAME}, name ${NAME},
     code INT NOT NULL, line MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, PRIMARY KEY (at, writer, seq))`,
-  // INSERT IGNORE would cut what is too long as well, and an update needs a right of its own.
+  // INSERT IGNORE would also shorten values that are too long, and ON DUPLICATE KEY UPDATE needs another privilege.
   skipExisting: "",
   deleteBefore: "DELETE FROM audit_events WHERE at < ? ORDER BY at LIMIT ?",
-  // Columns of ASCII neither take other texts for a comparison, nor tell trailing spaces apart.
+  // An ASCII column cannot be compared with other texts, and its comparisons ignore trailing spaces.
   text: "CAST(? AS BINARY)",
 };
 
@@ -41,7 +41,7 @@ export async function openMysqlLines(
 ): Promise<Sql> {
   const { host, port, user, password, database, tls } = endpoint;
   const { createConnection } = await import("mysql2");
-  // The client's own end waits for the server to close its side too.
+  // The client's own `end` also waits for the server to close its side.
   const socket = connect({ host, port, noDelay: true, keepAlive: true });
   const cut = () => void socket.destroy();
   socket.once("end", gone).once("close", gone);
@@ -50,10 +50,10 @@ export async function openMysqlLines(
     ...{ host, port, user, password, database, charset: "utf8mb4", connectTimeout: 0 },
     // The server may not request local files: what it sends is data only.
     ...{ multipleStatements: false, supportBigNumbers: true, flags: ["-LOCAL_FILES"] },
-    // The name is checked too: anyone can have a certificate of a known authority for another one.
+    // The name is checked too: anyone can have a certificate of a known authority for another name.
     ...(tls !== "off" && { ssl: { rejectUnauthorized: tls === "verified", verifyIdentity: tls === "verified" } }),
   });
-  /** Node can end the whole process when a thread has no memory left, so an endless response is cut long before. */
+  /** Node can end the whole process when a thread has no memory left, so an endless response is cut off long before that. */
   const bounded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     const before = socket.bytesRead;
     const look = () => {
@@ -67,7 +67,7 @@ export async function openMysqlLines(
       timer.cancel();
     }
   };
-  // A connection may fail more than once, and whatever waits for an answer gets the failure.
+  // A connection may fail more than once; each pending request receives the failure itself.
   client.on("error", () => {});
   const connection = client.promise();
   const ask = async (how: "query" | "execute", sql: string, values: readonly (string | number)[]): Promise<unknown> => {
@@ -78,14 +78,14 @@ export async function openMysqlLines(
       );
       return result;
     } catch (error) {
-      // What the server has answered leaves the connection as it was.
+      // An error that the server returns leaves the connection usable.
       if (errorNumber(error) === undefined) cut();
       throw error;
     }
   };
   try {
     await bounded(() => connection.connect());
-    // Values of queries are escaped here, which an SQL mode of the server could break.
+    // Values of queries are escaped in this process, and some SQL modes of the server would break the escaping.
     await ask("query", "SET SESSION sql_mode = 'STRICT_ALL_TABLES'", []);
   } catch (error) {
     cut();

@@ -11,16 +11,16 @@ import { OPEN_MS, STATEMENT_MS, within } from "./time-limits.ts";
 
 /** Options of a connection to a database. */
 export interface DatabaseOptions {
-  /** Cuts the connection, whatever the database does; all that waits for it fails. */
+  /** Cuts the connection, even if the database does not respond; everything that waits for it fails. */
   readonly signal?: AbortSignal;
-  /** Default: the machine's. */
+  /** Default: {@link systemClock}. */
   readonly clock?: Clock;
 }
 
-/** Beside this file, compiled or not. */
+/** The program of the thread, next to this file. Both are compiled, or neither is. */
 const PROGRAM = new URL(`./database-thread${extname(import.meta.url)}`, import.meta.url);
 
-/** More than the longest answer takes, though it consist of empty rows: Node can end the whole process when a thread reaches this. */
+/** More than the longest response needs, even one of empty rows: Node can end the whole process when a thread reaches this limit. */
 const LIMITS = { maxOldGenerationSizeMb: 512 };
 
 /** Threads that were abandoned and have not ended: they wait for a system that does not respond, as further threads would. */
@@ -63,7 +63,7 @@ export async function openLines(endpoint: DataStoreEndpoint, { signal, clock = s
   }
 }
 
-/** What the database returns instead of a result. */
+/** An error that the database returns instead of a result. */
 class StatementError extends Error {
   readonly meaning: FailureMeaning;
 
@@ -78,7 +78,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Answers come in the order of the questions. The thread keeps the process alive only while one is awaited. */
+/** A thread with a database. It answers in the order of the questions, and keeps the process alive only while an answer is awaited. */
 class DatabaseThread {
   readonly exited: Promise<void>;
   words: Sql["words"] | undefined;
@@ -87,13 +87,13 @@ class DatabaseThread {
   readonly #worker: Worker;
   readonly #waiting: Waiting[] = [];
   #gone = false;
-  /** The last question left the database in an unknown state. */
+  /** Whether the last question left the database in an unknown state. */
   #failed = false;
-  /** Its end is what was asked for. */
+  /** Whether its end was requested. */
   #closing = false;
   /** Why it ended. */
   #reason: unknown;
-  /** It ended while nothing waited for it: the next question is told. */
+  /** Whether it ended while nothing waited for it, so that the next question must receive the reason. */
   #untold = false;
 
   /** Opens the database, once no earlier thread waits for it. */
@@ -114,7 +114,7 @@ class DatabaseThread {
     this.#endpoint = JSON.stringify(endpoint);
     const isChecked = endpoint.kind === "mysql" && endpoint.tls === "verified";
     const data: ThreadData = { endpoint, certificates: isChecked ? getCACertificates("default") : undefined };
-    // Options of this process may be about a program on its command line, which a thread refuses.
+    // A thread refuses some options of a process, such as those for a program on its command line.
     this.#worker = new Worker(PROGRAM, { name: "audit-database", workerData: data, execArgv: [], resourceLimits: LIMITS });
     this.#worker.on("message", (answer: ThreadAnswer) => this.#take(answer));
     this.#worker.once("error", (error) => this.#fail(new Error(`the thread of ${what} has failed: ${messageOf(error)}`)));
@@ -126,7 +126,7 @@ class DatabaseThread {
     signal.addEventListener("abort", () => this.#end(signal.reason), { once: true });
   }
 
-  /** Whether a question may be answered, or has to be told a failure. */
+  /** Whether the next question may succeed, or must receive a failure that was not reported yet. */
   get usable(): boolean {
     return this.#untold || (!this.ended && !this.#gone && !this.#failed);
   }
@@ -147,13 +147,13 @@ class DatabaseThread {
     });
   }
 
-  /** Its end was not asked for. */
+  /** Handles an end that may not have been requested. */
   #fail(error: Error): void {
     if (!this.ended && !this.#closing && this.#waiting.length === 0) this.#untold = true;
     this.#end(error);
   }
 
-  /** All that waits fails. The thread itself ends when the system has answered it. */
+  /** Rejects everything that waits. The thread itself ends when the system has responded to it. */
   #end(error: unknown): void {
     if (this.ended) return;
     this.ended = true;

@@ -18,12 +18,12 @@ const WORDS: Sql["words"] = {
 /** `SQLITE_CONSTRAINT`, `SQLITE_MISMATCH`, `SQLITE_TOOBIG`: the low byte of extended codes. */
 const REFUSALS: readonly unknown[] = [19, 20, 18];
 
-/** How long a statement waits for another process on the file, in milliseconds. */
+/** How long a statement waits for another process that uses the file, in milliseconds. */
 const BUSY_MS = 100;
 
 /**
- * Opens a SQLite file, and creates it with its folder if necessary. Only its owner may read it, and only one process may use it. Each
- * statement blocks the thread that runs it. The file must be opened again after a failure, and when `path` refers to a different file,
+ * Opens a SQLite file, and creates it with its folder if necessary. Only the owner may read a new file, and only one process may use it.
+ * Each statement blocks the thread that runs it. The file must be opened again after a failure, and when `path` refers to a different file,
  * because SQLite would keep writing to the removed one.
  *
  * @throws the error of the system or SQLite.
@@ -32,7 +32,7 @@ export async function openSqliteLines({ path }: Extract<DataStoreEndpoint, { kin
   const database = await openFile(path);
   const opened = fileAt(path);
   const prepared = new Map<string, StatementSync>();
-  /** The last statement did. */
+  /** Whether the last statement failed. */
   let failed = false;
   const run = <Result>(text: string, work: (statement: StatementSync) => Result, keep = false): Result => {
     failed = true;
@@ -55,7 +55,7 @@ export async function openSqliteLines({ path }: Extract<DataStoreEndpoint, { kin
   };
 }
 
-/** Which file is there. */
+/** Identifies the file at a path. */
 function fileAt(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   return `${found?.dev} ${found?.ino}`;
@@ -70,7 +70,7 @@ async function openFile(path: string): Promise<DatabaseSync> {
   const { DatabaseSync: Database } = loadSqlite();
   const database = new Database(path);
   try {
-    // Lines are long: larger pages take fewer writes. As many bytes as usual are moved from the log into the file at a time.
+    // Lines are long: larger pages take fewer writes. A checkpoint moves as many bytes as with the default sizes.
     const sizes = "PRAGMA page_size = 16384; PRAGMA wal_autocheckpoint = 256";
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}; ${sizes}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`);
     return database;

@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 export const OPEN_MS = 10_000;
 export const STATEMENT_MS = 30_000;
 
-/** What waits with a limit: `cut` makes the work fail, and `what` names the database in the message. */
+/** Work with a time limit: `cut` makes the work fail, and `what` names the database in the message. */
 export interface Limited {
   readonly clock: Clock;
   readonly what: string;

@@ -42,7 +42,7 @@ const SPACES = among("\t\n\f\r ");
 /** Digits, letters and the underscore, which `\w` and `\b` use. */
 export const WORD_CHARACTERS = among("0-9A-Za-z_");
 
-/** The classes of a backslash and a letter; the capital letter means the complement. */
+/** The classes that a backslash and a letter name; the capital letter means the complement. */
 export const PERL_CLASSES: Readonly<Record<string, Characters>> = {
   d: DIGITS,
   D: complement(DIGITS),

@@ -36,7 +36,7 @@ const DEPTH_MAX = 100;
 interface Flags {
   /** Ignore case. */
   readonly i: boolean;
-  /** `^` and `$` match at lines, not only at the text. */
+  /** `^` and `$` also match at the start and the end of each line. */
   readonly m: boolean;
   /** `.` matches line breaks too. */
   readonly s: boolean;
@@ -103,7 +103,7 @@ class Parser {
     return { least: Number(least), most: comma === undefined ? Number(least) : most === undefined ? Infinity : Number(comma.slice(1)) };
   }
 
-  /** Undefined for a group that only sets flags. */
+  /** Returns undefined for a group that only sets flags. */
   #atom(): Tree | undefined {
     const start = this.#at;
     if (/[*+?]/.test(this.#source[start]!)) this.#refuse("Found nothing to repeat");
@@ -140,7 +140,7 @@ class Parser {
     return tree;
   }
 
-  /** What follows a backslash, in brackets or not. */
+  /** Parses the part after a backslash, inside or outside brackets. */
   #escape(start: number): Characters {
     const letter = this.#source[this.#at] ?? this.#refuse("Found nothing after \\", start);
     if (Object.hasOwn(PERL_CLASSES, letter)) {
@@ -209,7 +209,7 @@ class Parser {
     return this.#take("\\") ? this.#escapedPoint(start) : this.#point();
   }
 
-  /** The next character, which exists. */
+  /** Takes the next character. There must be one. */
   #point(): number {
     const point = this.#source.codePointAt(this.#at)!;
     this.#at += point > 0xffff ? 2 : 1;
@@ -239,7 +239,7 @@ class Parser {
   }
 }
 
-/** `is-m`: on before the dash, off after it. `U` changes only what captures hold. */
+/** `is-m`: on before the dash, off after it. `U` changes only the contents of captures. */
 function withFlags(flags: Flags, text: string): Flags {
   const [on = "", off = ""] = text.split("-");
   const set = (name: keyof Flags) => (off.includes(name) ? false : on.includes(name) || flags[name]);

@@ -65,7 +65,7 @@ function checkDirectory(provider: Spot): void {
 /** Formats of SAML 2.0 that have no abbreviation. */
 const NEWER_FORMATS = ["persistent", "transient", "entity", "encrypted", "kerberos"];
 
-/** Names that are no ids. */
+/** The format of names that differ at each sign-in. */
 const TRANSIENT_NAMES = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient";
 
 function checkSaml(saml: Spot): void {
@@ -114,7 +114,7 @@ function isBase64(text: string): boolean {
   return compact.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(compact);
 }
 
-/** Ids of connectors and the sections of `auth` share the same addresses. */
+/** Ids must be unique: connectors and the sections of `auth` share the sign-in addresses. */
 function checkConnectors(auth: Spot): void {
   checkPlainNames(auth);
   const sections = [...PROVIDER_NAMES, "clusterManager"].filter((name) => isWritten(spotBelow(auth, name)));
@@ -157,7 +157,7 @@ function checkAdministrators(auth: Spot): void {
 /** The id of a group of directoryProviderB. */
 const GROUP_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Whether people of this id come from directoryProviderB. */
+/** Whether users of the sign-in method with this id come from directoryProviderB. */
 function isDirectoryB(auth: Spot, id: string): boolean {
   if (id === "directoryProviderB") return true;
   const connector = itemsOf(spotBelow(auth, "connectors")).find((one) => writtenText(spotBelow(one, "id")) === id);
@@ -192,7 +192,7 @@ function checkHeaders(headers: Spot): void {
   }
 }
 
-/** Whether name and value have the form of the schema. */
+/** Whether name and value match the schema. */
 function isHeader(name: string, header: Spot): boolean {
   const { keys, values } = AUTH.fields.customHttpHeaders;
   return new RegExp(keys.pattern, "u").test(name) && new RegExp(values.pattern, "u").test(writtenText(header) ?? "");
@@ -200,7 +200,7 @@ function isHeader(name: string, header: Spot): boolean {
 
 function checkFilter(filter: Spot): void {
   const source = writtenText(filter);
-  // A longer one is refused for its length.
+  // The schema refuses a longer one.
   if (source === undefined || source.length > FILTER_LENGTH_MAX || filter.node?.kind !== "scalar") return;
   const result = compileRegexp(source);
   if (result.ok) return;

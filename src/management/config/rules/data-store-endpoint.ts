@@ -48,7 +48,7 @@ export function dataStoreEndpoint(text: string): DataStoreEndpoint | undefined {
   const [name, secret] = raw === null ? [decoded(user), decoded(password)] : [user, password];
   if (name === undefined || name === "" || secret === undefined || Number(port) < 1 || Number(port) > 65_535) return undefined;
   const bare = host!.replace(/^\[|\]$/g, "");
-  // The client compares a certificate with names only.
+  // The client compares a certificate only with names, not with IP addresses.
   if (TLS[tls] === "verified" && isIP(bare) !== 0) return undefined;
   return { kind: "mysql", user: name, password: secret, database: database!, tls: TLS[tls]!, host: bare, port: Number(port) };
 }
@@ -56,7 +56,7 @@ export function dataStoreEndpoint(text: string): DataStoreEndpoint | undefined {
 function sqlite(text: string): DataStoreEndpoint | undefined {
   const path = text.replace(/^\/\/(?=\/)/, "");
   const isPath = !path.startsWith("//") && !/[?#\p{Cc}]/u.test(path) && /[^/\s]$/.test(path) && path.length <= 4_096;
-  // SQLite takes ":memory:" and "file:" for other things than files of these names, and a folder is no file.
+  // For SQLite, ":memory:" and "file:" do not mean files with these names, and a folder is not a file.
   const isFile = isPath && !/^(?::|file:)|(?:^|\/)\.{1,2}$/i.test(path);
   return isFile ? { kind: "sqlite", path } : undefined;
 }

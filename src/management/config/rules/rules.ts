@@ -46,7 +46,7 @@ function checkAudit(audit: Spot): void {
     warn(level, { message: `The highest level is ${AUDIT_LEVEL_MAX}, and this level has the same effect` });
 }
 
-/** The value is a secret and is not quoted. */
+/** Messages do not quote the endpoint, which is a secret. */
 function checkDataStore(audit: Spot): void {
   const [endpoint, ttl] = [spotBelow(audit, "dataStoreEndpoint"), spotBelow(audit, "dataStoreTTL")];
   const text = writtenText(endpoint);
@@ -105,7 +105,7 @@ function checkVault(vault: Spot): void {
     refuseAt(file, { message: "Found tokenFile together with token", hint: "Remove one of the two" });
 }
 
-/** The pattern of the field reports what is no duration at all. */
+/** The field's pattern reports values that are not durations. */
 function checkInterval(interval: Spot): void {
   const ms = durationMs(writtenText(interval) ?? "");
   if (ms === undefined || (ms >= SYNC_INTERVAL_MIN_MS && ms <= SYNC_INTERVAL_MAX_MS)) return;

@@ -3,7 +3,7 @@ import { isAbsent, startOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { Node } from "../../../schema/node.ts";
 import type { ProblemInput, Report } from "../../../schema/problem.ts";
 
-/** A value of the file that a rule checks, present or absent, with its name and the list for its problems. */
+/** A value of the file that a rule checks, present or absent, with its field path and the report for its problems. */
 export interface Spot {
   readonly report: Report;
   readonly node: Node | undefined;

@@ -5,7 +5,7 @@ import { formField, formList } from "./forms.ts";
 /** Default size at which the audit file is rotated, in megabytes. */
 export const AUDIT_SIZE_MB = 100;
 
-/** Audit levels with a meaning of their own; higher ones mean the last. */
+/** Highest audit level; a higher number has the same effect. */
 export const AUDIT_LEVEL_MAX = 4;
 
 const LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;
@@ -32,7 +32,7 @@ export const AUDIT_RULE = {
     verbs: formList("verb", "Verbs such as `get`; `*` means all."),
     resources: {
       type: "list",
-      description: "Resources.",
+      description: "Resources that the rule matches, by API group.",
       items: {
         type: "object",
         description: "Resources of one group.",
@@ -59,7 +59,7 @@ export const AUDIT_RULE = {
   },
 } as const satisfies ObjectSchema;
 
-/** `audit`: which requests leave a line. */
+/** `audit`: which requests are logged. */
 export const AUDIT = {
   type: "object",
   name: "ConfigAudit",

@@ -7,16 +7,16 @@ import { PROVIDERS } from "./provider-schema.ts";
 /** How long a key of a sign-in is kept by default: 20 days, in seconds. */
 const LOGIN_TTL_SECONDS = 1_728_000;
 
-/** When a login is refreshed: after 15 minutes, in seconds. */
+/** Default interval at which a login is refreshed: 15 minutes, in seconds. */
 const REFRESH_SECONDS = 900;
 
-/** When a login ends whose provider cannot be reached: after a day, in seconds. */
+/** How long a login lasts by default while its provider cannot be reached: one day, in seconds. */
 const STALE_SECONDS = 86_400;
 
 /** Longest filter of groups, in UTF-16 units. */
 export const FILTER_LENGTH_MAX = 1_024;
 
-/** Fewest characters of a password by default. Source: NIST SP 800-63B, section 5.1.1. */
+/** Default minimum length of a password, in characters. Source: NIST SP 800-63B, section 5.1.1. */
 const PASSWORD_LENGTH_MIN = 8;
 
 /** A further provider with its own id. */
@@ -48,7 +48,7 @@ export const AUTH = {
     ...PROVIDERS,
     clusterManager: {
       type: "object",
-      description: "Sign-in by a cluster management product.",
+      description: "Sign-in through a cluster management product.",
       fields: {
         host: formField("hostOrWeb", "Host name."),
         bearerToken: formField("secret", "API key: the name and the secret of a token."),

@@ -20,7 +20,7 @@ export const texts = (description: string) =>
 export const countField = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
   ({ type: "integer", minimum: 0, maximum, description }) as const satisfies NumberSchema;
 
-/** The highest number of a field that counts time, in its own unit: in seconds more than 3,000 years, which dates can hold. */
+/** The maximum of a field that counts time, in the field's unit. In seconds, it is over 3,000 years, which dates can represent. */
 const TIME_MAX = 100_000_000_000;
 
 /** A number from 0 to {@link TIME_MAX}, with a default. */

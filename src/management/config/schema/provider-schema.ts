@@ -63,7 +63,7 @@ export const OIDC = {
 export const SOURCE_HOST_A = {
   type: "object",
   name: "ConfigSourceHostA",
-  description: "A host of source code with organisations and teams. Groups are `organisation:team`.",
+  description: "A source code host with organisations and teams. Groups are `organisation:team`.",
   fields: {
     ...CLIENT,
     orgs: {
@@ -89,7 +89,7 @@ export const SOURCE_HOST_A = {
 export const SOURCE_HOST_B = {
   type: "object",
   name: "ConfigSourceHostB",
-  description: "A host of source code with groups.",
+  description: "A source code host with groups.",
   fields: {
     ...CLIENT,
     baseURL: { ...formField("web", "Address of the host. Default: its public service."), default: SOURCE_HOST_B_URL },
@@ -145,7 +145,9 @@ export const SAML = {
   fields: {
     redirectURI: formField("web", "Callback address of the platform. The Destination of a response must be exactly this address."),
     ssoURL: formField("web", "Address to which the request is posted, over https."),
-    caData: textField("Certificates that responses are signed with, as base64 of a PEM text with one or more, or of one in DER."),
+    caData: textField(
+      "Certificates that responses are signed with, as base64 of a PEM text with one or more certificates, or of one certificate in DER.",
+    ),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
     insecureSkipSignatureValidation: flag(
       "Do not check the signature of responses: anyone can sign in as anyone. Has no effect when ca or caData is set.",

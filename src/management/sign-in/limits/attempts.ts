@@ -5,7 +5,7 @@ export interface Attempts {
   /** Seconds until the subject may try again; undefined when it may now. */
   wait(subject: string): Promise<number | undefined>;
   /**
-   * Counts an attempt before its outcome is known, so that concurrent ones count too. False, with nothing counted, when there were too
+   * Counts an attempt before its outcome is known, so that concurrent ones count too. Returns false, and counts nothing, if there were too
    * many.
    */
   begin(subject: string): Promise<boolean>;
@@ -18,11 +18,11 @@ export interface Attempts {
 /** Options of {@link createAttempts}. */
 export interface AttemptsOptions {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Number of failures from which on further attempts are refused. */
+  /** Number of failures after which further attempts are refused. */
   readonly max: number;
   /** How long failures count, from the first of them, in milliseconds. */
   readonly windowMs: number;
-  /** Most subjects that are remembered; beyond, the one with the oldest window is dropped. Default 100,000. */
+  /** Maximum number of subjects. Beyond it, the subject with the oldest window is dropped. Default 100,000. */
   readonly subjectsMax?: number;
 }
 

@@ -2,7 +2,7 @@
 export interface SignInLimits {
   /** Wrong passwords for one user name from one address within the window. Default 10. */
   readonly failuresPerPair: number;
-  /** Wrong passwords for one user name within the window, from addresses at which its password was never right. Default 100. */
+  /** Wrong passwords for one user name within the window, from addresses without a sign-in of that name within `knownMs`. Default 100. */
   readonly failuresPerUsername: number;
   /** Wrong passwords from one address (of IPv6: one /64) within the window. Default 50. */
   readonly failuresPerAddress: number;
@@ -10,14 +10,14 @@ export interface SignInLimits {
   readonly knownMs: number;
   /** How long wrong passwords count, from the first of them, in milliseconds. Default 15 minutes. */
   readonly failureWindowMs: number;
-  /** Passwords that are checked at one time: each check costs memory and time on purpose. Default 8. */
+  /** Passwords that are checked at the same time: each check costs memory and time on purpose. Default 8. */
   readonly checksMax: number;
-  /** Unfinished logins at one server; beyond, the oldest has to begin again. Default 10,000. */
+  /** Unfinished logins at one server. Beyond this number, the oldest must start again. Default 10,000. */
   readonly pendingMax: number;
   /**
-   * Logins that may begin at a provider within a minute; beyond, they are refused (429). Beginning one needs no key, and on a shared
-   * store each is a write: at this rate, the time that a login may take leaves room for no more than `pendingMax`. One
-   * sixth of them may come from one address; a third is kept for known addresses. Default 900.
+   * Logins that may begin at a provider within a minute. More are refused (429). A login begins without a key, and on a shared store with a
+   * write. At the default rate, fewer than `pendingMax` logins are unfinished at once. One sixth of the logins may come from one address; a
+   * third is reserved for known addresses. Default 900.
    */
   readonly beginsPerMinute: number;
   /** How long a login may take, in milliseconds. Default 10 minutes. */
@@ -30,15 +30,15 @@ export interface SignInLimits {
   readonly providerTimeoutSeconds: number;
   /** How long all responses of a provider's API may take together for one login, in seconds. Default 30. */
   readonly loginTimeoutSeconds: number;
-  /** Longest form with which a browser delivers a provider's response, in bytes. Default 262,144. */
+  /** Size of a form with which a browser delivers a provider's response, in bytes. Default 262,144. */
   readonly formBytesMax: number;
-  /** Pages that are read of one list of a provider; with more, the sign-in is refused. Default 100. */
+  /** Pages of one list that a provider may return; with more, the sign-in is refused. Default 100. */
   readonly pagesMax: number;
   /** Groups of one user that a provider may return; with more, the sign-in is refused. Default 2,000. */
   readonly groupsMax: number;
   /** Longest id, name, email address or group that a provider may return, in UTF-16 units. Default 1,024. */
   readonly textLengthMax: number;
-  /** Size of all that is kept about one user, further claims included, as JSON in bytes. Default 262,144. */
+  /** Size of all data that is kept about one user, including additional claims, as JSON in bytes. Default 262,144. */
   readonly identityBytesMax: number;
 }
 

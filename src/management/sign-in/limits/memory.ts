@@ -4,7 +4,7 @@ import type { Attempts, AttemptsOptions } from "./attempts.ts";
 import { createOnce } from "./once.ts";
 import type { Once, OnceOptions } from "./once.ts";
 
-/** Where sign-in remembers logins that have begun and failures. Each name has its own memory. */
+/** Keeps unfinished logins and counts of failures. Each name has separate data. */
 export interface SignInMemory {
   once<Value>(name: string, options: Omit<OnceOptions, "clock">): Once<Value>;
   attempts(name: string, options: Omit<AttemptsOptions, "clock">): Attempts;

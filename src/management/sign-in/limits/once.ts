@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import { sha256Hex } from "../../../base/digest.ts";
 
-/** Values that can be read once, by a secret name, for a time. */
+/** Values that expire, and that can be read once, by a secret name. */
 export interface Once<Value> {
   put(secret: string, value: Value): Promise<void>;
   /** Returns the value and removes it; undefined when it never existed, was taken, or has expired. */
@@ -12,7 +12,7 @@ export interface Once<Value> {
 export interface OnceOptions {
   readonly clock: Pick<Clock, "monotonic">;
   readonly lifetimeMs: number;
-  /** Beyond, the oldest value is dropped. */
+  /** Maximum number of values. Beyond it, the oldest is dropped. */
   readonly max: number;
 }
 

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 
 /** Limits how many logins begin. */
 export interface Begins {
-  /** @throws API_TOO_MANY_REQUESTS when too many begin, from this address or in all. */
+  /** @throws API_TOO_MANY_REQUESTS when too many begin, from this address or in total. */
   begin(address: string): Promise<void>;
   /** Records a sign-in from this address. */
   know(address: string): Promise<void>;

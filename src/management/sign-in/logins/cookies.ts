@@ -5,15 +5,15 @@ import type { Visit } from "../visit.ts";
 
 /** A cookie of one browser, for the steps of one login. */
 export interface LoginCookie {
-  /** What the login is for, and the secret that is part of addresses or forms. */
+  /** The step of the login, and the secret that is part of addresses or forms. */
   readonly purpose: "sign-in" | "confirm";
   readonly secret: string;
   readonly value: string;
-  /** Seconds; 0 deletes it. */
+  /** Seconds; 0 deletes the cookie. */
   readonly maxAge: number;
 }
 
-/** One cookie per login, so that two in the same browser do not conflict. */
+/** Returns a name for one login, so that two logins in the same browser do not conflict. */
 function nameOf({ purpose, secret }: Pick<LoginCookie, "purpose" | "secret">): string {
   return `${purpose}-${sha256Hex(secret).slice(0, 16)}`;
 }

@@ -39,7 +39,7 @@ export interface FormLoginOptions {
 export interface FormLogin {
   /** Shows the form that leads to the provider. */
   begin(visit: Visit, provider: Provider): Promise<void>;
-  /** Accepts the posted form, or the browser that has posted it: returns the key, or undefined in all other steps. */
+  /** Accepts the posted form, or the next request of the browser that posted it. Returns the key; undefined in all other steps. */
   finish(visit: Visit, provider: Provider): Promise<SignedIn | undefined>;
   /** Shows the document that an administrator of the provider needs. */
   metadata(visit: Visit, provider: Provider): Promise<void>;
@@ -50,7 +50,7 @@ interface Kept {
   readonly connector: string;
   /** Kind and address of the provider: the connector may have another one by the time the browser returns. */
   readonly place: string;
-  /** Names the cookie that only the browser that began has, and its content. */
+  /** `state` identifies the cookie that only the browser that began the login has. `browser` is the value of the cookie. */
   readonly state: string;
   readonly browser: string;
   readonly waiting: Waiting | undefined;
@@ -74,7 +74,7 @@ export function createFormLogin(options: FormLoginOptions): FormLogin {
 
   const isOf = (kept: Kept, provider: Provider) => kept.connector === provider.connector && kept.place === placeOf(provider);
 
-  /** What a form of another site brings. */
+  /** Handles a form that the browser posts from the provider's site. */
   const receive = async (visit: Visit, provider: Provider): Promise<void> => {
     const { SAMLResponse: answer, RelayState: state } = await readForm(visit, ["SAMLResponse", "RelayState"], formBytesMax);
     const pending = await logins.take(state);
@@ -95,7 +95,7 @@ export function createFormLogin(options: FormLoginOptions): FormLogin {
     }
   };
 
-  /** The browser that has posted a response, with its cookie. */
+  /** Handles the next request of the browser that posted a response, with its cookie. */
   const claim = async (visit: Visit, provider: Provider): Promise<SignedIn | undefined> => {
     const kept = await answers.take(visit.query.get("saml") ?? "");
     if (kept === undefined || !isOf(kept, provider)) throw badRequest(UNKNOWN);
@@ -117,7 +117,7 @@ export function createFormLogin(options: FormLoginOptions): FormLogin {
       await begins.begin(addressSubject(addressOf(visit.request)));
       const client = formClient(await clients(provider));
       const [state, browser] = [secretText(chance), secretText(chance)];
-      // An id does not begin with a digit.
+      // An XML id cannot begin with a digit.
       const requestId = `_${secretText(chance)}`;
       const redirectUri = login.redirectUriOf(provider);
       await logins.put(state, { connector: provider.connector, place: placeOf(provider), redirectUri, requestId, state, browser, waiting });

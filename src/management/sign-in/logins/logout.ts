@@ -9,12 +9,13 @@ import type { Visit } from "../visit.ts";
 export interface LogoutOptions {
   readonly ports: SignInPorts;
   readonly clients: ProviderClients;
-  /** The provider behind an id, if it is live. */
+  /** The provider of a connector, if it has all required settings. */
   readonly findProvider: (id: string) => Provider | undefined;
 }
 
 /**
- * Ends the login key that the request presents. Returns the address that ends the provider's own session, if the key came from one.
+ * Creates the handler of logout. It ends the login key that the request presents, and returns the address that ends the provider's own
+ * session, if the key came from one.
  *
  * @throws API_UNAUTHORIZED (from the returned function) when the request presents no login key.
  */

@@ -3,7 +3,7 @@ import { statusOf } from "../../../apiserver/types/status.ts";
 
 /** Counts the outcomes of sign-ins. */
 export interface SignInOutcomes {
-  /** Counts a key. */
+  /** Counts a sign-in that created a key. */
   succeeded(connector: string): void;
   /** Counts a sign-in that ended with an error. */
   failed(connector: string, error: unknown): void;
@@ -29,7 +29,7 @@ export function createSignInOutcomes(metrics: Metrics): SignInOutcomes {
   };
 }
 
-/** `failed`: by a provider, or by an internal error. `invalid`: the request is not one of a sign-in. */
+/** `failed`: a provider failed, or there was an internal error. `invalid`: the request is not that of a sign-in. */
 function outcomeOf(error: unknown): "refused" | "limited" | "failed" | "invalid" {
   const code = statusOf(error)?.code ?? 500;
   if (code === 429) return "limited";

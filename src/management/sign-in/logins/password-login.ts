@@ -27,8 +27,8 @@ const TEXT_LENGTH_MAX = 1_024;
 
 /**
  * Login by user name and password. A failed attempt counts against the name at this address, against the name, and against the address.
- * Above a limit, all attempts are refused without a check until the window ends. Attempts from other addresses do not lock out a user at an address
- * of an earlier sign-in. The result is undefined when the user is asked whether the waiting program may have the key.
+ * Above a limit, all attempts are refused without a check until the window ends. Attempts from other addresses do not lock out a user at an
+ * address of an earlier sign-in. The result is undefined when the user is asked whether the waiting program may have the key.
  *
  * @throws API_UNAUTHORIZED (from the returned function) for a wrong password or unknown user, API_FORBIDDEN when passwords are disabled,
  * API_TOO_MANY_REQUESTS after too many failures.
@@ -45,7 +45,7 @@ export function createPasswordLogin({
   const byPair = memory.attempts("pairs", { max: failuresPerPair, windowMs });
   const byName = memory.attempts("names", { max: failuresPerUsername, windowMs });
   const byAddress = memory.attempts("addresses", { max: failuresPerAddress, windowMs });
-  // Remembers success instead of failure: only one mark can exist, and it does or does not.
+  // Records successes instead of failures: a pair with one attempt is known.
   const known = memory.attempts("known-pairs", { max: 1, windowMs: limits.knownMs });
   let checks = 0;
   return async (visit) => {
@@ -75,7 +75,7 @@ export function createPasswordLogin({
     try {
       const identity = await counted(all, () => ports.verifyPassword(username, password));
       if (identity === undefined) throw unauthorized("wrong user name or password");
-      // A success clears only the pair: otherwise an attacker could go on guessing between sign-ins with an account of their own.
+      // A success clears only the pair: otherwise an attacker could continue to guess between sign-ins with their own account.
       await byPair.forget(pair);
       await known.begin(pair);
       if (waiting !== undefined) return void (await programs.ask(visit, { identity, tokens: {} }, waiting));
@@ -86,10 +86,10 @@ export function createPasswordLogin({
   };
 }
 
-/** Where an attempt counts, and for which subject. */
+/** A counter of attempts, and the subject to count. */
 type Counted = readonly [Attempts, string];
 
-/** Counts a check as failed in each place unless it finds a user, or cannot be made. */
+/** Counts a check as failed with each counter, unless it finds a user or throws. */
 async function counted<T>(places: readonly Counted[], check: () => Promise<T | undefined>): Promise<T | undefined> {
   const [place, ...others] = places;
   if (place === undefined) return check();

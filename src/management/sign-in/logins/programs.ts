@@ -19,22 +19,22 @@ export interface Waiting {
   readonly challenge: string;
 }
 
-/** A login that has ended and whose key is not made yet. */
+/** A login that has ended and whose key has not been created yet. */
 export interface FinishedLogin {
   readonly identity: Identity;
   readonly tokens: ProviderTokens;
 }
 
-/** Programs that wait for logins, and the users who let them have a key. */
+/** Gives keys to programs that wait for logins, if the users agree. */
 export interface Programs {
   /** Shows the user a page that asks whether the program may have a key. */
   ask(visit: Visit, finished: FinishedLogin, waiting: Waiting): Promise<void>;
   /** Handles the user's answer on that page, and redirects the browser to the program: with a code, or with the refusal. */
   answer(visit: Visit): Promise<void>;
   /**
-   * The login behind the code that a browser brought to a program.
+   * Returns the finished login for the code with which a browser was redirected to a program.
    *
-   * @throws API_UNAUTHORIZED when the code is not valid, or is another program's.
+   * @throws API_UNAUTHORIZED when the code is not valid, or belongs to another program.
    */
   redeem(visit: Visit): Promise<FinishedLogin>;
 }
@@ -52,8 +52,8 @@ export interface ProgramsOptions {
 const ANSWER_MS = 5 * 60_000;
 
 /**
- * Keeps finished logins until a program fetches them. A link alone gives no program a key: the user agrees on a page of the platform, in the
- * browser in which the login ended.
+ * Keeps finished logins until a program fetches them. A link alone gives no program a key: the user must agree on a page of the platform,
+ * in the browser that finished the login.
  */
 export function createPrograms({ memory, chance, limits, baseUrl, pages }: ProgramsOptions): Programs {
   const { pendingMax: max, codeLifetimeMs } = limits;
@@ -107,18 +107,18 @@ export function forProgram(error: unknown, waiting: Waiting | undefined): unknow
   return error;
 }
 
-/** The program that waits for the login that ended with this error. */
+/** Returns the program that waits for the login that ended with this error. */
 export function programOf(error: unknown): Waiting | undefined {
   return isEngineError(error) ? waitingFor.get(error) : undefined;
 }
 
-/** Informs the program that there will be no key; otherwise it would wait forever. */
+/** Informs the program that it gets no key; otherwise it would wait forever. */
 export function sendBack(visit: Visit, { redirect }: Waiting, why: string): void {
   answerRedirect(visit, withParameters(redirect, { error: "access_denied", error_description: why }));
 }
 
 /**
- * The program that a login is for; undefined when the browser itself shows the key.
+ * Returns the program that waits for a login; undefined when the browser itself shows the key.
  *
  * @throws API_BAD_REQUEST for an address that is not on the user's machine, or without a challenge.
  */
@@ -134,7 +134,7 @@ export function waitingOf(query: Pick<URLSearchParams, "get">): Waiting | undefi
   return { redirect: redirect.href, challenge };
 }
 
-/** The program in the fields of a form; empty fields count as absent. */
+/** Like {@link waitingOf}, with the fields of a form. Empty fields count as absent. */
 export function waitingInForm(fields: Readonly<Record<string, string>>): Waiting | undefined {
   return waitingOf(new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== "")));
 }

@@ -46,19 +46,19 @@ export interface ProviderLoginOptions {
 export interface ProviderLogin {
   /** Sends the browser to the provider. */
   begin(visit: Visit, provider: Provider): Promise<void>;
-  /** Handles the browser's return: the key, or undefined when the user is asked whether the waiting program may have it. */
+  /** Handles the browser's return. Returns the key; undefined when the user is asked whether the waiting program may have it. */
   finish(visit: Visit, provider: Provider): Promise<SignedIn | undefined>;
-  /** Gives the program the key for the code that the browser brought to it. */
+  /** Returns the key for the code with which the browser was redirected to a program. */
   exchange(visit: Visit): Promise<SignedIn>;
-  /** Links the identity behind such a code to the user whose login key the request presents. */
+  /** Links the identity of the login for such a code to the user whose login key the request presents. */
   link(visit: Visit): Promise<Linked>;
   /**
-   * The identity in a provider's claims, for the connector as it is configured.
+   * Returns the identity in a provider's claims, according to the connector's current settings.
    *
    * @throws API_FORBIDDEN when the user may not sign in.
    */
   admitted(provider: Provider, said: ProviderSaid): FinishedLogin;
-  /** Makes the key. */
+  /** Creates the key. */
   signIn(identity: Identity, tokens: ProviderTokens): Promise<SignedIn>;
   /** Address to which a provider sends users back. */
   redirectUriOf(provider: Provider): string;
@@ -70,13 +70,13 @@ interface Pending extends LoginSecrets {
   /** Kind and address of the provider: the connector may have another one by the time the browser returns. */
   readonly place: string;
   readonly redirectUri: string;
-  /** Known only to the browser that began. */
+  /** The value of the cookie that only the browser that began the login has. */
   readonly browser: string;
   readonly waiting: Waiting | undefined;
 }
 
 /**
- * Login by a provider: authorization code flow with PKCE, state and nonce. Each of them is stored here and valid for one use.
+ * Login at a provider: authorization code flow with PKCE, state and nonce. The secrets of a login are stored here and valid for one use.
  *
  * @example
  * const login = createProviderLogin({ config, ports, clock, chance, clients, begins, programs, limits, addressOf, outcomes, baseUrl });
@@ -91,7 +91,7 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
     tokens: said.tokens,
   });
 
-  /** The user who returned, according to the provider. */
+  /** Identifies the user who returned from the provider. */
   const identify = async (visit: Visit, provider: Provider, pending: Pending): Promise<FinishedLogin> => {
     const address = new URL(pending.redirectUri);
     address.search = visit.query.toString();

@@ -9,8 +9,8 @@ import { placeOf } from "../rules/place.ts";
 import type { SignInSettings } from "../settings.ts";
 
 /**
- * The identity in a provider's claims, in the form that the platform uses: with its origin, the groups that match the filters, and the
- * groups that make the user an administrator.
+ * Returns the identity in a provider's claims, in the form that the platform uses: with its origin, the groups that match the filters, and
+ * the groups that make the user an administrator.
  *
  * @throws API_FORBIDDEN when the user may not sign in, or the provider returns too much.
  */
@@ -34,8 +34,8 @@ export function takenIdentity(
 }
 
 /**
- * The provider's own groups that `administrators` names: before filters, and without the prefix. By id if a provider may have several of
- * one name, since any user may make another one.
+ * Returns the user's groups that `administrators` contains: before filters, and without the prefix. If a provider can have several groups
+ * with the same name, groups are compared by id, because any user could create another one.
  */
 function administratorsIn(
   { connector, settings: section }: Provider,

@@ -25,8 +25,8 @@ export interface TokenLoginOptions {
 }
 
 /**
- * Login by a token of the provider, which is not stored. Refused tokens count against the address, as wrong passwords do. The
- * result is undefined when the user is asked whether the waiting program may have the key.
+ * Login with a token of the provider, which is not stored. Refused tokens count against the address, like wrong passwords. The result is
+ * undefined when the user is asked whether the waiting program may have the key.
  *
  * @throws API_UNAUTHORIZED (from the returned function) for a token that is not accepted, API_FORBIDDEN for a user who may not sign in,
  * API_TOO_MANY_REQUESTS after too many failures.

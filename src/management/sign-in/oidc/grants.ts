@@ -1,6 +1,7 @@
 /**
  * Requests to a token endpoint with the package `openid-client` and the provider's newest keys. The package itself keeps a key set for at
- * least a minute and refuses tokens that are signed with a newer key, so a refresh token that can be used only once would be lost with the answer.
+ * least a minute and refuses tokens that are signed with a newer key. A refresh token that can be used only once would be lost with such a
+ * response.
  *
  * @module
  */
@@ -8,10 +9,10 @@ import * as openid from "openid-client";
 import { isRecord } from "../../../base/json.ts";
 import type { ProviderFetch } from "./provider-fetch.ts";
 
-/** What makes {@link Grants}. */
+/** Options of {@link openGrants}. */
 export interface GrantsOptions {
   readonly fetch: ProviderFetch;
-  /** Reads the discovery document by this `fetch`. */
+  /** Reads the discovery document with this `fetch`. */
   readonly discover: (fetch: ProviderFetch) => Promise<openid.Configuration>;
 }
 
@@ -20,14 +21,14 @@ export interface Grants {
   /** For operations that send no request to the provider. */
   readonly configuration: openid.Configuration;
   /**
-   * Runs one request to the token endpoint, and what follows it.
+   * Runs one request to the token endpoint, and the requests that follow it.
    *
    * @param onRefreshToken Called with a refresh token as soon as there is one, even if the rest of the response is refused.
    */
   run<T>(request: (configuration: openid.Configuration) => Promise<T>, onRefreshToken?: (token: string) => void): Promise<T>;
 }
 
-/** Keys that the package takes for too old. */
+/** A key set that the package considers outdated, so that it requests a new one. */
 const NO_KEYS = { jwks: { keys: [] }, uat: 0 };
 
 /**
@@ -35,7 +36,8 @@ const NO_KEYS = { jwks: { keys: [] }, uat: 0 };
  *
  * @throws Error when the document cannot be read, or names another issuer.
  * @example
- * const { run } = await openGrants({ fetch, discover: (fetch) => openid.discovery(issuer, "platform", {}, none, { [openid.customFetch]: fetch }) });
+ * const discover = (fetch) => openid.discovery(issuer, "platform", {}, none, { [openid.customFetch]: fetch });
+ * const { run } = await openGrants({ fetch, discover });
  * await run((configuration) => openid.refreshTokenGrant(configuration, token));
  */
 export async function openGrants({ fetch, discover }: GrantsOptions): Promise<Grants> {
@@ -79,12 +81,12 @@ interface RememberedAnswer {
   readonly headers: Headers;
 }
 
-/** A text, since each clone of an answer would hang on the one before it. */
+/** Reads a response as text, because each clone of a response depends on the one before it. */
 async function rememberedAnswer(answer: Response): Promise<RememberedAnswer> {
   return { text: await answer.text(), status: answer.status, headers: answer.headers };
 }
 
-/** Whether one of the keys has the name that the ID token of an answer says. A token that says none may be signed by any. */
+/** Reports whether one of the keys has the id in a response's ID token. False for a token without an id: any key may have signed it. */
 function isSignedBy(known: openid.ExportedJWKSCache | undefined, answer: string): boolean {
   const token = fieldOf(answer, "id_token");
   if (typeof token !== "string" || known === undefined) return true;

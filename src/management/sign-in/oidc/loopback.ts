@@ -1,6 +1,6 @@
 const LOOPBACK = ["127.0.0.1", "[::1]"];
 
-/** Longest address at which a program may wait, in characters. */
+/** Maximum length of the address at which a program waits, in characters. */
 const REDIRECT_LENGTH_MAX = 2_000;
 
 /**

@@ -20,7 +20,7 @@ const OF_SETUP: readonly string[] = [
 /** Errors for which the user must give consent first. */
 const OF_CONSENT: readonly string[] = ["login_required", "consent_required", "interaction_required"];
 
-/** The failure to reach the provider at the root of an error, if that is the cause. */
+/** Returns the failure to reach the provider that caused an error; undefined if there was another cause. */
 export function reachability(error: unknown): EngineError | undefined {
   for (let inner = error; inner instanceof Error; inner = inner.cause) if (isEngineError(inner)) return inner;
   return undefined;
@@ -39,7 +39,7 @@ export function notAccepted(error: unknown): EngineError {
   return Object.assign(unauthorized("the provider's response was not accepted; start again"), { cause: reason });
 }
 
-/** The provider no longer knows the user or the login. */
+/** Errors that mean that the provider no longer knows the user or the login. */
 const OF_END: readonly string[] = ["invalid_grant", "access_denied", "bad_refresh_token", ...OF_CONSENT];
 
 /** The error for a refresh token that failed: the login ends only if the provider itself reports that. */
@@ -57,7 +57,7 @@ export function notRefreshed(error: unknown): EngineError {
 
 function saidInBrowser(error: openid.AuthorizationResponseError): EngineError {
   const { error_description: description = "" } = error;
-  // The number by which the directory of accounts documents its errors.
+  // The number with which directoryProviderB documents its errors.
   const number = /\bAADSTS\d{3,10}\b/.exec(description)?.[0];
   const code = `${error.error.slice(0, REASON_LENGTH_MAX)}${number === undefined ? "" : ` (${number})`}`;
   if (error.error === "access_denied") return forbiddenPath(`you or your organisation declined the request at the provider: ${code}`);

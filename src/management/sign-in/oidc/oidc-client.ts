@@ -32,14 +32,14 @@ export interface OidcClient {
     readonly challenge: string;
   }): URL;
   /**
-   * The claims about the user who came back to `address`, the redirect URI with the provider's response. They are those of
-   * the verified ID token and, if configured, of the UserInfo endpoint.
+   * Returns the claims about the user who returned to `address`, the redirect URI with the provider's response: those of the verified ID
+   * token and, if configured, of the UserInfo endpoint.
    *
-   * @throws API_UNAUTHORIZED when the response proves nothing, API_UNAVAILABLE when the provider cannot be reached.
+   * @throws API_UNAUTHORIZED when the response is not accepted, API_UNAVAILABLE when the provider cannot be reached.
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<{ readonly claims: Claims; readonly tokens: ProviderTokens }>;
   /**
-   * The current claims about a user who signed in before; no claims if the provider returns no ID token.
+   * Returns the current claims about a user who signed in before; no claims if the provider returns no ID token.
    *
    * @param keep Stores a refresh token with which the provider replaced the previous one, before anything else may fail.
    * @throws API_UNAUTHORIZED when the provider no longer knows of the login, API_UNAVAILABLE when it cannot be reached.
@@ -52,9 +52,9 @@ export interface OidcClient {
   endSessionUrl(idToken?: string): URL | undefined;
 }
 
-/** How to reach a provider. */
+/** Options of {@link discoverOidc}. */
 export interface ProviderDiscoveryOptions {
-  /** Further parameters of the authorization request. Default: none. */
+  /** Additional parameters of the authorization request. Default: none. */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly fetch: ProviderFetch;
   /** How long one response may take, in seconds. */
@@ -143,7 +143,7 @@ function clientFor(
           (token) => void (replaced = token),
         );
       } catch (error) {
-        // The former one is no longer good, whatever the answer is worth.
+        // The previous token is no longer valid, even if the rest of the response is refused.
         await keepReplaced();
         throw notRefreshed(error);
       }

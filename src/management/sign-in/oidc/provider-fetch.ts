@@ -8,9 +8,9 @@ import { noProxies } from "./proxies.ts";
 import type { ProxyFor } from "./proxies.ts";
 import { openTunnel } from "./tunnel.ts";
 
-/** How to reach a provider. */
+/** Options of {@link createProviderFetch}. */
 export interface ProviderFetchOptions {
-  /** The only authorities that its certificate may come from, in PEM. Default: the machine's. */
+  /** The only authorities that are trusted for its certificate, in PEM. Default: those of Node.js. */
   readonly ca?: string;
   /** Skips the check of its certificate. Default false. */
   readonly insecure?: boolean;
@@ -33,9 +33,9 @@ export interface ProviderRequest {
 export type ProviderFetch = (url: string, request: ProviderRequest) => Promise<Response>;
 
 const ANSWER_BYTES_MAX = 1_048_576;
-/** Some providers refuse requests without one. */
+/** Some providers refuse requests without a user agent. */
 const USER_AGENT = "endpoint-sync";
-/** Answers that cannot have a body. */
+/** Status codes of responses that cannot have a body. */
 const BODILESS = [204, 205, 304];
 
 /**
@@ -57,7 +57,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
       const shared = { method, headers: { "user-agent": USER_AGENT, ...headers }, ...(signal && { signal }) };
       return await new Promise<Response>((resolve, reject) => {
         const answered = (answer: IncomingMessage) => void readAnswer(answer, answerBytesMax).then(resolve, reject);
-        // Without an agent that would keep it, a connection ends with its answer.
+        // Without an agent, a connection ends with its response.
         const way = tunnel === undefined ? { agent: false as const } : { createConnection: () => tunnel };
         const request =
           url.protocol === "http:"

@@ -14,7 +14,7 @@ export interface ProxyServer {
   readonly authorization: string | undefined;
 }
 
-/** The proxy on the way to an address; undefined where the connection is direct. */
+/** Returns the proxy for an address; undefined if the connection is direct. */
 export type ProxyFor = (url: URL) => ProxyServer | undefined;
 
 /** No proxies: every connection is direct. */
@@ -22,8 +22,8 @@ export const noProxies: ProxyFor = () => undefined;
 
 /**
  * Reads the environment variables for proxies. `HTTPS_PROXY` is for HTTPS requests, and `HTTP_PROXY` is for all requests if the other is
- * not set. `NO_PROXY` contains names (including all names below them), IP addresses and networks, each with or without a port, or `*`. This
- * machine is always reached directly, because a loopback address means a different machine to the proxy.
+ * not set. `NO_PROXY` contains names (including all names below them) and IP addresses, each with or without a port, networks without a
+ * port, or `*`. This machine is always reached directly, because a loopback address means a different machine to the proxy.
  *
  * @throws CONFIG_VALUE for a value that is not a proxy. The value is not quoted: it may hold a password.
  * @example
@@ -68,7 +68,7 @@ function authorizationOf({ username, password }: URL): string | undefined | null
   }
 }
 
-/** One entry of `NO_PROXY`, as a question about a host and a port. */
+/** Reports whether one entry of `NO_PROXY` matches a host and a port. */
 type Exception = (host: string, port: string) => boolean;
 
 function exceptions(text: string): (url: URL) => boolean {
@@ -91,7 +91,7 @@ function exception(entry: string): Exception {
   return (host, at) => (host === below || isBelow(host)) && (port === undefined || port === at);
 }
 
-/** A name or an IP address as requests have it, whatever its spelling, without brackets; an IPv4 address within IPv6 is that address. */
+/** Returns a name or an IP address in the form of URLs, without brackets. An IPv4 address that is mapped into IPv6 becomes IPv4. */
 function canonical(text: string): string {
   const host = isIP(text) === 6 ? `[${text}]` : text;
   const written = /^(?:\[[^\]]*\]|[^/?#@\\:]+)$/.test(host) && URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host;

@@ -7,10 +7,10 @@
 /** The public service of sourceHostA, and its API. */
 export const SOURCE_HOST_A_HOSTS = { site: "https://github.com", api: "https://api.github.com" } as const;
 
-/** Enterprise accounts with their own host below this name have their API next to it. */
+/** The domain of enterprise accounts with their own host. The API of such a host is at `api.HOST`. */
 export const SOURCE_HOST_A_CLOUD = ".ghe.com";
 
-/** The issuer of directoryProviderA, its directory, and the one place that takes the assertions of service accounts. */
+/** The issuer of directoryProviderA, its directory, and the only endpoint that gets the assertions of service accounts. */
 export const DIRECTORY_A_HOSTS = {
   issuer: "https://accounts.google.com",
   directory: "https://admin.googleapis.com/admin/directory/v1",

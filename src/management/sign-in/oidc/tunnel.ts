@@ -8,18 +8,19 @@ import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import type { ProxyServer } from "./proxies.ts";
 
-/** What makes a tunnel. */
+/** Options of {@link openTunnel}. */
 export interface TunnelOptions {
   readonly proxy: ProxyServer;
-  /** The certificate check of the server at the other end. A proxy that is reached by HTTPS is checked with the machine's authorities. */
+  /** The certificate check of the target server. The certificate of an HTTPS proxy is checked with the authorities of Node.js. */
   readonly tls: { readonly ca?: string; readonly rejectUnauthorized: boolean };
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * A TLS connection to a server through a proxy (CONNECT), which sees only the server's name and port. The proxy resolves the name.
+ * Opens a TLS connection to a server through a proxy (CONNECT), which sees only the server's name and port. The proxy resolves the name.
  *
- * @throws Error when the proxy cannot be reached or refuses, or the server's certificate does not match. The error names the proxy without its password.
+ * @throws Error when the proxy cannot be reached or refuses, or the server's certificate does not match. The error names the proxy without
+ *   its password.
  * @example
  * const socket = await openTunnel(new URL("https://id.example"), { proxy, tls: { rejectUnauthorized: true } });
  */

@@ -4,7 +4,7 @@ import type { Html } from "./html.ts";
 /** Longest template that is shown, in UTF-16 units. */
 const TEMPLATE_LENGTH_MAX = 20_000;
 
-/** Elements without attributes, and links to other sites. */
+/** Matches elements without attributes, and links to other sites. */
 const TAG = /<(\/?)(b|i|p|ul|li|span|a)(?:\s+href="((?:https:\/\/|mailto:)[^"<>\s]{1,2000})")?\s*>|<br\s*\/?>/gi;
 
 /**
@@ -34,7 +34,7 @@ export function legalHtml(template: string): Html {
   };
 }
 
-/** A tag as it is written here; undefined for one that closes an element that is not open. */
+/** Returns the tag to write; undefined for a tag to show as text, for example one that closes an element that is not open. */
 function tagFor([, slash, element, href]: RegExpMatchArray, open: string[]): string | undefined {
   if (element === undefined) return "<br>";
   const name = element.toLowerCase();

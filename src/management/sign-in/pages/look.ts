@@ -1,4 +1,4 @@
-/** What the pages take from `uiSettings`. External scripts and style sheets are not allowed on a page with a password field. */
+/** The part of `uiSettings` that the pages use. External scripts and style sheets are not allowed on a page with a password field. */
 export interface UiSettings {
   readonly logoURL?: string;
   readonly faviconURL?: string;
@@ -9,7 +9,7 @@ export interface UiSettings {
   readonly externalURLs?: { readonly block?: boolean; readonly allow?: readonly string[] };
 }
 
-/** A colour in a known format. */
+/** The accepted formats of colours. */
 const HEX = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
 const RGB = /^rgba?\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*(?:,\s*(?:0|1|0?\.\d{1,3})\s*)?\)$/i;
 
@@ -96,7 +96,7 @@ a { color: inherit; }
 [hidden] { display: none; }
 `;
 
-/** The one script of the pages: a button that copies the key, where the browser can, and a form that is submitted without a click. */
+/** The only script of the pages: a button that copies the key, if the browser supports it, and a form that is submitted without a click. */
 export const SCRIPT = `document.getElementById("leave")?.submit();
 const button = document.getElementById("copy");
 if (button !== null && navigator.clipboard !== undefined) {

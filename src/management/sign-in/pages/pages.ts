@@ -19,11 +19,11 @@ export interface Way {
   readonly displayName: string;
   /** Name of the kind's section in the settings. */
   readonly type: string;
-  /** Whether users go to the provider, or enter a token of it. */
+  /** Whether users are redirected to the provider, or enter one of its tokens. */
   readonly flow: "redirect" | "token";
 }
 
-/** What the page with all ways shows. */
+/** The content of the page with all ways to sign in. */
 export interface Ways {
   readonly password: boolean;
   readonly ways: readonly Way[];
@@ -38,19 +38,19 @@ interface Failure {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** Answers visits with pages. */
+/** Sends pages as responses. */
 export interface Pages {
-  /** All ways to sign in. */
+  /** Shows all ways to sign in. */
   login(visit: Visit, ways: Ways): void;
-  /** The key, shown once. */
+  /** Shows the key, which is shown only once. */
   key(visit: Visit, signedIn: SignedIn): void;
-  /** Takes the browser to a provider with a form. */
+  /** Sends the browser to a provider with a form. */
   leave(visit: Visit, form: { readonly action: URL; readonly fields: Readonly<Record<string, string>> }): void;
   /** Asks whether a program on the user's machine may have a key. */
   confirm(visit: Visit, question: { readonly secret: string; readonly program: string; readonly user: string }): void;
-  /** Why the sign-in failed. */
+  /** Shows why the sign-in failed. */
   failure(visit: Visit, failure: Failure): void;
-  /** The style sheet or the script, by the last part of its address; false for another. */
+  /** Sends the style sheet or the script, by the last part of its address. Returns false for any other name. */
   asset(visit: Visit, name: string): boolean;
 }
 
@@ -186,7 +186,7 @@ interface PageParts {
   readonly body: Html;
   /** Default 200. */
   readonly code?: number;
-  /** Where forms may lead besides the platform. */
+  /** The origin to which forms may be sent, in addition to the platform. */
   readonly formAction?: string;
 }
 

@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<ProviderKind, string>> = {
 };
 
 /**
- * The providers for sign-in, in the order of the settings: the data that a page shows and programs may read, without hosts, clients and restrictions.
+ * Returns the providers for sign-in: the data that a page shows and programs may read, without hosts, clients and restrictions.
  *
  * @example
  * waysOf({ sourceHostA: { clientId: "platform", clientSecret: "secret" } });

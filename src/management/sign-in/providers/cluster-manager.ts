@@ -24,7 +24,7 @@ export async function openClusterManager(provider: Provider<"clusterManager">, c
   const api = `https://${host}/v3`;
   const as = (token: string) => restFor(context, { authorization: `Bearer ${token}` });
 
-  /** The account as the administrator's token sees it; undefined when there is none. */
+  /** Requests an account with the administrator's token; undefined if it does not exist. */
   const accountOf = async (id: string): Promise<ClusterManagerProfile | undefined> => {
     const { status, body } = await as(bearerToken).ask(`${api}/users/${encodeURIComponent(id)}`, { expected: [401, 404] });
     if (status === 401) throw troubled("setup", "the bearerToken of clusterManager is not accepted");

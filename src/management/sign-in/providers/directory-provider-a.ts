@@ -46,7 +46,7 @@ export async function openDirectoryProviderA(provider: Provider<"directoryProvid
     const answers = await rest
       .pages(first, (answer) => nextPage(answer, first), { expected: [404] })
       .catch((error: unknown) => {
-        // The account's token is not the user's.
+        // The refused token is that of the service account, not the user's.
         throw isTokenRefused(error) ? troubled("setup", "the directory does not accept the token of the service account") : error;
       });
     return answers.flatMap(({ body }) => (body === undefined ? [] : addressesIn(body)));

@@ -13,14 +13,14 @@ import type { DirectoryProviderBProfile } from "../rules/admit-directory-provide
 import { textClaim } from "../rules/claims.ts";
 import type { Claims } from "../rules/claims.ts";
 
-/** `GroupMember.Read.All` is granted by an administrator, once. */
+/** An administrator of the directory must grant `GroupMember.Read.All` once. */
 const SCOPES = ["profile", "email", "offline_access", "User.Read", "GroupMember.Read.All"] as const;
 /** The tenant of all personal accounts. */
 const PERSONAL = "9188040d-6c67-4c5b-b112-36a304b66dad";
-/** Values of the setting that are no tenant. */
+/** Values of the setting `tenant` that are not a tenant. */
 const KINDS_OF_ACCOUNTS: readonly string[] = ["common", "consumers", "organizations"];
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Ids in one request for names. */
+/** Maximum number of ids in one request for names. */
 const IDS_MAX = 1_000;
 
 /**
@@ -44,7 +44,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
     const { idToken: _idToken, ...rest } = tokens;
     if (tid === undefined || oid === undefined || !UUID.test(tid)) throw unauthorized("the token names no tenant or no account");
     const personal = tid === PERSONAL;
-    // Discovery has resolved the name of a tenant, and the issuer of the token was compared with that.
+    // Discovery has resolved the name of a tenant, and the issuer of the token was compared with the result.
     const named = KINDS_OF_ACCOUNTS.includes(tenant) || UUID.test(tenant) ? {} : { tenantNames: [tenant] };
     const account: DirectoryProviderBProfile["account"] = personal ? { personal } : { personal, tenantId: tid, ...named };
     const api = restFor(context, { authorization: `Bearer ${accessTokenOf(tokens)}` });
@@ -77,7 +77,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
   };
 }
 
-/** Groups of the user, direct and transitive. Those whose names may not be read are left out. */
+/** Returns the groups of the user, direct and transitive, except those whose names the API does not return. */
 async function groupsOf(api: Rest, securityEnabledOnly: boolean): Promise<DirectoryProviderBProfile["groups"]> {
   const ids = (await listOf(api, "/me/getMemberGroups", { securityEnabledOnly })).map((id) => {
     if (typeof id !== "string") throw unavailable("the ids of groups are not strings");
@@ -98,7 +98,7 @@ async function listOf(api: Rest, path: string, body: object): Promise<readonly u
   const answers = await api.pages(`${DIRECTORY_B_HOSTS.graph}${path}`, nextLink, { method: "POST", body });
   return answers.flatMap((answer) => {
     const { value } = recordIn(answer.body, "list");
-    if (!Array.isArray(value)) throw unavailable("the provider's list is empty");
+    if (!Array.isArray(value)) throw unavailable("the provider's list has no values");
     return value as readonly unknown[];
   });
 }

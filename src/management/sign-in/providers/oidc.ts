@@ -23,7 +23,7 @@ export async function openOidc(provider: Provider<"oidc">, { fetch, limits }: Pr
     async lookAgain({ tokens: { refreshToken, ...before }, keep }) {
       if (refreshToken === undefined) return undefined;
       const { claims, tokens } = await client.refresh(refreshToken, (next) => keep({ ...before, ...next }));
-      // Only an ID token names the groups.
+      // Only an ID token contains the groups.
       return claims["iss"] === undefined ? undefined : { decision: admit(provider, claims), tokens: { ...before, ...tokens } };
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),

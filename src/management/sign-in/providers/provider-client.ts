@@ -4,26 +4,26 @@ import type { ProviderTokens } from "../ports.ts";
 
 /** A provider's data about a user, and the tokens for later requests. */
 export interface ProviderSaid {
-  /** Whether the user may sign in by the provider's current data. */
+  /** Whether the user may sign in according to the provider's current data. */
   readonly decision: SignInDecision;
   readonly tokens: ProviderTokens;
-  /** The provider cannot return groups without the user: those of the sign-in stay. */
+  /** True if the provider cannot return groups without the user: those of the sign-in stay. */
   readonly groupsUnknown?: boolean;
 }
 
-/** What is known about a user who signed in before. */
+/** The data about a user who signed in before. */
 export interface Remembered {
   /** The provider's own id of the user. */
   readonly userId: string;
   readonly tokens: ProviderTokens;
-  /** Stores tokens with which the provider replaced the former ones, before anything else may fail. */
+  /** Stores tokens with which the provider replaced the previous ones, before anything else may fail. */
   keep(tokens: ProviderTokens): Promise<void>;
 }
 
 /** Common to all providers. */
 interface AnyClient {
   /**
-   * The provider's current data about a user who signed in before. Undefined: it cannot be read without the user.
+   * Returns the provider's current data about a user who signed in before; undefined if it cannot be read without the user.
    *
    * @throws API_UNAUTHORIZED when the provider no longer knows the user or the login, API_UNAVAILABLE when it cannot be reached.
    */
@@ -43,9 +43,9 @@ export interface RedirectClient extends AnyClient {
     readonly challenge: string;
   }): URL;
   /**
-   * The provider's data about the user who came back to `address`, the redirect URI with the provider's response.
+   * Returns the provider's data about the user who returned to `address`, the redirect URI with the provider's response.
    *
-   * @throws API_UNAUTHORIZED when the response proves nothing, API_UNAVAILABLE when the provider cannot be reached.
+   * @throws API_UNAUTHORIZED when the response is not accepted, API_UNAVAILABLE when the provider cannot be reached.
    */
   redeem(address: URL, secrets: LoginSecrets): Promise<ProviderSaid>;
 }
@@ -54,18 +54,18 @@ export interface RedirectClient extends AnyClient {
 export interface TokenClient extends AnyClient {
   readonly flow: "token";
   /**
-   * The provider's data about the user behind a token.
+   * Returns the provider's data about the user of a token.
    *
-   * @throws API_UNAUTHORIZED for a token that it refuses, API_UNAVAILABLE when it cannot be reached.
+   * @throws API_UNAUTHORIZED for a token that the provider refuses, API_UNAVAILABLE when the provider cannot be reached.
    */
   identify(token: string): Promise<ProviderSaid>;
 }
 
-/** One login at a provider of forms. */
+/** One login at a provider that uses forms. */
 export interface FormLoginSecrets {
   /** Address to which the browser posts the response. */
   readonly redirectUri: string;
-  /** The id of the request that the response must name. */
+  /** The id of the request, which the response must contain. */
   readonly requestId: string;
 }
 
@@ -75,20 +75,20 @@ export interface OutgoingForm {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** A provider to which the browser posts a form, and whose response it returns in another form. */
+/** A provider to which the browser posts a form, and whose response the browser returns in another form. */
 export interface FormClient extends AnyClient {
   readonly flow: "form";
-  /** The form with which the user goes to sign in. `secret` comes back with the response. */
+  /** Returns the form that sends the user to the provider. The response contains `secret`. */
   request(login: FormLoginSecrets & { readonly secret: string }): OutgoingForm;
   /**
-   * The provider's data in the response that a browser delivered. `answerId` is valid for one sign-in.
+   * Returns the provider's data in the response that a browser delivered. `answerId` is valid for one sign-in.
    *
-   * @throws API_UNAUTHORIZED when the response proves nothing, API_FORBIDDEN when the provider refused.
+   * @throws API_UNAUTHORIZED when the response is not accepted, API_FORBIDDEN when the provider refused.
    */
   receive(answer: string, secrets: FormLoginSecrets): Promise<ProviderSaid & { readonly answerId: string }>;
   /** The document about the platform that an administrator of the provider needs. */
   metadata(redirectUri: string): string;
 }
 
-/** A configured provider, as logins use it. One file of this folder for each kind makes it. */
+/** A configured provider, as logins use it. This folder has one file for each kind. */
 export type ProviderClient = RedirectClient | TokenClient | FormClient;

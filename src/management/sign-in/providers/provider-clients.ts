@@ -17,20 +17,20 @@ import type { ProviderFetch, ProviderFetchOptions } from "../oidc/provider-fetch
 import type { Provider, ProviderKind } from "../rules/admit.ts";
 import { troubled } from "../told.ts";
 
-/** The providers that have been opened. */
+/** Returns the client of a provider, and opens the provider if necessary. */
 export type ProviderClients = (provider: Provider) => Promise<ProviderClient>;
 
 /** Options of {@link createProviderClients}. */
 export interface ProviderClientsOptions {
   readonly clock: Pick<Clock, "now" | "monotonic">;
-  /** The text of a file that settings name. */
+  /** Returns the text of a file that the settings name. */
   readonly readFile: (path: string) => Promise<string>;
   readonly limits: SignInLimits;
-  /** How to reach providers. Default: over connections of their own. */
+  /** Creates the function that sends requests to a provider. Default: over separate connections. */
   readonly createFetch?: (options: ProviderFetchOptions) => ProviderFetch;
 }
 
-/** Most providers that are remembered; a configuration has fewer. */
+/** Maximum number of providers that stay open; a configuration has fewer. */
 const CLIENTS_MAX = 100;
 
 type Opens = { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, context: ProviderContext) => Promise<ProviderClient> };
@@ -42,12 +42,12 @@ const OPENS: Opens = {
   sourceHostB: openSourceHostB,
   directoryProviderA: openDirectoryProviderA,
   directoryProviderB: openDirectoryProviderB,
-  // Most platforms have none, and never load what reads XML.
+  // Loaded on demand: most platforms have no SAML provider and need no XML parser.
   saml: async (provider, context) => (await import("./saml/saml.ts")).openSaml(provider, context),
   clusterManager: openClusterManager,
 };
 
-/** Settings that each kind requires, by name. An OpenID Connect provider reports at the login what it lacks. */
+/** Names of the settings that each kind requires. For OpenID Connect, the login reports missing settings. */
 const NEEDS: { readonly [Kind in ProviderKind]?: readonly string[] } = {
   sourceHostA: ["clientId", "clientSecret"],
   sourceHostB: ["clientId", "clientSecret"],
@@ -58,7 +58,7 @@ const NEEDS: { readonly [Kind in ProviderKind]?: readonly string[] } = {
 };
 
 /**
- * Reports whether a provider is configured, so that users can sign in with it.
+ * Reports whether a provider has all required settings, so that users can sign in with it.
  *
  * @example
  * isLive({ kind: "saml", connector: "saml", settings: {} }); // false
@@ -117,12 +117,12 @@ async function opened(provider: Provider, context: ProviderContext): Promise<Pro
   return { ...client, redeem: (address, secrets) => client.redeem(address, secrets).catch(withFreshToken) };
 }
 
-/** A fresh token that is refused has not ended: it lacks a permission. */
+/** Rethrows the error of a new token. A new token that is refused has not expired: it lacks a permission. */
 function withFreshToken(error: unknown): never {
   throw isTokenRefused(error) ? troubled("permission", `${messageOf(error)}: ${String((error as Error).cause)}`) : error;
 }
 
-/** The setting with the path of a provider's own authorities, or of its signers; those of the public service are the machine's. */
+/** Returns the setting with the path of a provider's authorities, or of its signers. `rootCA` does not apply to the public service. */
 function authoritiesOf({
   caFile = "",
   hostName = "",

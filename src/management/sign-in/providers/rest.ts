@@ -18,7 +18,7 @@ export interface RestOptions {
   readonly timeoutSeconds: number;
   /** How long all requests of one login may take together, in seconds. */
   readonly totalSeconds: number;
-  /** Pages of one list. */
+  /** Maximum number of pages of one list. */
   readonly pagesMax: number;
 }
 
@@ -29,7 +29,7 @@ export interface RestRequest {
   readonly body?: object;
   /** Sent as a form. */
   readonly form?: Readonly<Record<string, string>>;
-  /** Further statuses, in addition to 2xx, that are not failures. */
+  /** Statuses that are not failures, in addition to 2xx. */
   readonly expected?: readonly number[];
 }
 
@@ -48,10 +48,11 @@ export interface Rest {
    */
   ask(url: string, request?: RestRequest): Promise<RestAnswer>;
   /**
-   * The responses to a request and to those for further pages, which `next` finds. A page is requested only once.
+   * Returns the responses to a request and to the requests for further pages, whose addresses `next` returns. Each page is requested only
+   * once.
    *
-   * @throws API_FORBIDDEN when there are too many pages; API_UNAVAILABLE when a page is at another origin than the first:
-   * the token would go there.
+   * @throws API_FORBIDDEN when there are too many pages; API_UNAVAILABLE when a page is at another origin than the first, which must not
+   * get the token.
    */
   pages(url: string, next: (answer: RestAnswer, url: string) => string | undefined, request?: RestRequest): Promise<readonly RestAnswer[]>;
 }
@@ -104,7 +105,7 @@ export function createRest({ fetch, headers, timeoutSeconds, totalSeconds, pages
   };
 }
 
-/** Without the query, which may contain an email address. */
+/** Host and path of a URL, without the query, which may contain an email address. */
 function placeIn(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;
@@ -176,7 +177,7 @@ export function optionalText(record: Readonly<Record<string, unknown>>, name: st
   return value;
 }
 
-/** A numeric id, as text. Numbers too large to be exact are ignored. */
+/** A numeric id, as text. Numbers that are too large to be exact are refused. */
 export function numericId(record: Readonly<Record<string, unknown>>, name: string, what: string): string {
   const value = Object.hasOwn(record, name) ? record[name] : undefined;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value <= 0)

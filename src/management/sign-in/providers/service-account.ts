@@ -16,7 +16,7 @@ const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 export interface ServiceAccountOptions extends ProviderContext {
   /** The key file of the account, in JSON. */
   readonly path: string;
-  /** The administrator on whose behalf it works. */
+  /** The administrator on whose behalf the account acts. */
   readonly adminEmail: string;
 }
 

@@ -16,14 +16,14 @@ import type { SourceHostAProfile } from "../rules/admit-source-host-a.ts";
 import type { SourceHostASettings } from "../settings.ts";
 import { troubled } from "../told.ts";
 
-/** The email address, and the organisations and teams. */
+/** Scopes for the email address, and for organisations and teams. */
 const SCOPES = ["user:email", "read:org"] as const;
-/** Scopes that let organisations be read. */
+/** Scopes that allow reading organisations. */
 const ORG_SCOPES: readonly string[] = ["read:org", "write:org", "admin:org"];
 /** The version of the API that is used. */
 const API_HEADERS = { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" } as const;
 
-/** Where the host is: its pages, and its API. */
+/** Returns the addresses of the host's pages and of its API. */
 function hostsOf({ hostName = "" }: SourceHostASettings): { readonly site: string; readonly api: string } {
   if (hostName === "") return SOURCE_HOST_A_HOSTS;
   if (/[/?#@\s]/.test(hostName) || !URL.canParse(`https://${hostName}`)) throw unavailable("hostName is not a host");
@@ -88,7 +88,7 @@ function configurationOf(settings: SourceHostASettings, site: string, { fetch, l
   return configuration;
 }
 
-/** Errors of the token endpoint come with status 200, which the package takes for an answer without a token. */
+/** Gives errors of the token endpoint status 400: they come with status 200, which the package treats as a response without a token. */
 function withErrorStatus(fetch: ProviderFetch): ProviderFetch {
   return async (url, request) => {
     const answer = await fetch(url, request);
@@ -103,7 +103,7 @@ function withoutIdToken(answer: Parameters<typeof tokensOf>[0]): ProviderTokens 
   return tokens;
 }
 
-/** Users may grant less than was requested. Tokens of applications with permissions of their own name no scopes. */
+/** Requires a scope for organisations, because users may grant less than was requested. Some applications' tokens have no scopes at all. */
 function demandScopes(scope: string | undefined): void {
   const granted = (scope ?? "").split(/[ ,]+/).filter((one) => one !== "");
   if (granted.length > 0 && !granted.some((one) => ORG_SCOPES.includes(one))) throw troubled("permission", "read:org was not granted");
@@ -111,7 +111,7 @@ function demandScopes(scope: string | undefined): void {
 
 interface ProfileOptions {
   readonly api: string;
-  /** The public service, which has verified the primary address. */
+  /** True for the public service, whose verified email addresses are trusted. */
   readonly isHosted: boolean;
 }
 
@@ -139,7 +139,7 @@ function primaryOf(addresses: readonly Readonly<Record<string, unknown>>[]): str
 
 type Listed = readonly Readonly<Record<string, unknown>>[];
 
-/** Teams by the organisation's id, which no renaming changes. A pending invitation is not a membership. */
+/** Returns the organisations with their teams, matched by the organisation's id, which never changes. Pending invitations do not count. */
 function organizationsOf(memberships: Listed, teams: Listed): SourceHostAProfile["organizations"] {
   const byOrg = new Map<string, { readonly name: string; readonly slug: string }[]>();
   for (const team of teams) {

@@ -10,7 +10,7 @@ import type { Provider } from "../rules/admit.ts";
 import { listClaim } from "../rules/claims.ts";
 import { refused } from "../identity.ts";
 
-/** The scopes for which setup guides of the host register an application; more would be refused. */
+/** The scopes that the host's setup guides register for an application. The host would refuse others. */
 const SCOPES = ["read_user"] as const;
 
 /**

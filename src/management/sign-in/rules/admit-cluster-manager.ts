@@ -7,7 +7,7 @@ export interface ClusterManagerProfile {
   readonly id: string;
   readonly username: string;
   readonly enabled: boolean;
-  /** Ids of the groups, each with the provider that it comes from. Undefined: they are unknown now. */
+  /** Ids of the groups, each with the provider that it comes from. Undefined if they are not known. */
   readonly groups?: readonly string[];
 }
 

@@ -8,15 +8,15 @@ export interface DirectoryProviderAProfile {
   readonly id: string;
   readonly email: string;
   readonly emailVerified?: boolean;
-  /** The domain of the account, by its own claim: the end of an email address proves nothing. Personal accounts have none. */
+  /** The domain of the account, from a claim of its own: the end of an email address proves nothing. Personal accounts have none. */
   readonly hostedDomain?: string;
   /** From the directory's own API; undefined when it is not used. */
   readonly groups?: readonly string[];
 }
 
 /**
- * Admits users of a directory with hosted domains. If domains are set, the account must be in one of them; if groups are set, the user must be in
- * at least one. Source: specification 2, directoryProviderA.
+ * Admits users of a directory with hosted domains. If domains are set, the account must be in one of them; if groups are set, the user must
+ * be in at least one. Source: specification 2, directoryProviderA.
  *
  * @example
  * const profile = { id: "1", email: "jane@acme.example", hostedDomain: "acme.example" };

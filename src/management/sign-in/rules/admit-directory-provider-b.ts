@@ -12,14 +12,14 @@ export interface DirectoryProviderBProfile {
   /** The origin of the account. */
   readonly account:
     { readonly personal: true } | { readonly personal: false; readonly tenantId: string; readonly tenantNames?: readonly string[] };
-  /** `id` is the directory's own name for a group, which settings may give too: names are not unique. */
+  /** `id` is the directory's own id of a group. Settings can contain ids, because names are not unique. */
   readonly groups: readonly { readonly name: string; readonly id?: string; readonly security: boolean }[];
 }
 
 /**
  * Admits users of a directory with tenants. The account must be of the kind or tenant that is set. If groups are set, the user must be in
- * at least one, and a whitelist drops all others. Groups other than security groups are ignored if the settings request only security groups.
- * Source: specification 2, directoryProviderB.
+ * at least one, and a whitelist drops all others. If the settings request only security groups, other groups are ignored. Source:
+ * specification 2, directoryProviderB.
  *
  * @example
  * const account = { personal: false, tenantId: "7b3c…" } as const;
@@ -57,7 +57,7 @@ function isEmpty(list: readonly string[] | undefined): boolean {
   return list === undefined || list.length === 0;
 }
 
-/** Whether a text of the settings is the id of a group, which is never compared with names. */
+/** Reports whether a text of the settings is the id of a group. Ids are never compared with names. */
 function isId(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }

@@ -27,7 +27,7 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
   const nameClaim = settings.platformUsernameClaim || (preferredUsername ? preferredClaim : email ? emailClaim : usernameClaim);
   const name = textClaim(claims, nameClaim);
   if (name === undefined) return refused(`the claim ${nameClaim}, the user name, is missing or not a string`);
-  // The provider itself says that the address may belong to another user.
+  // The provider itself reports that the address is not verified, so it may belong to another user.
   const emailVerified = truthClaim(claims, "email_verified");
   if ([nameClaim, usernameClaim].includes("email") && emailVerified === false) return refused("the email address is not verified");
   const groups = listClaim(claims, groupsClaim);
@@ -60,7 +60,7 @@ function truthClaim(claims: Claims, name: string): boolean | undefined {
   return value === false || value === "false" ? false : undefined;
 }
 
-/** What is wrong with the issuer or the audience of the token; undefined when nothing is. */
+/** Returns what is wrong with the issuer or the audience of the token; undefined if nothing is. */
 function wrongToken({ issuerUrl = "", clientId = "" }: OidcSettings, claims: Claims): string | undefined {
   if (!isSameIssuer(textClaim(claims, "iss"), issuerUrl)) return "the token is from another issuer";
   const audiences = listClaim(claims, "aud") ?? [];

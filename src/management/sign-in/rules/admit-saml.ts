@@ -7,7 +7,7 @@ import type { SamlSettings } from "../settings.ts";
 export interface SamlAssertion {
   /** `Destination` of the response. */
   readonly destination?: string;
-  /** What its audience restriction lists. */
+  /** The audiences of its audience restriction. */
   readonly audiences: readonly string[];
   /** `Issuer` of the response. */
   readonly issuer?: string;

@@ -13,12 +13,12 @@ export interface SourceHostAProfile {
   readonly organizations: readonly { readonly name: string; readonly teams: readonly SourceHostATeam[] }[];
 }
 
-/** A team by its name, with its name in addresses if that is known. */
+/** A team: its name, or its name and its slug, which is its name in addresses. */
 export type SourceHostATeam = string | { readonly name: string; readonly slug: string };
 
 /** The settings for one organisation. */
 interface WantedOrg {
-  /** An entry without teams admits every member. */
+  /** True if an entry without teams admits every member. */
   admitsAll: boolean;
   readonly teams: Set<string>;
 }
@@ -26,7 +26,7 @@ interface WantedOrg {
 /**
  * Admits users of a source host with organisations and teams. Groups are `(org):(team)`. If organisations are set, the user must be a
  * member of at least one of them. If this organisation lists teams, the user must be a member of at least one of these teams. Other groups
- * are dropped. Organisations are compared without regard to case. A team matches by its name, or by the name in its address. Source:
+ * are dropped. Organisations are compared without regard to case. A team matches by its name, or by its slug. Source:
  * specification 2, sourceHostA.
  *
  * @example
@@ -58,7 +58,7 @@ export function admitSourceHostA({ connector, settings }: Configured<SourceHostA
   });
 }
 
-/** By name in lower case, which is unique. An organisation that is listed twice admits by either entry. */
+/** Returns the organisations by name in lower case. If an organisation is listed twice, either entry can admit a user. */
 function wantedOrgs(orgs: NonNullable<SourceHostASettings["orgs"]>): ReadonlyMap<string, WantedOrg> {
   const wanted = new Map<string, WantedOrg>();
   for (const { name, teams } of orgs) {
@@ -70,7 +70,7 @@ function wantedOrgs(orgs: NonNullable<SourceHostASettings["orgs"]>): ReadonlyMap
   return wanted;
 }
 
-/** The name of a team, and its name in addresses. */
+/** The name of a team, and its slug. */
 function namesOf(team: SourceHostATeam): readonly string[] {
   return typeof team === "string" ? [team] : [team.name, team.slug];
 }

@@ -45,7 +45,7 @@ const RULES: { readonly [Kind in ProviderKind]: (provider: Provider<Kind>, claim
   clusterManager: admitClusterManager,
 };
 
-/** The kinds of providers, in the order in which a connector with several is read. */
+/** The kinds of providers, in the order that determines which section of a connector applies. */
 export const PROVIDER_KINDS = Object.keys(RULES) as readonly ProviderKind[];
 
 /**

@@ -3,7 +3,7 @@ import type { Provider, ProviderKind } from "./admit.ts";
 import type { SignInSettings } from "../settings.ts";
 
 /**
- * The provider behind an id in the address: a section at the top of `status.auth` by its name, or an additional connector by its id.
+ * Returns the provider with an id from a URL: a section at the top of `status.auth` by its name, or an additional connector by its id.
  * If a connector has several sections, the first one in the order of the specification applies.
  *
  * @example
@@ -21,7 +21,7 @@ function providerOf<Kind extends ProviderKind>(sections: SignInSettings, kind: K
   return { kind, connector, settings: sections[kind]! };
 }
 
-/** Every provider of the settings, in their order. */
+/** Returns every provider of the settings: the sections at the top of `status.auth`, then the additional connectors in their order. */
 export function providersIn(settings: SignInSettings): readonly Provider[] {
   const ids = [...PROVIDER_KINDS, ...(settings.connectors ?? []).map(({ id }) => id)];
   return ids.flatMap((id) => findConnector(settings, id) ?? []);

@@ -4,9 +4,9 @@ import { compileRegexp } from "../../config/regexp/regexp.ts";
 const GROUP_LENGTH_MAX = 1_024;
 
 /**
- * The groups that match at least one of the expressions in RE2's syntax; all of them when there are no expressions.
- * An expression matches anywhere in a name unless it is anchored. An invalid one, which the configuration
- * refuses, matches nothing. Source: specification 2, groupsFilters.
+ * Returns the groups that match at least one of the expressions in RE2's syntax; all groups if there are no expressions. An expression
+ * matches anywhere in a name unless it is anchored. An invalid one, which the configuration refuses, matches nothing. Source:
+ * specification 2, groupsFilters.
  *
  * @example
  * filterGroups(["team-a", "chess"], ["^team-"]); // ["team-a"]

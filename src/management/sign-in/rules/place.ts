@@ -1,7 +1,7 @@
 import type { Provider } from "./admit.ts";
 
 /**
- * The scope of a provider's user ids: its kind, and the address or tenant that the kind has.
+ * Returns the scope in which a provider's user ids are unique: its kind, and its address or tenant.
  *
  * @example
  * placeOf({ kind: "sourceHostB", settings: { baseURL: "https://code.example/" } }); // "sourceHostB https://code.example"

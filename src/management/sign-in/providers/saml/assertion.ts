@@ -6,7 +6,7 @@ import { demandNow, instant } from "./times.ts";
 import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
 import type { XmlElement } from "./xml.ts";
 
-/** What a response must match. */
+/** The values that a response must match. */
 export interface ExpectedAnswer {
   readonly redirectUri: string;
   /** Id of the request. */
@@ -18,7 +18,7 @@ export interface ExpectedAnswer {
   readonly nowMs: number;
 }
 
-/** The content of a proven assertion. */
+/** The content of a verified assertion. */
 export interface ReadAssertion {
   /** Id of the assertion, which is valid for one use. */
   readonly id: string;
@@ -65,7 +65,7 @@ function nameIdOf(subject: XmlElement, { nameIdFormat: asked, issuer }: Expected
   const isAsked = format === asked || [format, asked].includes(UNSPECIFIED);
   if (format === TRANSIENT || !isAsked) throw unproven(`the NameID has the format ${quoted(format)}, not the requested one`);
   const qualifier = attributeOf(element, "NameQualifier");
-  // The same name of another provider behind this one is another user.
+  // The same name from another provider behind this one belongs to another user.
   if (qualifier !== undefined && qualifier !== issuer) throw unproven(`the NameID belongs to ${quoted(qualifier)}`);
   const text = plainTextOf(element);
   if (text === "" || text.length > NAME_ID_MAX || text.trim() !== text || UNSEEN.test(text))
@@ -73,13 +73,13 @@ function nameIdOf(subject: XmlElement, { nameIdFormat: asked, issuer }: Expected
   return text;
 }
 
-/** Demands that one confirmation makes the one who brings the assertion its subject, here, now, and for this request. */
+/** Requires exactly one bearer confirmation, for this address, this time and this request. */
 function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }: ExpectedAnswer): void {
   const bearers = elementsNamed(subject, ASSERTION, "SubjectConfirmation").filter((one) => attributeOf(one, "Method") === BEARER);
   if (bearers.length !== 1) throw unproven(`the subject has ${bearers.length} bearer confirmations, not 1`);
   const data = elementNamed(bearers[0]!, ASSERTION, "SubjectConfirmationData");
   if (data === undefined) throw unproven("the confirmation has no data");
-  // A name there is that of a third party who acts for the subject, and a key would have to be presented.
+  // A name in the confirmation is that of a third party who acts for the subject. Its data can require that a key is presented.
   if (elementsIn(bearers[0]!).length > 1 || elementsIn(data).length > 0)
     throw unproven("the confirmation has requirements that are not supported");
   const recipient = attributeOf(data, "Recipient");
@@ -89,7 +89,7 @@ function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }:
   demandNow("the confirmation", nowMs, { notOnOrAfter: attributeOf(data, "NotOnOrAfter") });
 }
 
-/** Audiences that every restriction has. */
+/** Returns the audiences that all restrictions contain. */
 function audiencesOf(assertion: XmlElement, nowMs: number): readonly string[] {
   const conditions = elementNamed(assertion, ASSERTION, "Conditions");
   if (conditions === undefined) throw unproven("the assertion has no conditions");
@@ -109,7 +109,7 @@ function audiencesOf(assertion: XmlElement, nowMs: number): readonly string[] {
   return first.filter((audience) => sets.every((set) => set.has(audience)));
 }
 
-/** The earliest end of a session that the assertion names. */
+/** Returns the earliest end of a session that the assertion contains; undefined if it contains none. */
 function sessionEndOf(assertion: XmlElement, nowMs: number): number | undefined {
   const statements = elementsNamed(assertion, ASSERTION, "AuthnStatement");
   if (statements.length === 0) throw unproven("the assertion does not state that anyone has signed in");

@@ -11,7 +11,7 @@ export interface PinnedCertificate {
   readonly untilMs: number;
 }
 
-/** Certificates that may be set: one, and others for a change of keys. */
+/** Maximum number of certificates: one, and others for a change of keys. */
 const CERTIFICATES_MAX = 10;
 const KEY_BITS_MIN = 2_048;
 const PEM = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;

@@ -1,11 +1,11 @@
 import type { EngineError } from "../../../../base/errors.ts";
 import { unauthorized } from "../../../../apiserver/types/status.ts";
 
-/** Longest part of a document that stands in the log. */
+/** Maximum length of a part of a document in the log. */
 const QUOTED_MAX = 200;
 
 /**
- * The error for a provider's response that does not prove a sign-in. The rule that it breaks appears only in the log.
+ * The error for a provider's response that does not prove a sign-in. The rule that it violates appears only in the log.
  *
  * @example
  * unproven("the assertion has ended").code; // "API_UNAUTHORIZED"

@@ -1,22 +1,22 @@
 import { ASSERTION, PERSISTENT, POST_BINDING, PROTOCOL } from "./names.ts";
 
-/** A text in an attribute, or between tags, which it does not end. */
+/** Escapes a text for an attribute, or for the content of an element. */
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
 /** A request to sign a user in. */
 export interface AuthnRequest {
-  /** Begins with a letter or `_`. The response names it. */
+  /** Begins with a letter or `_`. The response contains it. */
   readonly id: string;
   readonly ssoURL: string;
-  /** Where the response is posted. */
+  /** Address to which the response is posted. */
   readonly redirectUri: string;
-  /** Issuer of the request; "" leaves it out. */
+  /** Issuer of the request; "" omits it. */
   readonly issuer: string;
   /** The full name of the format; "" means persistent. */
   readonly nameIdFormat: string;
-  /** The time, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly nowMs: number;
 }
 

@@ -9,12 +9,12 @@ import { assertedId, signatureOf, signedText } from "./signature.ts";
 import { attributeOf, elementNamed, elementsBelow, elementsIn, readXml, plainTextOf } from "./xml.ts";
 import type { XmlElement } from "./xml.ts";
 
-/** Elements and attributes around an assertion. */
+/** Maximum number of elements and attributes around an assertion. */
 const AROUND_MAX = 500;
 
-/** How a response is checked. */
+/** Options of {@link readResponse}. */
 export interface Checks extends ExpectedAnswer {
-  /** The certificates that the provider signs with; undefined: signatures are not looked at. */
+  /** The certificates that the provider signs with. Undefined: signatures are not checked. */
   readonly certificates: readonly PinnedCertificate[] | undefined;
 }
 
@@ -36,14 +36,14 @@ export function readResponse(field: string, checks: Checks): ReadAssertion {
   const { response, believed } = proven(text, { outer, assertion }, checks);
   const issuer = issuerOf(believed);
   if (issuer === undefined) throw unproven("the assertion names no issuer");
-  // What is not signed is no proof, but says where it was meant for.
+  // An unsigned response proves nothing, but it must not contradict the assertion or the request.
   const outerIssuer = issuerOf(response ?? outer);
   if (outerIssuer !== undefined && outerIssuer !== issuer) throw unproven("response and assertion have different issuers");
   demandAnswerTo(response ?? outer, checks, response !== undefined);
   return readAssertion(believed, { ...checks, issuer });
 }
 
-/** Base64 in one strict form; some providers break it into lines. */
+/** Decodes strict base64, in which only line breaks are ignored: some providers add them. */
 function decoded(field: string): string {
   const compact = field.replace(/[\r\n]/g, "");
   const bytes = Buffer.from(compact, "base64");
@@ -68,13 +68,13 @@ function demandResponse(outer: XmlElement): void {
   throw forbiddenPath(`the provider did not sign you in: ${words.slice(0, 2).join(", ")}`);
 }
 
-/** The last part of a status of the standard. What a provider made up itself is not shown to people. */
+/** Returns the last part of a standard status code. Other codes of a provider are not shown to users. */
 function statusWord(value: string): string {
   const word = value.startsWith(STATUS) ? value.slice(STATUS.length) : "";
   return /^[A-Za-z]{1,40}$/.test(word) ? word : "unknown status";
 }
 
-/** No two elements have the same id, in whatever spelling of the attribute. */
+/** Requires that no two elements have the same id, in any spelling of the attribute. */
 function demandUniqueIds(outer: XmlElement): void {
   const seen = new Set<string>();
   for (const { attributes } of elementsBelow(outer)) {
@@ -86,7 +86,7 @@ function demandUniqueIds(outer: XmlElement): void {
   }
 }
 
-/** The one assertion of the document, which is a child of the response. */
+/** Returns the only assertion of the document, which must be a child of the response. */
 function onlyAssertion(outer: XmlElement): XmlElement {
   const all = [...elementsBelow(outer)];
   if (all.some(({ name }) => /^Encrypted(?:Assertion|ID|Attribute)$/.test(name))) {
@@ -100,7 +100,7 @@ function onlyAssertion(outer: XmlElement): XmlElement {
   return assertion;
 }
 
-/** What stands around the assertion may be by anyone, and costs as much as what is signed. */
+/** Limits the content around the assertion: anyone may have written it, and it costs as much to process as signed content. */
 function demandLittleAround(outer: XmlElement, assertion: XmlElement): void {
   const sizes = [outer, assertion].map((element) =>
     [...elementsBelow(element)].reduce((sum, { attributes }) => sum + 1 + attributes.length, 0),
@@ -108,7 +108,7 @@ function demandLittleAround(outer: XmlElement, assertion: XmlElement): void {
   if (sizes[0]! - sizes[1]! > AROUND_MAX) throw unproven(`the response has more than ${AROUND_MAX} parts around the assertion`);
 }
 
-/** Signatures stand in the response and in the assertion, and nowhere else. */
+/** Requires that signatures are directly in the response or in the assertion, and nowhere else. */
 function demandSignaturesInPlace(outer: XmlElement, assertion: XmlElement): void {
   const all = [...elementsBelow(outer)].filter(({ name }) => name === "Signature");
   const placed = [signatureOf(outer), signatureOf(assertion)].filter((signature) => signature !== undefined);
@@ -121,7 +121,7 @@ interface Found {
   readonly assertion: XmlElement;
 }
 
-/** The assertion that may be believed, and the response if that is signed too. Every signature that is there is good. */
+/** Returns the assertion to use, and the response if it is signed. All signatures must be valid, unless they are not checked at all. */
 function proven(
   text: string,
   { outer, assertion }: Found,
@@ -145,7 +145,7 @@ function proven(
   return { response, believed: onlyAssertion(response) };
 }
 
-/** What the response says of itself, besides the assertion. */
+/** Requires that the response itself is for this address and this request. */
 function demandAnswerTo(response: XmlElement, { redirectUri, requestId }: ExpectedAnswer, isSigned: boolean): void {
   const destination = attributeOf(response, "Destination");
   if (destination === undefined ? isSigned : destination !== redirectUri) throw unproven(`the response is for ${quoted(destination)}`);

@@ -51,13 +51,13 @@ export async function openSaml(provider: Provider<"saml">, { readFile, clock }: 
 function addressIn(ssoURL: string): URL {
   const url = URL.canParse(ssoURL) ? new URL(ssoURL) : undefined;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url));
-  // The page's policy names the host.
+  // The host becomes part of the page's Content-Security-Policy.
   const isPlain = url !== undefined && url.username === "" && url.password === "" && /^[\w.:[\]-]+$/.test(url.host);
   if (!isSafe || !isPlain) throw unavailable("ssoURL is not an https address");
   return url;
 }
 
-/** The pinned certificates; undefined if the settings switch the check off. */
+/** Returns the pinned certificates; undefined if the settings disable the check. */
 async function certificatesIn(
   { caData = "", ca = "", insecureSkipSignatureValidation = false }: SamlSettings,
   readFile: ProviderContext["readFile"],

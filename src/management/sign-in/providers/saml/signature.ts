@@ -9,17 +9,17 @@ import { quoted, unproven } from "./refusal.ts";
 import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
 import type { XmlElement } from "./xml.ts";
 
-/** Algorithms of signatures that are taken, and their names in `node:crypto`. SHA-1 and secrets that both sides know are not among them. */
+/** The accepted signature algorithms, and their names in `node:crypto`. SHA-1 and shared secrets are not among them. */
 const SIGNATURE_ALGORITHMS: Readonly<Record<string, string>> = {
   "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256": "RSA-SHA256",
   "http://www.w3.org/2001/04/xmldsig-more#rsa-sha512": "RSA-SHA512",
 };
-/** Algorithms of digests that are taken, their names in `node:crypto`, and the lengths of digests in bytes. */
+/** The accepted digest algorithms, their names in `node:crypto`, and the lengths of digests in bytes. */
 const DIGEST_ALGORITHMS: Readonly<Record<string, { readonly name: string; readonly bytes: number }>> = {
   "http://www.w3.org/2001/04/xmlenc#sha256": { name: "sha256", bytes: 32 },
   "http://www.w3.org/2001/04/xmlenc#sha512": { name: "sha512", bytes: 64 },
 };
-/** Prefixes that a canonical form may keep although nothing uses them. */
+/** Maximum number of prefixes that a canonical form may keep although nothing uses them. */
 const PREFIXES_MAX = 16;
 const ID = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -41,7 +41,7 @@ export function signatureOf(element: XmlElement): XmlElement | undefined {
 /** A document with a signature in it. */
 export interface SignedDocument {
   readonly text: string;
-  /** Names of the elements that lead from the root to the element that is signed, the root left out. */
+  /** Names of the elements on the path from the root to the signed element, without the root. */
   readonly path: readonly string[];
   readonly element: XmlElement;
   readonly signature: XmlElement;
@@ -71,7 +71,7 @@ export function signedText({ text, path, element, signature }: SignedDocument, k
   return signed;
 }
 
-/** What checks signatures, with the algorithms that are taken and no others. */
+/** Creates the library's checker of signatures, with the accepted algorithms only. */
 function strictChecker(keys: readonly KeyObject[]): SignedXml {
   const checked = new SignedXml({ getCertFromKeyInfo: () => null, publicCert: "unused: the algorithms have the keys" });
   const { CanonicalizationAlgorithms: canonical, HashAlgorithms: hashes } = checked;
@@ -83,13 +83,13 @@ function strictChecker(keys: readonly KeyObject[]): SignedXml {
   });
 }
 
-/** An element in its canonical form, which keeps the namespaces of these prefixes. */
+/** Returns an element in its canonical form, which keeps the namespaces of these prefixes. */
 function canonicalText(node: XmlNode, inclusiveNamespacesPrefixList: readonly string[], { CanonicalizationAlgorithms }: SignedXml): string {
   const Exclusive = (CanonicalizationAlgorithms as Readonly<Record<string, new () => CanonicalForm>>)[EXCLUSIVE]!;
   return new Exclusive().process(node, { inclusiveNamespacesPrefixList, ancestorNamespaces: declaredAround(node) });
 }
 
-/** Namespaces that the parent of an element declares, and it does not itself. */
+/** Returns the namespaces that the parent of an element declares and the element itself does not. */
 function declaredAround({ parentNode, attributes }: XmlNode): readonly { readonly prefix: string; readonly namespaceURI: string }[] {
   const own = new Set(declaredAt(attributes).map(({ prefix }) => prefix));
   return declaredAt(parentNode?.attributes).filter(({ prefix }) => !own.has(prefix));
@@ -101,8 +101,8 @@ function declaredAt(attributes: XmlNode["attributes"]): readonly { readonly pref
 }
 
 /**
- * Demands the digest, as the library does: it looks for what is signed in a way that costs ten times as much, which only what the provider
- * did sign is worth.
+ * Requires the correct digest before the library checks it again: the library's search for the signed element costs ten times as much, and
+ * should run only for elements that the provider signed.
  */
 function demandDigest(signature: XmlElement, { element, signature: node }: SignedNodes, checked: SignedXml): void {
   const [transforms, method, value] = elementsIn(elementsIn(elementsIn(signature)[0]!)[2]!) as [XmlElement, XmlElement, XmlElement];
@@ -120,7 +120,7 @@ interface CanonicalForm {
   process(node: XmlNode, options: object): string;
 }
 
-/** Demands that one of the keys has signed, before anything that costs more is done for the document. */
+/** Requires that one of the keys made the signature, before more expensive checks of the document. */
 function demandSigner(signature: XmlElement, info: string, keys: readonly KeyObject[]): void {
   const [signedInfo, value] = elementsIn(signature) as [XmlElement, XmlElement];
   const digest = SIGNATURE_ALGORITHMS[attributeOf(elementsIn(signedInfo)[1]!, "Algorithm")!]!;
@@ -133,7 +133,7 @@ function only(all: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
 }
 
-/** The algorithms that are taken, each with all keys: which one signed is not said by the document. */
+/** Returns the accepted algorithms, each with all keys, because the document does not specify which key signed it. */
 function algorithmsWith(keys: readonly KeyObject[]): object {
   const algorithms = Object.entries(SIGNATURE_ALGORITHMS).map(([name, digest]) => {
     const verifySignature = (material: string, _key: unknown, value: string) =>
@@ -155,7 +155,7 @@ interface SignedNodes {
   readonly info: XmlNode;
 }
 
-/** What is signed, and the signature, as the library reads it. Both readers have seen one at this place. */
+/** Returns the signed element and the signature, as the library parses them. Both parsers must find exactly one at this place. */
 function signedNodes(text: string, path: readonly string[]): SignedNodes {
   const fail = (message: string) => {
     throw new Error(message);
@@ -175,7 +175,7 @@ function childNamed({ childNodes }: XmlNode, name: string): XmlNode {
   return found;
 }
 
-/** Demands the one form of a signature that is taken, so that nothing in it can be read in two ways. */
+/** Requires the only accepted form of a signature, so that nothing in it is ambiguous. */
 function demandForm(signature: XmlElement, id: string): void {
   const [info, value, keyInfo, ...others] = elementsIn(signature);
   const names = (elements: readonly XmlElement[]) =>
@@ -212,7 +212,7 @@ function demandReference(reference: XmlElement, id: string, names: (elements: re
   if (bytesOf(value) !== DIGEST_ALGORITHMS[attributeOf(method, "Algorithm")!]!.bytes) throw unproven("DigestValue has the wrong length");
 }
 
-/** An algorithm of these, without parameters but the prefixes of a canonical form. */
+/** Requires one of these algorithms, without parameters other than the prefixes of a canonical form. */
 function demandAlgorithm(element: XmlElement, allowed: readonly string[], mayHavePrefixes: boolean): void {
   const algorithm = attributeOf(element, "Algorithm");
   if (algorithm === undefined || !allowed.includes(algorithm)) throw unproven(`the ${element.name} ${quoted(algorithm)} is not accepted`);
@@ -233,7 +233,7 @@ function prefixesIn(list: XmlElement): readonly string[] {
   return (attributeOf(list, "PrefixList") ?? "").split(" ").filter((prefix) => prefix !== "");
 }
 
-/** How many bytes a text in base64 stands for. */
+/** The number of bytes that a base64 text encodes. */
 function bytesOf(element: XmlElement): number {
   const text = plainTextOf(element).replace(/[ \n\t]/g, "");
   if (!BASE64.test(text)) throw unproven(`${element.name} is not base64`);

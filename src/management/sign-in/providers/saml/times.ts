@@ -2,7 +2,7 @@ import { quoted, unproven } from "./refusal.ts";
 
 /** How far the clocks of provider and platform may differ, in milliseconds. */
 const SKEW_MS = 30_000;
-/** Longest time that an assertion may be good for, in milliseconds. */
+/** Maximum validity of an assertion, in milliseconds. */
 const ASSERTION_MS = 24 * 60 * 60_000;
 
 const INSTANT = /^([1-9]\d{3})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?Z$/;

@@ -1,6 +1,6 @@
 import { unproven } from "./refusal.ts";
 
-/** An element that has been read: names are by namespace, and texts are what they stand for. */
+/** A parsed element: names have their namespaces, and references in texts are replaced. */
 export interface XmlElement {
   /** Name without its prefix. */
   readonly name: string;
@@ -10,29 +10,29 @@ export interface XmlElement {
   readonly children: readonly (XmlElement | string)[];
 }
 
-/** An attribute of an element. Declarations of namespaces are none. */
+/** An attribute of an element. Namespace declarations are not attributes here. */
 export interface XmlAttribute {
   readonly name: string;
   readonly namespace: string;
   readonly value: string;
 }
 
-/** How large a document may be. */
+/** The limits of a document. */
 export const XML_LIMITS = {
-  /** Elements within each other. */
+  /** Levels of nested elements. */
   depth: 64,
   /** Elements, attributes and texts. */
   nodes: 10_000,
-  /** Namespaces that are declared at one place. */
+  /** Namespaces in scope at one place. */
   namespaces: 32,
-  /** Different names of elements. The library looks for the end of each through the whole document. */
+  /** Different names of elements. The library searches the whole document for the end of each. */
   names: 100,
 } as const;
 
 const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
-/** The library reads `script` and `textarea` of this namespace as a browser does: not as elements, and with what stands before them. */
+/** A namespace that is refused, because the library parses its elements `script` and `textarea` in a different way, like a browser. */
 const XHTML_NAMESPACE = "http://www.w3.org/1999/xhtml";
-/** A name of the documents that are read here: none needs other letters. */
+/** A name. SAML documents need no other letters. */
 const NAME = "[A-Za-z_][A-Za-z0-9_.-]*";
 const QUALIFIED = `(?:${NAME}:)?${NAME}`;
 const QUOTED_NAME = (names: string) => `(?:"(?:${names})"|'(?:${names})')`;
@@ -49,9 +49,9 @@ const END = new RegExp(`</(${QUALIFIED})[ \\n\\t]*>`, "y");
 const TEXT = /[^<]+/y;
 const REFERENCE = /&(?:#(\d{1,7})|#x([0-9A-Fa-f]{1,6})|(amp|lt|gt|quot|apos));|&/g;
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-/** What no document has: control characters but those between lines, halves of pairs, what is no character, and marks of byte order. */
+/** Refused characters: C0 controls except tab and line breaks, lone surrogates, the byte order mark, U+FFFE and U+FFFF. */
 const NO_CHARACTER = /[^\n\t\r\u0020-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}]/u;
-/** Ends of lines that only the library knows: it makes two of them others, and searches the whole line again for each character before the third. */
+/** Line endings that only the library recognizes: it replaces two of them, and its search for the third one is slow on long lines. */
 const OTHER_LINE = /[\u0085\u2028\u2029]/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/;
 
@@ -112,7 +112,7 @@ class XmlReader {
     if (this.#nodes > XML_LIMITS.nodes) throw unproven(`the document has more than ${XML_LIMITS.nodes} parts`);
   }
 
-  /** The next part of the innermost element that is open. */
+  /** Reads the next part of the innermost open element. */
   #inside(open: Open[]): void {
     const { qualified, element, scope } = open.at(-1)!;
     const [text] = this.#take(TEXT) ?? [];
@@ -128,7 +128,7 @@ class XmlReader {
     else open.pop();
   }
 
-  /** Begins an element, which is open then unless it is empty. */
+  /** Reads the start of an element, which is open afterwards unless it is empty. */
   #start(open: Open[], around: Scope): XmlElement {
     const qualified = this.#take(START)?.[1];
     if (qualified === undefined) throw unproven(this.#why());
@@ -158,7 +158,7 @@ class XmlReader {
   }
 }
 
-/** What a text stands for. */
+/** Replaces the references in a text. */
 function expanded(text: string): string {
   return text.replace(REFERENCE, (_, decimal?: string, hexadecimal?: string, name?: string) => {
     if (name !== undefined) return ENTITIES[name]!;
@@ -170,7 +170,7 @@ function expanded(text: string): string {
   });
 }
 
-/** Namespaces by prefix, "" for the one without. */
+/** Returns the namespaces by prefix; "" is the default namespace. */
 function scopeOf(around: Scope, written: ReadonlyMap<string, string>): Scope {
   let scope: Map<string, string> | undefined;
   for (const [name, uri] of written) {
