@@ -1,5 +1,5 @@
 /**
- * Validates an object as an API server would, before any cluster is asked: the embedded API server's own validation.
+ * Validates objects as an API server would, without a cluster. Uses the validation of the embedded API server.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import type { ObjectSchema } from "../schema/schema.ts";
 
 /** Nothing is allocated while an object is only validated, so no randomness is used. */
 const services = createServices({ fraction: () => 0 });
-/** The kinds that a syncer writes, as far as an embedded cluster knows them. */
+/** The kinds that a syncer writes and that an embedded cluster knows. */
 const DEFINITIONS: readonly ResourceDefinition[] = [endpoints, endpointSlices, services, secrets, configMaps];
 
 /**
@@ -57,7 +57,7 @@ export function refusalsOf(object: KubeObject, kinds: readonly DescribedKind[] =
 /** A kind with the schema of its objects. A synced kind is one. */
 type DescribedKind = Pick<SyncedKind, "resource" | "schema">;
 
-/** Metadata is as for all kinds, and an API server adds to them. */
+/** Checks an object against its schema, except for metadata, which an API server completes. */
 function bodyErrors(
   { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...body }: KubeObject,
   schema?: ObjectSchema,

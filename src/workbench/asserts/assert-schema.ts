@@ -11,13 +11,13 @@ const PATH = {
 const assertion = <Fields extends Record<string, Schema>>(description: string, fields: Fields) =>
   ({ type: "object", description, refuseNull: true, fields: { path: PATH, ...fields } }) as const satisfies ObjectSchema;
 
-/** A value that may be null, and so is looked for by hand. */
+/** A value that may be null, so the schema cannot require it; `readAsserts` checks that it is present. */
 const given = (description: string) => ({ type: "any", description }) as const;
 
 /** JSON's names of value kinds; integer is a number without a fraction. */
 const VALUE_TYPES = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;
 
-/** One entry of `asserts`. Exactly one of the fields beside `not` is given; `readAsserts` says so when it is not. */
+/** One entry of `asserts`. Exactly one field other than `not` must be given; `readAsserts` reports any other entry. */
 export const ASSERT = {
   type: "object",
   description: "A statement about the resulting object. One statement per entry, with not: true for its opposite.",

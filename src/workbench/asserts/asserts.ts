@@ -29,11 +29,11 @@ export interface Assert {
   readonly place: TestPlace;
   readonly name: AssertName;
   readonly definition: AssertDefinition;
-  /** The path that it checks; of `unchanged`, the exceptions. */
+  /** The path to check; for `unchanged`, the exceptions. */
   readonly paths: readonly Path[];
 }
 
-/** Subject that statements are checked against. */
+/** The object to check, and the functions that some statements need. */
 export interface AssertSubject {
   readonly object: unknown;
   /** The object as it would be without any patch, for `unchanged`; called when such a statement is checked. */
@@ -63,7 +63,7 @@ export function needsMatcher(asserts: readonly Assert[]): boolean {
   return asserts.some(({ name }) => name === "matchRegex");
 }
 
-/** Field required beside the path, although it may be null. */
+/** The field that a statement requires besides its path, although its value may be null. */
 const WRITTEN: Partial<Record<AssertName, string>> = { equal: "value", notEqual: "value", contains: "content" };
 
 function readAssert(node: MapNode, definition: AssertDefinition, { report, field }: { report: Report; field: string }): Assert[] {
@@ -121,17 +121,17 @@ function readPaths(node: Node, { report, field }: { report: Report; field: strin
   });
 }
 
-/** A property of one value, with the words that say it. */
+/** A property of one value, with its wording for messages. */
 interface Property {
   readonly to: string;
   readonly notTo: string;
   readonly expected?: unknown;
   holds(value: unknown): boolean;
-  /** Whether the statement means anything for such a value: of a number, neither it nor its opposite holds. Default: of any. */
+  /** Reports whether the statement applies to such a value. If not, neither it nor its opposite holds. Default: it always applies. */
   speaksOf?(value: unknown): boolean;
 }
 
-/** A failure, with the place in the object that it speaks of when there is one: a concrete path, or the path as it was written. */
+/** A failure, with its place in the object if there is one: a concrete path, or the path as written in the test. */
 export interface AssertFinding {
   readonly failure: TestFailure;
   readonly at?: string;
@@ -177,7 +177,7 @@ function check(assert: Assert, subject: AssertSubject): AssertFinding | undefine
   return { failure, at: place };
 }
 
-/** An absent value is trivially empty: for a path that the kind cannot have, that proves nothing. */
+/** Returns a failure if the kind cannot have the path: a statement that something is absent there would hold, but prove nothing. */
 function slipIn({ canonical, segments }: Path, { place }: Assert, { object }: AssertSubject): AssertFinding | undefined {
   const slip = misspelling(isRecord(object) ? object["kind"] : undefined, segments);
   return slip === undefined ? undefined : { failure: { message: `Cannot look at ${canonical}: ${slip}`, place } };

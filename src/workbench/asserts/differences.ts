@@ -2,7 +2,7 @@ import { isRecord, jsonEqual } from "../../base/json.ts";
 import { formatSteps } from "../../engine/path/path.ts";
 import type { Path, PathStep } from "../../engine/path/path.ts";
 
-/** A place that two documents do not agree about. A side that has nothing there lacks its member. */
+/** A place where two documents differ. `before` or `after` is absent if that document has no value there. */
 export interface Difference {
   /** Concrete path. */
   readonly path: string;
@@ -39,7 +39,7 @@ function compare(steps: readonly PathStep[], { before, after }: { before: unknow
   }
 }
 
-/** The children of a map or list; of an absent value beside a map with members, none. */
+/** The children of a map or list; empty for an absent value whose counterpart is a map with members. Otherwise undefined. */
 function membersOf(value: unknown, other: unknown): ReadonlyMap<PathStep, unknown> | undefined {
   if (Array.isArray(value) && Array.isArray(other)) return new Map(value.entries());
   if (isRecord(value) && isRecord(other)) return new Map(Object.entries(value));

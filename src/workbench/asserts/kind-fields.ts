@@ -10,7 +10,7 @@ import { formatSteps } from "../../engine/path/path.ts";
 import type { Segment, PathStep } from "../../engine/path/path.ts";
 import type { ObjectSchema, Schema } from "../../schema/schema.ts";
 
-/** Every object has them, and no patch reaches them. */
+/** Fields that every object has and that no patch can reach. */
 const OF_ALL_KINDS = ["apiVersion", "kind"];
 
 /**
@@ -67,7 +67,7 @@ function misfitAt(value: unknown, schema: Schema, steps: readonly PathStep[]): s
   });
 }
 
-/** Items of a list are present: null means absent for a whole field only. */
+/** Reports whether the value is an item of a list: null means absent for a field, but not for an item. */
 function isItem(steps: readonly PathStep[]): boolean {
   return typeof steps.at(-1) === "number";
 }
@@ -88,7 +88,7 @@ function fieldOf({ fields }: ObjectSchema, name: string): Schema | undefined {
   return Object.hasOwn(fields, name) ? fields[name]! : undefined;
 }
 
-/** The field that a name was probably meant to be; undefined for a name that the kind has, and for one like no other. */
+/** The field that a name was probably meant to be; undefined if the kind has the name, or if no field resembles it. */
 function nearly({ fields }: ObjectSchema, name: string): string | undefined {
   return Object.hasOwn(fields, name) || OF_ALL_KINDS.includes(name) ? undefined : suggest(name, Object.keys(fields));
 }

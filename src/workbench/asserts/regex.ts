@@ -33,7 +33,7 @@ export function createRegexMatcher(sandbox: Sandbox): RegexMatcher {
 }
 
 /**
- * Explains why a string is not a valid regular expression; undefined if it is valid. Matches nothing.
+ * Explains why a string is not a valid regular expression; undefined if it is valid. Does not run it.
  *
  * @example
  * regexProblem("("); // "Unterminated group"

@@ -7,8 +7,8 @@ import type { Problem } from "../../schema/problem.ts";
 import type { SuiteCoverage } from "../coverage/types.ts";
 
 /**
- * How a test ended. `passed`, `failed`: the test ran, and its statements hold or do not. `error`: the test could not run because it is
- * wrong itself (it sets a path that cannot be set, for example). `skipped`: the test file skips it.
+ * How a test ended. `passed`, `failed`: the test ran, and its statements hold or do not. `error`: the test could not run because the
+ * test itself is invalid (for example, it sets a path that cannot be set). `skipped`: the test file skips it.
  */
 export type Verdict = "passed" | "failed" | "error" | "skipped";
 

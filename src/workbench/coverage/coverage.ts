@@ -16,7 +16,7 @@ import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Evaluator } from "../explain/explain.ts";
 import type { CoveredBranch, CoveredPatch, SuiteCoverage } from "./types.ts";
 
-/** A configuration's patches, as the rules of an engine hold them. */
+/** The patches of one kind, as in the rules of an engine. */
 export interface CoveredRules {
   readonly kind: Pick<SyncedKind, "section">;
   readonly patches: readonly CompiledPatch[];
@@ -24,12 +24,12 @@ export interface CoveredRules {
 
 /** Watches one engine. */
 export interface Coverage {
-  /** The engine that the patches are compiled with, and applied with: give it to `createEngine` as `instrument`. */
+  /** Wraps the engine that compiles and applies the patches, so that runs are counted. Pass it to `createEngine` as `instrument`. */
   instrument(engine: PatchEngine): PatchEngine;
   /**
    * Coverage since the last call, for the patches in `rules`.
    *
-   * @param source names the configuration, where coverages of several are merged; default "".
+   * @param source names the configuration, for merging the coverage of several; default "".
    */
   take(rules: readonly CoveredRules[], source?: string): SuiteCoverage;
 }

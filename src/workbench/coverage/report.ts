@@ -5,11 +5,11 @@
  */
 import type { CoveredBranch, CoveredPatch, SuiteCoverage } from "./types.ts";
 
-/** Shares from 0 to 100; 100 where there is nothing to run. */
+/** Percentages; 100 if there is nothing to run. */
 export interface Percentages {
-  /** Expressions of patches that ran, of all. */
+  /** Share of the patches' expressions that ran. */
   readonly patches: number;
-  /** Sides of choices that were taken, of all. */
+  /** Share of the branches that were taken. */
   readonly branches: number;
 }
 

@@ -12,7 +12,7 @@ export interface CoveredPatch {
   readonly path: string;
   /** `toHost` is `expression`, `toTenant` is `reverseExpression`. */
   readonly direction: Direction;
-  /** Evaluations. */
+  /** Number of evaluations. */
   readonly hit: number;
 }
 

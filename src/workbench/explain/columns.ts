@@ -1,6 +1,6 @@
-/** Marks that stand above, below or between other characters. */
+/** Marks that are drawn above, below or between other characters. */
 const NO_COLUMN = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
-/** Characters that terminals draw in two columns: those of East Asia, and pictures. */
+/** Characters that terminals draw in two columns: East Asian characters and emoji. */
 const TWO_COLUMNS =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1faff}\u{20000}-\u{3fffd}]$/u;
 

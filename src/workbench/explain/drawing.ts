@@ -11,11 +11,11 @@ export interface DrawnValue extends ExplainedValue {
   readonly anchor: number;
 }
 
-/** Longer values are cut. In columns. */
+/** Width of values, in columns. Longer values are cut. */
 const VALUE_MAX = 60;
-/** Width, in columns. Longer lines are wrapped, so that values stay near their places. */
+/** Width of lines, in columns. Longer lines are wrapped, so that values stay near their places. */
 const LINE_MAX = 120;
-/** Prefix of the rest of a long line. */
+/** Indent of the rest of a wrapped line. */
 const CONTINUED = "    ";
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/g;
 
@@ -25,7 +25,7 @@ interface Label {
   readonly text: string;
 }
 
-/** Some of the text as it is drawn: `shown` stands from `start` on, `indent` columns to the right. */
+/** One drawn line: `shown` is the text from offset `start` on, after the spaces in `indent`. */
 interface DrawnLine {
   readonly start: number;
   readonly shown: string;
@@ -34,7 +34,7 @@ interface DrawnLine {
 
 /**
  * Draws `text` with the values below each of its lines; long lines are broken. If several values have the same anchor, the value of the
- * longest text is drawn. Intermediate members that lead to a drawn one are left out.
+ * longest text is drawn. A map or list is not drawn if one of its members is.
  */
 export function draw(text: string, values: readonly DrawnValue[]): string {
   const drawn = drawnValues(values);
@@ -77,7 +77,7 @@ function linesOf(text: string): DrawnLine[] {
   return [...lines, ...piecesOf(text.slice(start), start)];
 }
 
-/** A line in pieces that are no wider than lines may be, each broken after a space, a comma or a bracket where there is one. */
+/** Breaks a line into pieces of at most {@link LINE_MAX} columns, after a space, comma or bracket where possible. */
 function piecesOf(line: string, lineStart: number): DrawnLine[] {
   const pieces: DrawnLine[] = [];
   const add = (from: number, to: number) =>
@@ -101,7 +101,7 @@ function piecesOf(line: string, lineStart: number): DrawnLine[] {
   return pieces;
 }
 
-/** Replaces each character that a terminal would not draw in a column of its own by one that it does. */
+/** Replaces control characters with spaces, because a terminal gives them no column of their own. */
 function plain(line: string): string {
   return line.replace(/\p{Cc}/gu, " ");
 }
@@ -135,7 +135,7 @@ function cut(value: string): string {
   return `${kept}…`;
 }
 
-/** A row of bars, and the labels in as few rows below it as they fit into, from the right. */
+/** Returns a row of bars and, below it, the labels in as few rows as possible, placed from right to left. */
 function rowsOf(labels: readonly Label[]): string[] {
   const rows: Label[][] = labels.length === 0 ? [] : [labels.map(({ column }) => ({ column, text: "|" }))];
   for (const label of labels.toReversed()) {

@@ -14,7 +14,7 @@ import type { Explanation } from "./types.ts";
 
 export type { Explanation } from "./types.ts";
 
-/** Sandbox as explanations need it. */
+/** The part of the sandbox that explanations need. */
 export interface Evaluator {
   /** @throws EXPRESSION_SYNTAX, EXPRESSION_FUEL */
   compile(text: string): { readonly text: string };
@@ -22,7 +22,7 @@ export interface Evaluator {
   evaluate(expression: { readonly text: string }, scope: Scope): { readonly value: unknown };
 }
 
-/** How much longer an expression gets, and how many more steps it takes, when it is watched. */
+/** Factor by which watching makes an expression longer and increases its steps. */
 const FACTOR = 10;
 
 /**
@@ -81,7 +81,7 @@ function watch(sandbox: Evaluator, text: string, scope: Scope): Watched | undefi
   }
 }
 
-/** Reports whether the original behaves as the watched expression. */
+/** Reports whether the original behaves like the watched expression. */
 function isFaithful(sandbox: Evaluator, text: string, scope: Scope, { outcome }: Trace): boolean {
   try {
     const { value } = sandbox.evaluate(sandbox.compile(text), scope);

@@ -12,7 +12,7 @@ export interface ExplainedValue {
   readonly last: string;
 }
 
-/** How an expression came to its result. */
+/** How an expression computed its result. */
 export interface Explanation {
   /** In source order; without those that never ran. Empty where the expression cannot be watched without changing its behavior. */
   readonly values: readonly ExplainedValue[];

@@ -16,7 +16,7 @@ import { createEngineCache } from "../patch-tests/engines.ts";
 import { createPatchUnderTest } from "./patch-under-test.ts";
 import type { PatchUnderTest } from "./patch-under-test.ts";
 
-/** Where patches come from: a configuration, or patches of Endpoints without a file. */
+/** Source of patches: a configuration, or patches of Endpoints without a file. */
 export type PatchSource =
   | {
       /** One or several file names (later files win), or the parsed content of a file. */
@@ -59,7 +59,7 @@ export interface LoadedPatches {
 }
 
 /**
- * Loads patches whose files were read.
+ * Loads patches from the content of files.
  *
  * @throws CONFIG_VALUE when configuration or settings are not valid; the message lists every problem with its place.
  */

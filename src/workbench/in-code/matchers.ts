@@ -1,5 +1,5 @@
 /**
- * Matchers for vitest and jest. `expect.extend(patchMatchers)` registers them; neither is imported here.
+ * Matchers for vitest and jest. `expect.extend(patchMatchers)` registers them; this module imports neither library.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export interface CostOptions extends PatchRunOptions {
 /** The number of values that {@link CostOptions} tries by default. */
 const SAMPLES = 300;
 
-/** The matchers as `expect` offers them, for declarations of test runners other than vitest. */
+/** The matchers as methods of `expect(…)`, for type declarations of other test runners. */
 export interface PatchMatchers {
   /** On the way to the host, `before` becomes `after`; undefined means that the value is removed. */
   toRewrite(before: unknown, after: unknown, options?: PatchRunOptions): void;
@@ -127,7 +127,7 @@ function becomes(received: unknown, matcher: string, wanted: unknown, run: (patc
   };
 }
 
-/** @throws USAGE if it is none. */
+/** @throws USAGE if `received` is not a patch under test. */
 function patchIn(received: unknown, matcher: string): PatchUnderTest {
   if (isRecord(received) && typeof received["toHost"] === "function" && typeof received["checkLaws"] === "function")
     return received as unknown as PatchUnderTest;

@@ -72,7 +72,7 @@ export interface PatchUnderTest {
   /** Canonical path. */
   readonly path: string;
   readonly definition: PatchDefinition;
-  /** Applies the patch to a value on its way to the host; undefined means that there is no value. Never throws for failures of an expression. */
+  /** Applies the patch to a value on its way to the host; undefined means no value. Never throws for failures of an expression. */
   toHost(value: unknown, options?: PatchRunOptions): PatchRun;
   /** Applies the patch to a value on its way back to the tenant. */
   toTenant(value: unknown, options?: PatchRunOptions): PatchRun;
@@ -160,11 +160,11 @@ interface Placed {
   /** The object that expressions see around the value. */
   readonly object: KubeObject;
   readonly at: string;
-  /** Of the tenant object. */
+  /** Namespace of the tenant object. */
   readonly namespace: string;
 }
 
-/** Where wildcards leave a choice, the value stands where the path finds the first one, or where it would. */
+/** Places the value in an object. With wildcards, its place is the first match, or the place where the first match would be. */
 function place({ rules, patch }: PatchParts, direction: Direction, given: JsonObject, value: unknown): Placed {
   const { resource, schema: shape } = rules.kind;
   const { apiVersion, kind } = resource;

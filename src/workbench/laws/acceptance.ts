@@ -34,7 +34,7 @@ export function acceptDrifts(
   return { ...accepted, idleAcceptances: [...wanted.keys()].filter((at) => !used.has(at)) };
 }
 
-/** A path that cannot be read is that of no patch. */
+/** Returns undefined for an invalid path, which no patch can have. */
 function canonicalOf(path: string): string | undefined {
   try {
     return compilePath(path, { syntax: "jsonpath" }).canonical;

@@ -3,7 +3,7 @@ import type { LawCounterExample, LawReport, PairVerdict, PatchListName } from ".
 /** A drift or oscillation, of one patch or of several together. */
 export interface LawBreach {
   readonly list: PatchListName;
-  /** Positions, one or more. */
+  /** Positions of the patches, at least one. */
   readonly patches: readonly number[];
   /** Their canonical paths. */
   readonly paths: readonly string[];

@@ -19,7 +19,7 @@ export { breachesOf, nameTogether } from "./breaches.ts";
 export type { LawBreach } from "./breaches.ts";
 export { evidenceInWords, formatLawSteps, meaningOf } from "./wording.ts";
 
-/** The patches to check; an engine fits as it is. */
+/** The patches to check. An engine has this shape. */
 export interface CheckedRules {
   readonly rules: readonly (TripRules & Pick<Rules, "patches">)[];
 }

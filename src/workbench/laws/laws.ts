@@ -18,14 +18,14 @@ export interface Trial {
   readonly situation: Situation;
 }
 
-/** Context of laws. */
+/** The data that a law needs besides the value. */
 export interface LawContext {
   readonly trip: Trip;
-  /** Journeys that may change something before it rests. */
+  /** Round trips after which a value must have stopped changing. */
   readonly rounds: number;
   /** Shape of tenant values; undefined if unknown. */
   readonly shape: Schema | undefined;
-  /** A failure for lack of fuel proves nothing: the limit is lower than the real one. */
+  /** Ignores failures for lack of fuel, because the limit is lower than the real one. */
   readonly forgiveFuel: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface Breach {
   readonly explanation: string;
 }
 
-/** `undefined`: the value keeps the law. "void": the law says nothing about it. */
+/** `undefined`: the value satisfies the law. "void": the law does not apply to the value. */
 export type Judgement = Breach | "void" | undefined;
 
 /** A property that every value of a patch must have. */
@@ -43,7 +43,7 @@ export interface Law {
   readonly name: LawName;
   /** The side that its values are on. */
   readonly on: LawStep["on"];
-  /** Whether the law means anything for a patch. */
+  /** Reports whether the law applies to a patch. */
   applies(trip: Trip): boolean;
   judge(trial: Trial, context: LawContext): Judgement;
 }
@@ -140,7 +140,7 @@ const hostEdits: Law = {
     if (isForgiven(back, context) || back.kind === "gone") return "void";
     const start: LawStep[] = [{ on: "host", value }, stepOf("tenant", back)];
     if (back.kind === "failed") return { steps: start, explanation: explainEdit(value, back) };
-    // There is nothing to cancel: both sides then have the returned value.
+    // Without an expression, both sides then have the returned value.
     if (!trip.goesToHost) return undefined;
     const again = trip.toHost(back.value, situation, { value });
     if (isForgiven(again, context)) return "void";
@@ -173,7 +173,7 @@ const settles: Law = {
   },
 };
 
-/** From an edit on the host: its result in the tenant must come to rest too. */
+/** Like `settles`, but starts from a host edit: its result in the tenant must settle too. */
 const settlesFromHost: Law = {
   ...settles,
   on: "host",

@@ -27,7 +27,7 @@ export interface PairEvidence {
   readonly values: number;
 }
 
-/** The laws that a patch can keep. */
+/** The laws that a patch can satisfy. */
 export type LawName = "roundTrip" | "hostEdits" | "idempotent" | "total" | "deterministic" | "typeKept" | "settles";
 
 /** One value on the side `on`. Null means that the field is removed. */
@@ -74,7 +74,7 @@ export interface PairReport {
   readonly verdict: PairVerdict;
   /** Evidence for the verdict. */
   readonly evidence: PairEvidence;
-  /** The reason of `acceptedDrifts`; only where the patch drifts. */
+  /** The reason in `acceptedDrifts`; only if the patch drifts. */
   readonly accepted?: string;
   /** Counter-example of the law that decided the verdict; absent for `lossless` and for most `one-way` patches. */
   readonly counterExample?: LawCounterExample;
@@ -92,9 +92,9 @@ export interface ListReport {
   readonly together: readonly number[];
   /** Number of objects on which the patches were tried. */
   readonly runs: number;
-  /** The reasons of `acceptedDrifts`, where the patches drift together and there is one for each of them. */
+  /** The reasons in `acceptedDrifts`, if the patches drift together and each of them has a reason. */
   readonly accepted?: string;
-  /** Present when the patches together do worse than each of them alone. Values are objects with the fields that the patches address. */
+  /** Present if the verdict is worse for all patches together than for each alone. Values are objects with the fields that they address. */
   readonly counterExample?: LawCounterExample & { readonly verdict: PairVerdict };
   /** True when the fuel was used up before all runs were made. */
   readonly cutShort: boolean;

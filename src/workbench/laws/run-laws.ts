@@ -25,9 +25,9 @@ export interface RunLawsOptions {
   readonly objects?: readonly KubeObject[];
   /** `acceptedDrifts` of the file. Default none. */
   readonly acceptedDrifts?: readonly AcceptedDrift[];
-  /** Those of its settings, which other files may need. Default none. */
+  /** `acceptedDrifts` of its settings. An unused entry is no failure, because other files may need it. Default none. */
   readonly settingsDrifts?: readonly AcceptedDrift[];
-  /** Where an entry of `laws` stands. */
+  /** Returns the position of an entry of `laws`. */
   placeOf(index: number): TestPlace;
 }
 
@@ -85,7 +85,7 @@ function runLaw(law: LawDefinition, options: RunLawsOptions, place: TestPlace): 
       failures: tooCostly.map(({ pair, own }) => cutShort(pair, { tried: own.runs, wanted: entry.runs, place })),
     };
   }
-  // Seeing its own result can only change an evaluation that reads it.
+  // Only an expression that reads its own result can break `idempotent`, so there may be nothing to try.
   if (concerned.length > 0 || (name === "idempotent" && judged.length > 0)) return { ...all, verdict: "passed" };
   if (entry.path !== undefined) return { ...all, verdict: "failed", failures: [nothingTried(judged[0]!.pair, { name, place })] };
   return { ...all, verdict: "skipped", reason: "none of its patches has values to try" };
@@ -96,7 +96,7 @@ function optionsOf({ domain, runs, seed, rounds }: Entry, rest: Pick<LawOptions,
   return { ...rest, domain, runs, seed, fuel, ...(rounds !== undefined && { rounds }) };
 }
 
-/** Which patches an entry speaks of. */
+/** Returns a selector of the patches that an entry applies to, or the problem of its path. */
 function choose({ path, list }: Entry): { readonly only: NonNullable<LawOptions["only"]> } | { readonly message: string } {
   try {
     const wanted = path === undefined ? undefined : compilePath(path, { syntax: "jsonpath" }).canonical;
@@ -111,7 +111,7 @@ function lawOf(pair: PairReport, law: LawName): LawResult {
   return pair.laws.find((result) => result.law === law)!;
 }
 
-/** Laws that a patch which drifts breaks. */
+/** Laws that a drifting patch breaks. */
 const OF_DRIFTS: readonly LawName[] = ["roundTrip", "idempotent"];
 
 function failureOf({ patch, path, accepted }: PairReport, { law, counterExample }: LawResult, place: TestPlace): TestFailure[] {
@@ -129,7 +129,7 @@ function failureOf({ patch, path, accepted }: PairReport, { law, counterExample 
   ];
 }
 
-/** An effect of several patches is reported for the law that it breaks. */
+/** Reports an effect of several patches for the law that it breaks. */
 function failureTogether({ patches, paths, verdict, counterExample }: LawBreach, law: { name: string; place: TestPlace }): TestFailure[] {
   const { name, place } = law;
   const broken = verdict === "oscillates" ? ["settles", "convergent"] : ["roundTrip"];
@@ -139,7 +139,7 @@ function failureTogether({ patches, paths, verdict, counterExample }: LawBreach,
   return [{ message, place, patch: { index: patches.at(-1)!, path: paths.at(-1)! } }];
 }
 
-/** Lines of the file that accept what does not happen. */
+/** Failures for entries of the file that accept a drift that does not happen. */
 function idleFailures({ idleAcceptances }: LawReport, own: readonly AcceptedDrift[], place: TestPlace): TestFailure[] {
   return idleAcceptances
     .filter((at) => at < own.length)
@@ -157,7 +157,7 @@ function nothingTried({ patch, path, verdict }: PairReport, { name, place }: { n
   return { message: `Nothing could be tried: ${why}`, place, patch: { index: patch, path } };
 }
 
-/** A law that held for some of the requested values. */
+/** The failure of a law that was tried on only some of the requested values. */
 function cutShort({ patch, path }: PairReport, { tried, wanted, place }: { tried: number; wanted: number; place: TestPlace }): TestFailure {
   const message = `Only ${tried} of ${wanted} values of ${path} could be tried: they cost too much; use fewer runs, or a cheaper expression`;
   return { message, place, patch: { index: patch, path } };

@@ -43,7 +43,7 @@ const SETTLES = {
   },
 } as const satisfies ObjectSchema;
 
-/** One entry of `laws`. Exactly one of the fields is given; `runLaws` says so when it is not. */
+/** One entry of `laws`. Exactly one field must be given; `runLaws` reports any other entry. */
 export const LAW = {
   type: "object",
   description: "A law that patches must satisfy, tried on many values. One field per entry.",

@@ -24,7 +24,7 @@ export function formatLawSteps(steps: readonly LawStep[]): string {
 /** Explains an expression that failed for a value of the kind; `to` is the side that received nothing. */
 export function explainFailure({ message }: Extract<Arrival, { kind: "failed" }>, to: "host" | "tenant"): string {
   const contained =
-    to === "host" ? "The host keeps the value that was last written, or does not have the field" : "An edit of it on the host is undone";
+    to === "host" ? "The host keeps the value that was last written, or does not have the field" : "A host edit of the value is undone";
   return `${message}. ${contained}.`;
 }
 
@@ -33,24 +33,24 @@ export function explainType(before: unknown, after: unknown): string {
   return `The value was ${typeInWords(before)} and becomes ${typeInWords(after)}, which the API server may refuse together with the whole object.`;
 }
 
-/** Explains a value that comes back changed. `flows`: the syncer accepts an edit to `host`. */
+/** Explains a value that comes back changed. `flows`: the syncer accepts a host edit that sets `host`. */
 export function explainJourney(journey: { before: unknown; host: unknown; back: Arrival; flows: boolean }): string {
   const { before, host, back, flows } = journey;
-  if (back.kind === "failed") return `The result of expression cannot come back: ${back.message}. An edit of it on the host is undone.`;
+  if (back.kind === "failed") return `The result of expression cannot come back: ${back.message}. A host edit of the value is undone.`;
   const after = back.kind === "gone" ? "without the field" : shown(back.value);
   const what = `reverseExpression does not undo expression: ${shown(before)} would come back as ${after}`;
   return flows
-    ? `${what}. An edit on the host to ${shown(host)} flows back, and leaves the tenant with ${after}.`
-    : `${what}. An edit on the host to ${shown(host)} does not survive the round trip, so the syncer undoes it (REVERSE_NOT_INVERSE).`;
+    ? `${what}. A host edit that sets ${shown(host)} flows back, and leaves the tenant with ${after}.`
+    : `${what}. A host edit that sets ${shown(host)} does not survive the round trip, so the syncer undoes it (REVERSE_NOT_INVERSE).`;
 }
 
-/** Explains an edit on the host that cannot be applied in the tenant. */
+/** Explains a host edit that cannot be applied in the tenant. */
 export function explainEdit(edit: unknown, back: Arrival): string {
   const why =
     back.kind === "failed"
       ? `reverseExpression fails: ${back.message}`
-      : "expression does not reproduce it from the result of reverseExpression";
-  return `An edit on the host to ${shown(edit)} does not flow back: ${why}. The syncer undoes it.`;
+      : "expression does not reproduce the value from the result of reverseExpression";
+  return `A host edit that sets ${shown(edit)} does not flow back: ${why}. The syncer undoes it.`;
 }
 
 /** Explains a patch that reads the host object and returns a different value when it runs again and finds its own result there. */
@@ -73,7 +73,7 @@ export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds
 }
 
 const VERDICTS: Readonly<Record<PairReport["verdict"], string>> = {
-  lossless: "what reaches the host comes back unchanged",
+  lossless: "values come back unchanged",
   "one-way": "nothing comes back from the host",
   drifts: "the value that comes back differs from the original",
   oscillates: "each side keeps overwriting the other",

@@ -72,7 +72,7 @@ function byPlace({ failure: left }: AssertFinding, { failure: right }: AssertFin
   return left.place.line - right.place.line || left.place.column - right.place.column;
 }
 
-/** A test that states nothing shows that nothing fails; where nothing was found, nothing could. */
+/** Returns a failure for a test without assertions whose patches find no value: it would prove nothing. */
 function checkReach({ test, entry, patched }: TestRun): AssertFinding[] {
   const { result, error, references } = test.definition;
   const states = [result, error, references, test.expected, entry, test.asserts[0], test.patches[0]].some((one) => one !== undefined);
@@ -81,7 +81,7 @@ function checkReach({ test, entry, patched }: TestRun): AssertFinding[] {
   return [{ failure: { message, place: test.place } }];
 }
 
-/** Adds refused addresses to a failure: a missing address may be the policy's doing. */
+/** Adds refused addresses to a failure, because the address policy may have removed a missing address. */
 function withRefusals({ failure, ...rest }: AssertFinding, { refusedAddresses }: Patched): AssertFinding {
   if (refusedAddresses.length === 0) return { failure, ...rest };
   const told = refusedAddresses.map(({ ip, reason }) => `${shown(ip)} was left out: ${reason}`);
@@ -220,7 +220,7 @@ function checkCase({ test, entry, patched }: TestRun): AssertFinding[] {
   if (entry === undefined || test.casePath === undefined) return [];
   const { definition, hasOut, place } = entry;
   const found = test.casePath.find(patched.object);
-  // With [*] every match must be as the case says.
+  // With [*], every match must equal `out`.
   const match = (hasOut ? found.find(({ value }) => !jsonEqual(value ?? null, definition.out ?? null)) : undefined) ?? found[0];
   const at = match?.path ?? test.casePath.canonical;
   if (!hasOut) {

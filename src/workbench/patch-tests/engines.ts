@@ -15,7 +15,7 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
 import { watchingLimits } from "../explain/explain.ts";
 
-/** Parts of an engine. */
+/** The input that an engine is created from. */
 export interface EngineIngredients {
   readonly config: Config;
   readonly settings: Settings;

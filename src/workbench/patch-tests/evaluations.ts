@@ -43,14 +43,14 @@ export function watched(all: readonly Rules[]): { readonly rules: readonly Rules
   return { rules, evaluations };
 }
 
-/** Patches with the same text share one expression. */
+/** Reports whether an expression belongs to a patch. Patches with the same text share one expression. */
 function isOf({ expression, reverseExpression }: CompiledPatch, evaluated: CompiledExpression): boolean {
   return expression === evaluated || reverseExpression === evaluated;
 }
 
 function reaches({ path }: CompiledPatch, concrete: string): boolean {
   const steps = parseConcrete(concrete);
-  // Of a path with operators the segments are an approximation.
+  // The segments of a path with operators are only an approximation.
   if (path.canonical.includes("..") || path.segments.length !== steps.length) return path.canonical.startsWith("$");
   return path.segments.every((segment, index) => {
     if (segment.kind === "wildcard") return true;

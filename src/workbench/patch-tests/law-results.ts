@@ -25,7 +25,7 @@ export async function lawResults({ suite, rules, objects, wanted, timed }: LawRu
   const drifts = { acceptedDrifts: suite.acceptedDrifts, settingsDrifts: suite.configuration.settings.acceptedDrifts };
   const all: TestResult[] = [];
   for (const node of items) {
-    // Its shape was checked when the file was read.
+    // The shape was checked when the file was read.
     const law = decode(LAW, node, { report: new Report() })!;
     if (!wanted(nameOfLaw(law))) continue;
     const [results, took] = await timed(() => runLaws([law], { engine: rules, objects, ...drifts, placeOf: () => startOf(node) }));
@@ -34,7 +34,7 @@ export async function lawResults({ suite, rules, objects, wanted, timed }: LawRu
   return all;
 }
 
-/** As results call it: the law, and the path that it speaks of. */
+/** The name in results: the law and its path. */
 function nameOfLaw(law: LawDefinition): string {
   const named = Object.keys(law) as (keyof LawDefinition)[];
   const path = named.length === 1 ? law[named[0]!]?.path : undefined;

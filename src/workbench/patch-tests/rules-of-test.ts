@@ -14,13 +14,13 @@ import type { EngineCache } from "./engines.ts";
 import { mergeJson } from "./suite/merge-json.ts";
 import type { Suite, SuiteContext } from "./suite/suite.ts";
 
-/** Rules that tests run by, and the engine that they come from. */
+/** The rules that tests use, and the engine that they come from. */
 export interface TestRules {
   readonly engine: Engine;
   readonly rules: readonly Rules[];
-  /** The same, with a coverage that counts their evaluations. */
+  /** The same rules, with a coverage that counts their evaluations. */
   readonly counted?: { readonly rules: readonly Rules[]; readonly coverage: Coverage };
-  /** The same without any patch. */
+  /** The same rules without patches. */
   readonly unpatched: readonly Rules[];
 }
 

@@ -32,11 +32,11 @@ import type { Suite, SuiteContext, SuiteTest } from "./suite/suite.ts";
 
 /** Options for running a suite. */
 export interface SuiteOptions {
-  /** The text of a file; throws if there is none. Names are relative to the test file, separated by "/". */
+  /** Returns the text of a file, or throws if it does not exist. Names are relative to the test file, separated by "/". */
   read(file: string): Promise<string>;
   /** Selects tests by the names of their results; others do not run and are not listed. Default: all. */
   readonly filter?: (name: string) => boolean;
-  /** Golden files that differ pass, and their new content is in `writes`, unless the test fails otherwise. Default false. */
+  /** Accepts golden files that differ: their new content is in `writes`, unless the test fails for another reason. Default false. */
   readonly update?: boolean;
   /** Measures which patches and which branches of their expressions the tests reach. Default false. */
   readonly coverage?: boolean;
@@ -84,13 +84,13 @@ async function openSuite(file: string, source: ConfigurationSource): Promise<Sui
   return root && readSuite(root, { file, ...source });
 }
 
-/** The configuration is valid by itself and cannot be used, because it is too much work to compile. */
+/** The problem of a configuration that is valid but takes too much fuel to compile. */
 function problemOf({ code, message, details }: EngineError, { file }: Suite): Problem {
   const hint = typeof details["hint"] === "string" ? details["hint"] : "";
   return { code, severity: "error", message, file, line: 0, column: 0, field: "", hint };
 }
 
-/** A suite on its way. */
+/** A suite that is running. */
 interface Run {
   readonly suite: Suite;
   readonly engines: EngineCache;
@@ -100,7 +100,7 @@ interface Run {
   readonly update: boolean;
   /** The rules of the file's own context. */
   readonly rules: TestRules;
-  /** The rules of a context, made once for each virtual cluster. */
+  /** Returns the rules of a context, created once for each virtual cluster. */
   rulesIn(context: SuiteContext): Promise<TestRules>;
   coverage(): Promise<SuiteCoverage | undefined>;
   readonly matches: RegexMatcher;
@@ -141,7 +141,7 @@ const refuseToMatch: RegexMatcher = () => {
   throw new EngineError("INTERNAL", "A test without regular expressions matched one");
 };
 
-/** Of all virtual clusters of the suite; some may have had no valid configuration. */
+/** Returns the coverage for all virtual clusters of the suite, except those without a valid configuration. */
 function takeCoverage(all: readonly PromiseSettledResult<TestRules>[], { configuration }: Suite): SuiteCoverage {
   const taken = all.flatMap((rules) => {
     const counted = rules.status === "fulfilled" ? rules.value.counted : undefined;
@@ -180,7 +180,7 @@ async function runCases(test: SuiteTest, run: Run, writes: GoldenWrite[]): Promi
   for (const entry of entries) {
     const options = { ...run, rules, drawer: () => drawerOf(rules, run.engines) };
     const [end, took] = await run.timed(() => runTest(test, entry, options));
-    // The result of a broken patch is no golden file.
+    // The result of a broken patch must not become a golden file.
     const write = end.result.verdict === "passed" && end.object ? goldenWrite(test, end.object, run.update) : undefined;
     if (write !== undefined) writes.push(write);
     results.push({ ...end.result, ...took });
@@ -193,7 +193,7 @@ async function drawerOf({ engine }: TestRules, engines: EngineCache): Promise<(e
   return ({ text, scope }) => explain(sandbox, text, scope).drawing;
 }
 
-/** Rules for each context that tests bring along; most have none. */
+/** Returns the rules for the context of a test, or the error that prevents their use. */
 async function rulesOf({ context }: SuiteTest, { rulesIn }: Run): Promise<TestRules | EngineError> {
   try {
     return await rulesIn(context);

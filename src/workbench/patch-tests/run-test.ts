@@ -31,7 +31,7 @@ export interface TestOptions {
   readonly drawer: () => Promise<(evaluation: PatchEvaluation) => string>;
 }
 
-/** A test's result, and the object that came out, unless the test could not run. */
+/** The result of a test, and the resulting object unless the test could not run. */
 export interface TestEnd {
   readonly result: TestResult;
   readonly object?: KubeObject;
@@ -76,7 +76,7 @@ export async function runTest(test: SuiteTest, entry: TestCase | undefined, opti
   }
 }
 
-/** The place that an error of the test itself brings along. */
+/** The place in an error of the test itself, if it has one. */
 function placeIn({ details }: EngineError): TestPlace | undefined {
   return details["testPlace"] as TestPlace | undefined;
 }
@@ -99,7 +99,7 @@ function inputOf(test: SuiteTest, entry: TestCase | undefined): KubeObject {
   return input as KubeObject;
 }
 
-/** A test may put a value where no object has one, such as a list in the place of its labels. */
+/** Throws CONFIG_VALUE for an object that cannot exist: a test may, for example, set a list in place of the labels. */
 function refuseMisfit(input: unknown): void {
   const { metadata, kind } = input as JsonObject;
   const nameless = isRecord(metadata) ? ["name", "namespace"].find((name) => typeof metadata[name] !== "string") : undefined;
@@ -113,7 +113,7 @@ function refuseMisfit(input: unknown): void {
   if (why !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use the object: ${why}`);
 }
 
-/** Keeps the identity of an object, so that cached results are found again. */
+/** Completes an object. The same object gives the same result, so that cached results are found again. */
 const completeOnce = remembered((object: JsonObject) => {
   const byNamespace = new Map<string, KubeObject>();
   return (namespace: string): KubeObject => {
@@ -123,7 +123,7 @@ const completeOnce = remembered((object: JsonObject) => {
   };
 });
 
-/** The engine takes objects as API servers return them, never with a text in place of a list. A test file may have one. */
+/** Patches an object. The engine expects objects as API servers return them, but a test may have, for example, a string as a list. */
 function pass(rules: readonly Rules[], from: { test: SuiteTest; input: KubeObject }): Patched {
   try {
     return patch(rules, from);
@@ -148,8 +148,8 @@ function patch(rules: readonly Rules[], { test, input }: { test: SuiteTest; inpu
 }
 
 /**
- * The result, rejected as well if an API server would refuse the patched object. An object of a test need not be
- * complete: errors that exist without patches as well say nothing about these.
+ * Returns the result, marked as rejected if an API server would refuse the patched object. An object of a test need not be complete, so
+ * errors that also exist without patches do not count.
  */
 function judged(patched: Patched, from: { test: SuiteTest; input: KubeObject; unpatched: readonly Rules[] }): Patched {
   if (patched.rejected !== undefined) return patched;
@@ -166,7 +166,7 @@ function baselineOf(unpatched: readonly Rules[], from: { test: SuiteTest; input:
   return pass(unpatched, from).object;
 }
 
-/** Adds to each failure which patch made the value, and how. The object is patched again for that, only in case of failures. */
+/** Adds to each failure the patch that produced the value, and its explanation. For this, the object is patched again. */
 async function explain(
   findings: readonly AssertFinding[],
   { test, input, options }: { test: SuiteTest; input: KubeObject; options: TestOptions },

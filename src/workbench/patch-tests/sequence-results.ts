@@ -30,7 +30,7 @@ export async function sequenceResults(run: SequenceRun): Promise<readonly TestRe
   const { suite, engines, wanted } = run;
   const sequences = suite.sequences.filter(({ name }) => wanted(name));
   if (sequences.length === 0) return [];
-  // Two whole API servers come along; a file without sequences does not wait for them, nor does a page.
+  // This imports two whole API servers, which a page or a file without sequences does not need.
   const { runSequence } = await import("../sequences/run-sequence.ts");
   const results: TestResult[] = [];
   for (const sequence of sequences) {
@@ -46,7 +46,7 @@ export async function sequenceResults(run: SequenceRun): Promise<readonly TestRe
   return results;
 }
 
-/** Names that one sequence has learnt are unknown to the next. */
+/** An engine with its own names, so that one sequence does not know the names of another. */
 function engineOf({ engine, rules }: TestRules) {
   return { ...engine, rules: withOwnNames(rules, []) };
 }
@@ -69,8 +69,5 @@ function reloadedNodes(reload: Reload, { configurationNodes, file }: Suite, repo
 }
 
 function refusal(problems: readonly Problem[]): EngineError {
-  return new EngineError(
-    "CONFIG_VALUE",
-    `Cannot take the configuration up: ${problems.map((problem) => formatProblem(problem)).join("; ")}`,
-  );
+  return new EngineError("CONFIG_VALUE", `Cannot load the configuration: ${problems.map((problem) => formatProblem(problem)).join("; ")}`);
 }

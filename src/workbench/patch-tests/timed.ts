@@ -1,4 +1,4 @@
-/** Does a piece of work, and says how long it took as far as there is a clock. */
+/** Does a piece of work, and returns its result and, with a clock, its duration. */
 export type Timed = <T>(work: () => T | Promise<T>) => Promise<readonly [T, { readonly ms?: number }]>;
 
 /**

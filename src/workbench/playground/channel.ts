@@ -7,7 +7,7 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import type { PlaygroundReply, PlaygroundRequest, PlaygroundState } from "./protocol.ts";
 
-/** As much of a `Worker` as is used. */
+/** The part of `Worker` that is used. */
 export interface WorkerLike {
   onmessage: ((event: { data: PlaygroundReply }) => void) | null;
   onerror: ((event: { message?: string }) => void) | null;
@@ -15,32 +15,32 @@ export interface WorkerLike {
   terminate(): void;
 }
 
-/** What a channel is made of. */
+/** Options of a channel. */
 export interface ChannelOptions {
-  /** Starts a worker, once at first and again whenever one had to be ended. What it is sent before it is ready waits in its queue. */
+  /** Starts a worker: the first one, and another one after one was terminated. Messages wait in its queue until it is ready. */
   readonly start: () => WorkerLike;
   readonly clock: Clock;
   readonly wanted: PlaygroundRequest["wanted"];
-  /** A worker that is silent for so many milliseconds is ended. */
+  /** Time in milliseconds after which a silent worker is terminated. */
   readonly watchdogMs: number;
-  /** What a person is told of a worker that was silent for too long. */
+  /** Message for the user about a worker that was silent for too long. */
   readonly tooLong: string;
-  /** Only what answers the last request comes here. */
+  /** Called only with the answer to the last request. */
   readonly onReply: (reply: Exclude<PlaygroundReply, { kind: "failure" }>, state: PlaygroundState) => void;
-  /** The last request came to nothing; `message` is a sentence for people. */
+  /** Called if the last request failed; `message` is a sentence for the user. */
   readonly onFailure: (message: string, state: PlaygroundState) => void;
 }
 
-/** Sends states to a worker and receives its answers; the module comment describes the guarantees. */
+/** Sends states to a worker, one at a time, and receives its answers. Newer states replace those that still wait. */
 export class Channel {
   readonly #options: ChannelOptions;
   #worker: WorkerLike | undefined;
   #count = 0;
-  /** What the worker is busy with. */
+  /** The request that the worker handles. */
   #asked: PlaygroundRequest | undefined;
-  /** Asked since. */
+  /** The last request since then. */
   #waiting: PlaygroundRequest | undefined;
-  /** The answer to what the worker is busy with is of no interest any more. */
+  /** True if the answer to the request that the worker handles is no longer wanted. */
   #forgotten = false;
   #watchdog: Timer | undefined;
 
@@ -53,7 +53,7 @@ export class Channel {
     this.#worker ??= this.#startWorker();
   }
 
-  /** Asks; whatever was asked before is forgotten. */
+  /** Sends a state. Earlier requests are forgotten. */
   ask(state: PlaygroundState): void {
     this.#count += 1;
     this.#waiting = { id: this.#count, wanted: this.#options.wanted, state };
@@ -61,13 +61,13 @@ export class Channel {
     if (this.#asked === undefined) this.#next();
   }
 
-  /** Forgets what was asked. The worker goes on with it, and is there for the next request afterwards. */
+  /** Forgets all requests. The worker finishes the one that it handles, and then takes the next one. */
   forget(): void {
     this.#waiting = undefined;
     this.#forgotten = true;
   }
 
-  /** Forgets what was asked and ends the worker. */
+  /** Forgets all requests and terminates the worker. */
   stop(): void {
     this.forget();
     this.#endWorker();
@@ -108,11 +108,11 @@ export class Channel {
     this.#asked = undefined;
     if (wanted && reply.kind === "failure") this.#options.onFailure(reply.message, state);
     else if (wanted && reply.kind !== "failure") this.#options.onReply(reply, state);
-    // The callee may have asked again.
+    // The listener may have sent another request.
     if (this.#asked === undefined) this.#next();
   }
 
-  /** The next worker is started by the next request, so that a page whose worker cannot run does not try forever. */
+  /** Terminates the worker. The next request starts another one, so a page whose worker cannot run does not try forever. */
   #fail(message: string): void {
     const failed = this.#asked;
     const wanted = failed !== undefined && !this.#forgotten;

@@ -9,36 +9,36 @@ import { Channel } from "./channel.ts";
 import type { WorkerLike } from "./channel.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownVerdicts } from "./protocol.ts";
 
-/** What a client is made of. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** Starts a worker: two of them at first, and another one whenever one had to be ended. */
+  /** Starts a worker. Two of them run, and another one is started after one was terminated. */
   readonly start: () => WorkerLike;
   readonly clock: Clock;
-  /** Time in milliseconds after which a silent worker is ended. Default {@link WATCHDOG_MS}. */
+  /** Time in milliseconds after which a silent worker is terminated. Default {@link WATCHDOG_MS}. */
   readonly watchdogMs?: number;
-  /** Only the answer to the last request comes here. */
+  /** Called only with the answer to the last request. */
   readonly onAnswer: (answer: PlaygroundAnswer, state: PlaygroundState) => void;
-  /** Follows an answer without errors, unless another request was made meanwhile. */
+  /** Called after an answer without errors, unless another request was made meanwhile. */
   readonly onPairs: (verdicts: ShownVerdicts, state: PlaygroundState) => void;
-  /** The last request came to nothing; `message` is a sentence for people. */
+  /** Called if the last request failed; `message` is a sentence for the user. */
   readonly onFailure: (message: string, state: PlaygroundState) => void;
 }
 
-/** Asks the workers. */
+/** Sends states to the workers. */
 export interface PlaygroundClient {
-  /** Asks what a state comes to; whatever was asked before is forgotten. */
+  /** Requests the answer for a state. Earlier requests are forgotten. */
   ask(state: PlaygroundState): void;
-  /** Ends the workers. Nothing is called any more. */
+  /** Terminates the workers. No listener is called afterwards. */
   stop(): void;
 }
 
-/** Wall time for one request, in milliseconds: several times what the fuel of a whole object takes on a slow telephone. */
+/** Maximum time for one request, in milliseconds: several times as long as the fuel of a whole object lasts on a slow phone. */
 export const WATCHDOG_MS = 15_000;
 
-/** What a person is told whose texts were too much. */
+/** Message for users whose texts take too long to evaluate. */
 export const ANSWER_TOO_LONG = "The evaluation took too long and was stopped. Change a text to try again.";
 
-/** What a person is told whose expressions are too slow to be tried with many values. */
+/** Message for users whose expressions are too slow to be tried with many values. */
 export const PAIRS_TOO_LONG = "Testing the pairs with many values took too long and was stopped. The results shown here are not checked.";
 
 /** Quiet time before pairs are tried, in milliseconds. */

@@ -10,22 +10,22 @@ import type { Problem } from "../../schema/problem.ts";
 import type { LawBreach } from "../laws/breaches.ts";
 import type { PairReport, PatchListName } from "../laws/report.ts";
 
-/** The texts that people edit; `file` of every {@link Problem} is one of these. */
+/** The texts that users edit; `file` of every {@link Problem} is one of these. */
 export type TextName = "config" | "settings" | "tenant" | "host";
 
-/** Name of a virtual cluster, and the host namespace that it lives in. */
+/** Name of a virtual cluster, and the host namespace that it runs in. */
 export interface ShownVCluster {
   readonly name: string;
   readonly namespace: string;
 }
 
-/** Everything that decides what is shown: one state gives one answer. All texts are YAML. */
+/** Everything that determines what is shown: the same state gives the same answer. All texts are YAML. */
 export interface PlaygroundState {
   /** `vcluster.yaml`. */
   readonly config: string;
   /** `settings.yaml`. Default: all defaults, without the warnings of a file. */
   readonly settings?: string;
-  /** Tenant objects. The first of a synced kind is shown; Services and what patches refer to may stand beside it. */
+  /** Tenant objects. The first one of a synced kind is shown; there can also be Services and objects that patches refer to. */
   readonly tenant: string;
   /** The edited host object. Default: as the syncer wrote it. */
   readonly host?: string;
@@ -36,100 +36,100 @@ export interface PlaygroundState {
 /** The virtual cluster of a state that names none. */
 export const SAMPLE_VCLUSTER: ShownVCluster = { name: "my-vcluster", namespace: "team-x" };
 
-/** What became of one patch, with what people want to know of it. */
+/** The outcome of one patch, with details for the user. */
 export interface ShownOutcome extends Outcome {
   readonly direction: Direction;
   readonly list: PatchListName;
-  /** The expression that ran in this direction. Left out for references, and where there is none. */
+  /** The expression that ran in this direction. Absent for references, and if there is none. */
   readonly expression?: string;
-  /** The failing expression with the value of each of its parts below it, several lines in a fixed-width font. Only of errors. */
+  /** The failing expression with the value of each of its parts below it, several lines in a fixed-width font. Only for errors. */
   readonly explanation?: string;
-  /** How far the path leads, and which one was probably meant: a sentence. Only of `noMatch`. */
+  /** One sentence: how far the path leads, and which path was probably meant. Only for `noMatch`. */
   readonly hint?: string;
-  /** Where the patch stands in the configuration: its line, from 1. */
+  /** Line of the patch in the configuration, from 1. */
   readonly line?: number;
 }
 
 /** A host edit that reached the tenant object. */
 export interface FlowedEdit {
-  /** `metadata.labels.tier`, or a field beside metadata as a whole: `subsets`. */
+  /** A label or annotation such as `metadata.labels.tier`, or a whole field other than metadata: `subsets`. */
   readonly path: string;
-  /** Values of the tenant object. Left out where it has none. */
+  /** Values of the tenant object. Absent if it has none. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
-/** A host edit that the syncer does not let through. */
+/** A host edit that does not reach the tenant object. */
 export interface UndoneEdit {
   readonly path: string;
   /** One sentence, and the code that `endpoint-sync explain` explains. */
   readonly why: string;
   readonly code: string;
-  /** True when the edit is of a key that neither the tenant nor a patch knows: it stays on the host and is not synced. */
+  /** True if the edit stays on the host without being synced, for example because neither the tenant nor a patch knows its key. */
   readonly stays: boolean;
 }
 
-/** What comes back of the host edits. */
+/** The result of the host edits. */
 export interface ShownBack {
   /** YAML of the tenant object after the edits. */
   readonly tenant: string;
   /** YAML of the host object once the syncer has come to rest. */
   readonly host: string;
-  /** Of the reverse direction. Empty when there was nothing to reverse. */
+  /** Outcomes in the reverse direction. Empty if there was nothing to reverse. */
   readonly outcomes: readonly ShownOutcome[];
   readonly flowed: readonly FlowedEdit[];
   readonly undone: readonly UndoneEdit[];
-  /** False when the syncer would answer itself forever. */
+  /** False if the syncer would react to its own writes forever. */
   readonly settles: boolean;
 }
 
-/** Something that the syncer would tell about the object: a refused address, a collision, a missing Service. */
+/** Something that the syncer would report about the object: a refused address, a collision, a missing Service. */
 export interface ShownNote {
   readonly code: string;
   readonly message: string;
 }
 
-/** Evaluates a state. */
+/** The answer for a state. */
 export interface PlaygroundAnswer {
-  /** Of all texts, sorted by text, line and column. Errors of `config` or `tenant` leave everything below empty. */
+  /** Problems of all texts, sorted by text, line and column. Errors of `config` or `tenant` leave everything below empty. */
   readonly problems: readonly Problem[];
-  /** YAML of the shown tenant object, laid out as `host` is, to compare with. Left out when there is none. */
+  /** YAML of the shown tenant object, in the same layout as `host`, for comparison. Absent if there is none. */
   readonly tenant?: string;
-  /** YAML of the host object as the syncer would write it, without its markers. Left out when it would write none. */
+  /** YAML of the host object as the syncer would write it, without its markers. Absent if it would write none. */
   readonly host?: string;
   /** One per patch of the shown kind, toward the host. */
   readonly outcomes: readonly ShownOutcome[];
   readonly notes: readonly ShownNote[];
   /** Only if the state has host edits. */
   readonly back?: ShownBack;
-  /** Of all outcomes together, both directions. */
+  /** Total fuel of all outcomes in both directions. */
   readonly fuel: number;
 }
 
 /** The verdict about one patch, found by trying many values. */
 export type ShownPair = PairReport;
 
-/** What is found by trying many values. */
+/** The verdicts found by trying many values. */
 export interface ShownVerdicts {
   /** One per patch. */
   readonly pairs: readonly ShownPair[];
-  /** Patches of one list that do together what none of them does alone. */
+  /** Groups of patches in one list that drift or oscillate only in combination. */
   readonly together: readonly LawBreach[];
 }
 
-/** From the page to a worker, which answers one request after the other. */
+/** A request of the page to a worker, which answers one request after the other. */
 export interface PlaygroundRequest {
-  /** Counts up. */
+  /** Increases with every request. */
   readonly id: number;
-  /** What the state comes to, or how its pairs fare. */
+  /** The answer for the state, or the verdicts on its patches. */
   readonly wanted: "answer" | "pairs";
   readonly state: PlaygroundState;
 }
 
-/** From a worker to the page, one per request. `id` is that of the request. */
+/** The reply of a worker to a request, with the `id` of the request. */
 export type PlaygroundReply =
   | { readonly kind: "answer"; readonly id: number; readonly answer: PlaygroundAnswer }
-  /** No verdicts where the configuration has errors. */
+  /** There are no verdicts if the configuration has errors. */
   | { readonly kind: "pairs"; readonly id: number; readonly verdicts: ShownVerdicts }
-  /** Something broke that should not have; `message` is for people. */
+  /** An unexpected error; `message` is for the user. */
   | { readonly kind: "failure"; readonly id: number; readonly message: string };

@@ -1,17 +1,18 @@
 /**
  * Converts a state to and from the part of a link after the `#`. Browsers never send that part to a server.
  *
- * The form is `1.` and the state as JSON, deflated, in base64url. Links are untrusted: both the text of a link and its decoded content are checked.
+ * The form is `1.` and the state as JSON, deflated, in base64url. Links are untrusted: both the text of a link and its decoded content are
+ * checked.
  *
  * @module
  */
 import { isRecord } from "../../base/json.ts";
 import type { PlaygroundState } from "./protocol.ts";
 
-/** Longest fragment, in characters: what mail and chat programs carry at most, and browsers open. */
+/** Maximum length of a fragment in characters, so that mail and chat programs transfer the link and browsers open it. */
 export const FRAGMENT_MAX = 64_000;
 
-/** Longest state as JSON, in bytes: a short fragment can be inflated into gigabytes. */
+/** Maximum size of a state as JSON, in bytes: without a limit, a short fragment could be inflated into gigabytes. */
 export const STATE_MAX = 1_000_000;
 
 const VERSION = "1.";
@@ -65,7 +66,7 @@ function refused(why: string): Unpacked {
   return { ok: false, message: `The link cannot be opened: ${why}.` };
 }
 
-/** Only what a state has; members that it does not have are left out. */
+/** Reads a state from untrusted data. Unknown members are left out. */
 function stateOf(data: unknown): Unpacked {
   if (!isRecord(data)) return refused("it contains no state");
   const { config, settings, tenant, host, vcluster } = data;
@@ -80,7 +81,7 @@ function stateOf(data: unknown): Unpacked {
   return { ok: true, state: { ...texts, vcluster: names } };
 }
 
-/** A name as Kubernetes has them (RFC 1123 label). */
+/** Reports whether a value is a Kubernetes name (RFC 1123 label). */
 function isName(value: unknown): value is string {
   return typeof value === "string" && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(value);
 }
@@ -91,7 +92,7 @@ function piped(bytes: Bytes, through: CompressionStream | DecompressionStream): 
   return new Blob([bytes]).stream().pipeThrough(through) as ReadableStream<Bytes>;
 }
 
-/** Undefined when there are more than `most` bytes, of which no more are read. */
+/** Reads a stream of at most `most` bytes. Stops and returns undefined if there are more. */
 async function readAll(stream: ReadableStream<Bytes>, most: number): Promise<Bytes | undefined> {
   const reader = stream.getReader();
   const parts: Bytes[] = [];

@@ -25,7 +25,7 @@ export function testFileOf(state: PlaygroundState, answer: PlaygroundAnswer): st
   if (answer.tenant === undefined || answer.host === undefined) return undefined;
   const tenant = load(answer.tenant) as KubeObject;
   const { name: own = "" } = tenant.metadata;
-  // The command may be copied: a name that is none of Kubernetes stays out of it.
+  // Users may copy the command, so it must not contain a name that Kubernetes would refuse.
   const name = /^[a-z0-9][-a-z0-9.]*$/.test(own) ? own : "example";
   const objects = otherObjects(state, tenant);
   const file = {
@@ -47,7 +47,7 @@ function yaml(value: unknown): string {
   return dump(value, { lineWidth: -1, noRefs: true, skipInvalid: true });
 }
 
-/** As it was written, comments included, wherever it means the same inside another text. */
+/** The text as a section of the file: as written, comments included, if it means the same there, otherwise as data. */
 function sectionOf(name: "config" | "settings", text: string): string {
   const indented = `${name}:\n${text.trimEnd().replace(/^.*\S/gm, (line) => `  ${line}`)}\n`;
   const written = readYaml(text, { file: name, report: new Report() });
@@ -60,12 +60,12 @@ function settingsOf(state: PlaygroundState): string {
   return hasSettings(state) ? sectionOf("settings", state.settings) : "";
 }
 
-/** Settings that say nothing are none. */
+/** Reports whether a state has settings that are not blank. */
 function hasSettings(state: PlaygroundState): state is PlaygroundState & { readonly settings: string } {
   return state.settings !== undefined && state.settings.trim() !== "";
 }
 
-/** Objects of the tenant cluster beside the shown one, by names that tell them apart. */
+/** Objects of the tenant cluster other than the shown one, by unique names. */
 function otherObjects({ tenant: text }: PlaygroundState, shown: KubeObject): Record<string, KubeObject> {
   const objects = readObjectsOfText(text, { file: "tenant", report: new Report() }).map(({ object }) => object);
   const isShown = (object: KubeObject) => object.kind === shown.kind && object.metadata.name === shown.metadata.name;
@@ -84,7 +84,7 @@ function forthTest(host: string, outcomes: readonly ShownOutcome[]): object {
   };
 }
 
-/** What is left out means that nothing fails. */
+/** The overall result to expect; undefined if nothing fails. */
 function resultOf(outcomes: readonly ShownOutcome[]): string | undefined {
   return ["error", "denied"].find((kind) => outcomes.some(({ outcome }) => outcome === kind));
 }
@@ -93,7 +93,7 @@ function patchOf({ path, outcome, matches, changed, code, fuel }: ShownOutcome):
   return { path, outcome, matches, changed, ...(code !== undefined && { code }), ...(fuel > 0 && { fuel: { max: fuel } }) };
 }
 
-/** Edits that the syncer takes back come back from the patches all the same: only those that flowed are stated. */
+/** Tests only the edits that flowed back, because the patches also return edits that the syncer undoes. */
 function backTests({ flowed, outcomes }: ShownBack, edited: KubeObject): object[] {
   if (flowed.length === 0) return [];
   const result = resultOf(outcomes);
@@ -103,7 +103,7 @@ function backTests({ flowed, outcomes }: ShownBack, edited: KubeObject): object[
   return [{ it, direction: "toTenant", object: edited, context, ...(result !== undefined && { result }), asserts }];
 }
 
-/** What a terminal obeys when it is pasted, or a shell leaves out; the ends of lines and tabs are none. */
+/** Characters that a terminal interprets when they are pasted, or that a shell drops: control characters except line ends and tabs. */
 const CONTROLS = /(?![\n\t])\p{Cc}/u;
 
 /**

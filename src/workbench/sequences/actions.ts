@@ -7,7 +7,7 @@ import type { ObjectPlace, ObjectPlaces } from "./places.ts";
 import type { Action } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 
-/** Carries out a user's action. Returns why it failed; undefined if it succeeded. */
+/** Performs a user's action. Returns the reason if it fails, otherwise undefined. */
 export async function act(world: SequenceWorld, places: ObjectPlaces, action: Action): Promise<string | undefined> {
   const place = places.find(action.side, action.object);
   world.ledger.author = action.side;

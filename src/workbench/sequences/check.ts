@@ -8,14 +8,14 @@ import type { ObjectPlaces } from "./places.ts";
 import type { Statement, WriteLimit } from "./sequence.ts";
 import type { SequenceWorld } from "./world/world.ts";
 
-/** Subject that statements are checked against. */
+/** The world that statements are checked in, with the functions that they need. */
 export interface Checked {
   readonly world: SequenceWorld;
   readonly places: ObjectPlaces;
   readonly matches: RegexMatcher;
 }
 
-/** The parts of one statement that do not hold now. */
+/** Returns a failure for each part of a statement that does not hold now. */
 export function checkStatement(statement: Statement, checked: Checked): readonly TestFailure[] {
   const { world, places } = checked;
   switch (statement.kind) {

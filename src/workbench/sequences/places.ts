@@ -21,19 +21,19 @@ export interface ObjectPlace {
 /** Finds the objects that a sequence names. */
 export interface ObjectPlaces {
   /**
-   * In the tenant cluster a name means the object as it is written. In the host cluster it means the copy, but for objects that the
-   * sequence applies to the host: these mean themselves.
+   * In the tenant cluster, a name means the object itself. In the host cluster, it means the copy, or the object itself if the sequence
+   * applies it to the host.
    *
    * @throws CONFIG_VALUE when no cluster of a sequence has objects of this kind.
    */
   find(side: Side, name: string): ObjectPlace;
   /** The present state of a named object in a cluster. */
   present(side: Side, name: string): KubeObject | undefined;
-  /** The object as it is written, with a namespace. */
+  /** The object as written in the file, with a namespace. */
   written(name: string): { readonly resource: ResourceType; readonly object: KubeObject };
 }
 
-/** The places of the objects of one sequence, in its world. An unknown object or kind throws CONFIG_VALUE. */
+/** Creates the lookup of a sequence's objects in its world. For an unknown object or kind it throws CONFIG_VALUE. */
 export function createPlaces(sequence: Sequence, objects: NamedObjects, world: SequenceWorld): ObjectPlaces {
   const applied = sequence.events.flatMap((event) =>
     "action" in event && event.action.side === "host" && event.action.verb === "apply" ? [event.action.object] : [],

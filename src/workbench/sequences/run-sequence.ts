@@ -31,9 +31,9 @@ export interface SequenceOptions {
   readonly reload: (reload: Reload) => Promise<SyncEngine>;
   /** Matcher of `matchRegex`; called if the sequence has such an assert. */
   readonly matcher: () => Promise<RegexMatcher>;
-  /** Decides in the place of `plan`. For tests of sequences: a planner that is wrong must be noticed. */
+  /** Replaces `plan`. For tests that a sequence detects a wrong planner. */
   readonly planner?: Planner;
-  /** Makes the syncer in the place of `createSyncCore`. For the same. */
+  /** Replaces `createSyncCore`, for the same kind of test. */
   readonly createCore?: CreateCore;
 }
 
@@ -131,7 +131,7 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
     world.reload(engines.get(event)!);
   }
 
-  /** Everything until then, and what happens at that very time. False when the syncer keeps itself busy without end. */
+  /** Runs everything up to and including this time. Returns false if the syncer never comes to rest. */
   async function proceed(untilMs: number): Promise<boolean> {
     while (pending[0] !== undefined && pending[0].atMs <= untilMs) {
       if (!(await world.advance(pending[0].atMs))) return false;
@@ -148,7 +148,8 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
     for (const statement of statements) failures.push(...checkStatement(statement, checked).map(withStory));
   }
   for (const [event, isUnmet] of unmet)
-    if (failures.length === 0 && isUnmet()) wrong("No request was affected by this fault before the end of the sequence", event.place);
+    if (failures.length === 0 && isUnmet())
+      wrong("The fault was still waiting for a request or an event at the end of the sequence", event.place);
   return { verdict: errors.length > 0 ? "error" : failures.length > 0 ? "failed" : "passed", failures: [...errors, ...failures] };
 }
 

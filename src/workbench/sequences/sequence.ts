@@ -1,5 +1,5 @@
 /**
- * A sequence as it runs: the result of `read-sequences.ts`.
+ * A sequence that is ready to run: the result of `read-sequences.ts`.
  *
  * @module
  */
@@ -13,11 +13,11 @@ export interface Action {
   readonly side: Side;
   readonly verb: "apply" | "edit" | "delete" | "pause" | "resume";
   readonly object: string;
-  /** Values by path; null takes away. */
+  /** Values by path; null removes the field. */
   readonly set: Readonly<Record<string, unknown>>;
 }
 
-/** The answers that a fault can give in place of a cluster. */
+/** The statuses of responses that a fault can give in place of a cluster. */
 export type AnsweredStatus = 403 | 409 | 422 | 429 | 503;
 
 /** A fault. Times are in milliseconds. */
@@ -32,24 +32,24 @@ export type Fault =
   | { readonly kind: "answered"; readonly side: Side; readonly status: AnsweredStatus; readonly times: number }
   | { readonly kind: "rival"; readonly object: string; readonly times: number };
 
-/** A configuration in place of the running one, as the file states it; omitted parts stay. */
+/** A configuration that replaces the running one, as written in the file; omitted parts do not change. */
 export interface Reload {
   readonly config?: unknown;
   readonly patches?: unknown;
   readonly settings?: unknown;
 }
 
-/** One thing that happens. */
+/** One event of a sequence. */
 export type SequenceEvent = { readonly atMs: number; readonly place: TestPlace } & (
   { readonly action: Action } | { readonly fault: Fault } | { readonly reload: Reload }
 );
 
-/** How many writes the syncer may have made. */
+/** Limits for the number of writes by the syncer. */
 export interface WriteLimit {
   readonly exact?: number;
   readonly max?: number;
   readonly min?: number;
-  /** Default 0: all. */
+  /** Time from which writes count; 0 for all. */
   readonly sinceMs: number;
 }
 
@@ -63,7 +63,7 @@ export type Statement = { readonly place: TestPlace } & (
   | { readonly kind: "asserts"; readonly side: Side; readonly object: string; readonly asserts: readonly Assert[] }
 );
 
-/** Expectation at one time; without one, at rest. */
+/** Expectations at one time, or, without a time, once everything is at rest. */
 export interface Expectation {
   readonly atMs?: number;
   readonly statements: readonly Statement[];
@@ -73,14 +73,14 @@ export interface Expectation {
 export interface Sequence {
   readonly name: string;
   readonly place: TestPlace;
-  /** Why it is not run. */
+  /** Reason for skipping the sequence. */
   readonly skip?: string;
   readonly given: Readonly<Record<Side, readonly string[]>>;
   readonly seed: number;
   readonly runs: number;
   /** In order of time. */
   readonly events: readonly SequenceEvent[];
-  /** In order of time; those at rest come last. */
+  /** In order of time; those without a time come last. */
   readonly expectations: readonly Expectation[];
 }
 

@@ -7,19 +7,19 @@ import type { Random } from "./model/random.ts";
 import type { World } from "./world.ts";
 
 /**
- * One thing that can happen. What exactly happens is drawn from `random` alone, so that a name and a seed number say it all:
- * runs are recorded, replayed and shrunk as lists of these.
+ * One thing that can happen. Its details are drawn only from `random`, so that a name and a seed number determine it: runs are recorded,
+ * replayed and shrunk as lists of such pairs.
  */
 export interface Act {
-  /** Unique; it is what reports count. */
+  /** Unique. Reports count acts by name. */
   readonly name: string;
-  /** `move`: the ordinary course of things. `user`: a user writes. `fault`: something breaks. */
+  /** `move`: normal operation. `user`: a user writes. `fault`: something breaks. */
   readonly kind: "move" | "user" | "fault";
-  /** How often it is drawn, relative to others of its kind. */
+  /** How often it is drawn, relative to other acts of the same kind. */
   readonly weight: number;
-  /** False when there is surely nothing that it could be done to: cheaper than to try. Left out, that is not known before. */
+  /** Returns false if the act is certainly impossible now, which is cheaper than trying. Default: only trying shows it. */
   isPossible?(world: World): boolean;
-  /** Does it, and says what it did in a line; undefined when there is nothing that it could be done to now. */
+  /** Performs the act and describes it in one line. Returns undefined if the act is impossible now. */
   perform(world: World, random: Random): string | undefined | Promise<string | undefined>;
 }
 
@@ -33,7 +33,7 @@ export function hostKeyOf(world: World, resource: ResourceType, key: ObjectKey):
   return world.generation.rules[0]!.translator.toHost(key, resource);
 }
 
-/** Changes an object, as a user does who has just read it. Returns false if it does not exist or the server refuses the change. */
+/** Changes an object, like a user who has just read it. Returns false if it does not exist or the server refuses the change. */
 export async function alter(
   world: World,
   at: { readonly side: Side; readonly resource: ResourceType; readonly key: ObjectKey },

@@ -47,12 +47,12 @@ const named = (field: string, kind: string) => ({
   reference: { apiVersion: "v1", kind },
 });
 const NAMED = [named(SECRET_ANNOTATION, "Secret"), named(CONFIG_ANNOTATION, "ConfigMap")];
-/** Which way a kind goes depends on whether it is written that it is synced. */
+/** The direction in which objects of these kinds are copied depends on whether the configuration enables the kinds. */
 const referring = (enabled: boolean, ...patches: readonly object[]) => ({
   sync: { toHost: { ...(enabled && { secrets: { enabled }, configMaps: { enabled } }), endpoints: { patches: [...NAMED, ...patches] } } },
 });
 
-/** What is simulated when no configuration is given: each has something of its own that can go wrong. */
+/** The configurations that are simulated by default. Different things can go wrong in each. */
 export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
   { name: "no patches", configs: [{}, endpoints(prefixed(TAG, "late-"))] },
   { name: "a prefix, and another one", configs: [endpoints(prefixed(TAG, "one-")), endpoints(prefixed(TAG, "two-"))] },

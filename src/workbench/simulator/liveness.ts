@@ -4,13 +4,13 @@ import type { SimulatedReplica } from "./model/replica.ts";
 import { mirror } from "./users/mirror-users.ts";
 import type { World } from "./world.ts";
 
-/** Looks at the clock after which a world that is still not at rest never will be. Each is up to a minute of virtual time. */
+/** Maximum number of waits until a world is at rest. Each takes up to a minute of virtual time. */
 const WAITS_MAX = 60;
-/** Reconciles after which a drain without any wait never ends. */
+/** Maximum number of rounds of a drain. One with more counts as endless. */
 const RECONCILES_MAX = 2_000;
-/** What was refused is tried again every minute; this long it is given to succeed. Virtual milliseconds. */
+/** Time for refused writes, which are retried every minute, to succeed. Virtual milliseconds. */
 const PATIENCE_MS = 130_000;
-/** Lists of everything after all is at rest. */
+/** Number of lists of everything once the world is at rest. */
 const RESYNCS = 3;
 
 /**
@@ -23,7 +23,7 @@ export async function checkLiveness(world: World): Promise<void> {
   const isAtRest = await rest(world);
   const contradicted = world.replicas.flatMap((replica) => replica.contradicted);
   if (!isAtRest && contradicted.length > 0) return world.fail("L5", `nothing corrects the cached state of ${contradicted.join(", ")}`);
-  // An answer that a delete took place is known to be false when the second list shows the object still.
+  // If the second list still shows an object, a response that reported its delete is known to be false.
   for (let times = 0; times < 2; times += 1) for (const replica of world.replicas) for (const cache of replica.caches) cache.relist();
   if (!(await rest(world))) return world.fail("L4", "the replicas do not settle");
   if (world.violation !== undefined) return;
@@ -43,9 +43,9 @@ export async function checkLiveness(world: World): Promise<void> {
   if (world.reads !== reads) world.fail("L3", `${world.reads - reads} reads of single objects while nothing changed`);
 }
 
-/** A process that does not remember having given up tries once more, and counts again what is missing. */
+/** Reports whether restarts are left out. A new process does not know that it gave up: it tries again, and counts missing objects again. */
 function leavesAlone({ replicas, options, resources, unheardCopies }: World): boolean {
-  // The next start finds these, and deletes them in their time.
+  // The next start finds these copies, and deletes them later.
   if (unheardCopies.size > 0) return true;
   const referable = options.names.flatMap(({ namespace }) => REFERENCED_NAMES.map((name) => ({ namespace, name })));
   const slices = options.names.flatMap(({ namespace, name }) => SLICE_SUFFIXES.map((suffix) => ({ namespace, name: name + suffix })));
@@ -60,12 +60,12 @@ async function endFaults(world: World): Promise<void> {
   world.downUntil.tenant = world.downUntil.host = 0;
   for (const late of world.late.splice(0)) await world.landLate(late);
   for (const replica of world.replicas) replica.pausedUntil = 0;
-  // What was only said to be stored is known to be missing once its cluster has come past the version of it.
+  // A write that was falsely reported as done is known to be missing once its cluster has passed the reported version.
   await world.clusters.tenant.goOn();
   await world.clusters.host.goOn();
 }
 
-/** Lets everything happen that can, in order and without delay, until nothing is left but what waits for long. */
+/** Runs everything that can happen, in order and without delay, until only long waits are left. Returns false if that never happens. */
 async function rest(world: World): Promise<boolean> {
   const patientUntil = world.now + PATIENCE_MS;
   for (let waits = 0; waits < WAITS_MAX; waits += 1) {
@@ -78,7 +78,7 @@ async function rest(world: World): Promise<boolean> {
   return false;
 }
 
-/** What a server refuses is tried again forever, and what never agrees with itself is written ever more slowly; that is rest, too. */
+/** Reports whether only work is left that may repeat forever: retries of refused writes, slowed writes, and hand-backs. */
 function onlyWaits(world: World): boolean {
   return world.replicas.every(
     ({ nextDue, retriesRefused, isSlowed, onlyHandsBack }) => nextDue === Infinity || retriesRefused || isSlowed || onlyHandsBack,
@@ -87,7 +87,7 @@ function onlyWaits(world: World): boolean {
 
 async function drain(world: World): Promise<boolean> {
   for (let reconciles = 0; reconciles < RECONCILES_MAX; reconciles += 1) {
-    // What comes after a broken promise proves nothing, and makes the timeline longer.
+    // After a violation, further steps prove nothing and only make the timeline longer.
     if (world.violation !== undefined) return true;
     let moved = await mirror(world);
     for (const replica of world.replicas) moved = (await advance(world, replica)) || moved;
@@ -97,7 +97,7 @@ async function drain(world: World): Promise<boolean> {
   return false;
 }
 
-/** Everything that one replica can do now, once. */
+/** Does everything that one replica can do now, once. Returns false if there was nothing. */
 async function advance(world: World, replica: SimulatedReplica): Promise<boolean> {
   let moved = false;
   for (const cache of replica.caches) {

@@ -73,9 +73,9 @@ export interface Run {
 
 /** Steps with faults, by default. */
 const STEPS = 200;
-/** Draws in vain in a row, after which nothing can happen any more. */
+/** Number of consecutive draws of impossible acts after which a run ends. */
 const VAIN_MAX = 200;
-/** Milliseconds that one step takes at most. */
+/** Maximum duration of one step, in milliseconds. */
 const STEP_MS_MAX = 12;
 
 const ORACLES: readonly ((world: World) => Oracle)[] = [
@@ -125,10 +125,10 @@ export async function run(options: RunOptions): Promise<Run> {
     const ms = 1 + drawn.below(STEP_MS_MAX);
     world.now += ms;
     const saying = act.perform(world, drawn);
-    // Most draws are in vain; these need not wait for the next microtask.
+    // Most acts that are drawn are impossible; these need not wait for the next microtask.
     const said = typeof saying === "object" ? await saying : saying;
     if (said === undefined) {
-      // A replay does not know of what did not happen, so it must not take time.
+      // A replay does not contain impossible acts, so they must not take time.
       world.now -= ms;
       return false;
     }

@@ -1,7 +1,7 @@
 import { run } from "./run.ts";
 import type { Decision, Run, RunOptions } from "./run.ts";
 
-/** Runs that a shrink tries at most, by default. */
+/** Maximum number of runs that a shrink tries, by default. */
 const SHRINK_TRIES = 2_000;
 
 /**
@@ -23,7 +23,7 @@ export async function shrink(failed: Run, options: RunOptions, triesMax = SHRINK
 
   for (let size = Math.ceil(best.decisions.length / 2); size >= 1 && tries < triesMax;) {
     let smaller = false;
-    // From the end: what comes later rests on what came before.
+    // Start at the end, because later events depend on earlier ones.
     for (let end = best.decisions.length; end > 0; end -= size) {
       const start = Math.max(0, end - size);
       smaller = (await attempt([...best.decisions.slice(0, start), ...best.decisions.slice(end)])) || smaller;

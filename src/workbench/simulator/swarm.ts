@@ -29,7 +29,7 @@ export const ACTS: readonly Act[] = [
   ...PROCESS_FAULTS,
 ];
 
-/** Kinds of fault that every seed has at least. */
+/** Minimum number of faults that a seed has. */
 const FAULT_KINDS_MIN = 3;
 
 /** Draws acts in the proportions of one seed. */
@@ -39,15 +39,15 @@ export interface Swarm {
   readonly faults: readonly Act[];
 }
 
-/** What there is besides. */
+/** Further acts of a swarm. */
 export interface SwarmOptions {
-  /** Another syncer was there before. Default false. */
+  /** An earlier syncer left copies. Default false. */
   readonly adopts?: boolean;
   /** The host may mirror Endpoints. Default false. */
   readonly mirrors?: boolean;
   /** An operator changes the setting `backends`. Default false. */
   readonly choosesBackends?: boolean;
-  /** Users of kinds that are known by their entries alone. Default none. */
+  /** Users of kinds that are handled generically. Default none. */
   readonly plain?: readonly Act[];
 }
 
@@ -58,7 +58,7 @@ export interface SwarmOptions {
 export function drawSwarm(random: Random, options: SwarmOptions = {}): Swarm {
   const { adopts = false, mirrors = false, choosesBackends = false, plain = [] } = options;
   const faults = drawFaults(random);
-  // What only some settings have is drawn where they are: the seeds of all others stay what they are.
+  // Acts of some settings are drawn only with these settings, so that seeds of all others do not change.
   const own = [...(adopts ? ADOPTION_USERS : []), ...(mirrors ? MIRROR_USERS : []), ...(choosesBackends ? BACKENDS_USERS : []), ...plain];
   const moves = choosesBackends ? [...MOVES, handBack] : MOVES;
   const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...NEIGHBOUR_USERS, ...own];

@@ -29,26 +29,26 @@ import type { Timeline } from "./model/timeline.ts";
 /** Virtual time begins here: 2026-01-01. */
 const EPOCH_MS = 1_767_225_600_000;
 
-/** Ways that one plan can go with the patches of one object: there, back, and there once more to see whether that cancels. */
+/** How often one plan can run the patches of an object: to the host, back, and to the host again to check the result. */
 const WAYS = 3;
 
-/** A server works so long on a request at most, in virtual milliseconds: what it has not written by then, it does not write. */
+/** Maximum time that a server works on a request, in virtual milliseconds. After that, it does not write. */
 const REQUEST_MS = 60_000;
 
-/** A write whose client gave up; the server will see it all the same, if it does so in time. */
+/** A write whose client gave up. The server still executes it if it arrives in time. */
 interface LateWrite {
   readonly flight: Pick<Flight, "id" | "reconcile" | "request" | "generation" | "since">;
   readonly replica: number;
   readonly until: number;
 }
 
-/** What one seed draws before anything happens. */
+/** Options of a world, which a seed determines. */
 export interface WorldOptions {
   readonly setting: Setting;
   readonly replicas: number;
   readonly workers: number;
   readonly names: readonly TenantName[];
-  /** What waits has its turn in the order of the real queue, in which namespaces share; else in any order. */
+  /** If true, reconciles begin in the order of the real queue, which is fair to namespaces; otherwise in any order. */
   readonly inOrder: boolean;
   readonly oracles: (world: World) => readonly Oracle[];
   readonly hooks?: SyncHooks;
@@ -68,16 +68,16 @@ export class World {
   readonly #oracles: readonly Oracle[];
   readonly #referenced: ReadonlySet<string>;
   readonly #planner: Planner;
-  /** A cluster answers nothing before this time. */
+  /** A cluster does not respond before this time. */
   readonly downUntil: Record<Side, number> = { tenant: 0, host: 0 };
-  /** The host makes slices of Endpoints. */
+  /** True if the host's mirror makes slices of Endpoints. */
   mirroring: boolean;
-  /** What is written now is written by that. */
+  /** True while the host's mirror writes. */
   mirrorWrites = false;
   generation: Generation;
   step = 0;
   now = 0;
-  /** Reads of single objects by replicas, of the kinds that they follow: of others a read alone tells. */
+  /** Reads of single objects by replicas. Only kinds that they follow count: there is no other way to see objects of other kinds. */
   reads = 0;
   /** Writes by replicas that a cluster accepted and that changed something. */
   writes = 0;
@@ -87,7 +87,7 @@ export class World {
   /** Copies of referenced objects that came from an unreported write: only the next start finds them. */
   readonly unheardCopies = new Set<string>();
   #author: WriteAuthor = { kind: "tenant" };
-  /** Answers that a cluster itself has given, for what it did. */
+  /** True responses: a cluster itself gave them. */
   readonly #true = new WeakSet<Response>();
 
   constructor(options: WorldOptions, clusters: Record<Side, SimulatedCluster>, clock: Clock) {
@@ -103,7 +103,7 @@ export class World {
     for (let index = 0; index < options.replicas; index += 1) this.start(index, () => 0);
   }
 
-  /** Starts replica `index` afresh; `behind` tells how late each first list is. */
+  /** Starts a new process for replica `index`; `behind` returns by how many changes each first list is late. */
   start(index: number, behind: () => number): void {
     const { workers, hooks, createCore } = this.options;
     const { clusters, resources, clock, generation } = this;
@@ -119,7 +119,7 @@ export class World {
     this.replicas[index] = new SimulatedReplica({ index, clusters, resources, clock, workers, generation, ...given }, behind);
   }
 
-  /** Tells the oracles of reconciles, if any of them wants to know. */
+  /** Returns a watcher that reports reconciles to the oracles; undefined if no oracle needs it. */
   #watcher(): ReconcileWatcher | undefined {
     const oracles = this.#oracles.filter(({ ended, misled }) => ended !== undefined || misled !== undefined);
     if (oracles.length === 0) return undefined;
@@ -150,7 +150,7 @@ export class World {
     };
   }
 
-  /** Tells the oracles of what is not a write. */
+  /** Reports an event that is not a write to the oracles. */
   notice(event: Happening): void {
     for (const oracle of this.#oracles) oracle.noticed?.(event);
   }
@@ -168,7 +168,7 @@ export class World {
     return this.downUntil[side] > this.now;
   }
 
-  /** Lets a writer other than a replica write. A write that the cluster refuses did not happen; the answer tells. */
+  /** Lets a writer other than a replica write. Returns false if the cluster refuses the write. */
   async write(side: Side, act: (writer: SimulatedCluster["writer"]) => Promise<unknown>): Promise<boolean> {
     this.#author = { kind: side };
     try {
@@ -180,7 +180,7 @@ export class World {
     }
   }
 
-  /** Brings the request of a flight to its cluster and answers what that says. */
+  /** Sends the request of a flight to its cluster, and returns the response. */
   async transmit(
     { id, reconcile, request, generation, since }: LateWrite["flight"],
     by: { index: number; unheard: boolean },
@@ -203,12 +203,12 @@ export class World {
     this.late.push({ flight: { id, reconcile, request, generation, since }, replica, until: this.now + REQUEST_MS });
   }
 
-  /** Lets a late write land, and answers what its cluster says; undefined where that has given up as well. */
+  /** Delivers a late write, and returns the response of its cluster; undefined if the cluster has given up as well. */
   async landLate({ flight, replica, until }: LateWrite): Promise<Response | undefined> {
     return this.now > until ? undefined : this.transmit(flight, { index: replica, unheard: true });
   }
 
-  /** Lets a replica look at what is to be handed back to the host's mirror. */
+  /** Lets a replica check which made slices to hand back to the host's mirror. */
   async handBack(replica: SimulatedReplica): Promise<string> {
     const { tenant, host } = this.clusters;
     const since = { tenant: tenant.revision, host: host.revision };
@@ -241,7 +241,7 @@ export class World {
     });
     if (result.startsWith("API_")) for (const oracle of this.#oracles) oracle.misled?.({ replica, id: HAND_BACK }, "failure");
     this.#ended(replica, HAND_BACK);
-    return `replica ${index} hands back what was made: ${result}`;
+    return `replica ${index} hands back made slices: ${result}`;
   }
 
   #isFollowed({ plural }: ResourceType): boolean {
@@ -276,7 +276,7 @@ export function simulatedOutage(side: Side): EngineError {
   return new EngineError("API_UNAVAILABLE", `Cannot reach the ${side} cluster`);
 }
 
-/** A world of two empty clusters. */
+/** Creates a world of two empty clusters. */
 export async function createWorld(options: WorldOptions): Promise<World> {
   const made: { world?: World } = {};
   const elapsed = () => made.world?.now ?? 0;
@@ -301,13 +301,12 @@ function noTimers(): never {
 }
 
 /**
- * S10: no plan spends more fuel than an object has. S11: what is said about an object in the tenant cluster does not name the host
- * object.
+ * S10: no plan spends more fuel than an object has. S11: notes about an object in the tenant cluster do not name the host object.
  */
 function checkPlan(rules: Rules, { hostKey, notes, outcomes }: Plan): { oracle: string; message: string } | undefined {
   const fuel = outcomes.reduce((sum, outcome) => sum + outcome.fuel, 0);
   if (fuel > rules.settings.objectFuel * WAYS) return { oracle: "S10", message: `a plan spent ${fuel} fuel` };
-  // Where a namespace is mapped, the host object has the tenant's own name, which is no secret.
+  // If a namespace is mapped, the host object has the tenant's own name, which is no secret.
   if (hostKey === undefined || rules.translator.mode !== "single-namespace") return undefined;
   const named = notes.find(({ message }) => message.includes(hostKey.name));
   return named && { oracle: "S11", message: `a note names the host object: ${named.message}` };

@@ -27,13 +27,13 @@ import { drawSituation, placeValue, plainSituation } from "../trips/situations.t
 import type { Situation, SituationOptions } from "../trips/situations.ts";
 import { findWords } from "../samples/words.ts";
 
-/** How a list is checked. */
+/** Options for checking a list. */
 export interface CheckListOptions extends PairOptions {
-  /** Reports of its patches alone. */
+  /** Reports of its patches, each checked alone. */
   readonly pairs: readonly PairReport[];
 }
 
-/** The report of one list, with what the check cost. */
+/** The report of one list, with the cost of the check. */
 export interface CheckedList {
   readonly report: ListReport;
   readonly fuel: number;
@@ -41,10 +41,10 @@ export interface CheckedList {
 
 const WORST_LAST: readonly PairVerdict[] = ["lossless", "one-way", "drifts", "oscillates"];
 
-/** The laws that decide whether patches drift; all others are reported for each patch alone. */
+/** The laws that decide the verdict of a list; all others are reported for each patch alone. */
 const OF_LISTS: Partial<Record<LawName, PairVerdict>> = { settles: "oscillates", roundTrip: "drifts", idempotent: "drifts" };
 
-/** Objects are small: every unrelated field makes a counter-example less clear. */
+/** Share of objects with unrelated fields. Few have any, because they make a counter-example less clear. */
 const SURROUNDED = 0.3;
 
 /** Checks the patches of one list together, one object between two yields. Patches that do not interact cost nothing. */
@@ -58,7 +58,7 @@ export function* checkList(patches: readonly CompiledPatch[], options: CheckList
   return check.result();
 }
 
-/** One patch with the values that it may meet. */
+/** One patch with its possible values. */
 interface Member {
   readonly patch: CompiledPatch;
   readonly shape: Schema;
@@ -145,7 +145,7 @@ class ListCheck {
     return judged;
   }
 
-  /** An object with a value at most places, and with what stands around them now and then. */
+  /** Returns an object with values at most of the places, and sometimes with unrelated fields around them. */
   #drawObject(): unknown {
     const random = this.#random;
     const surrounding = random.happens(SURROUNDED) ? bareObject(drawSituation(random.pick(this.#members).situation, random).tenant) : {};
@@ -167,7 +167,7 @@ class ListCheck {
     return this.#members.every(({ patch, shape }) => patch.path.find(value).every((match) => accepts(shape, match.value)));
   }
 
-  /** Makes the counter-examples as small as they get. */
+  /** Makes the counter-examples as small as possible. */
   *shrinkAll(): Generator<void> {
     for (const finding of this.#findings) {
       if (finding.breach === undefined) continue;
@@ -181,7 +181,7 @@ class ListCheck {
   result(): CheckedList {
     const { list, pairs } = this.#options;
     const alone = worst(pairs.map(({ verdict }) => verdict));
-    // The worst one: a list that oscillates does not come back either.
+    // Report the worst finding: values that oscillate do not come back unchanged either.
     const found = this.#findings
       .filter(({ breach }) => breach !== undefined)
       .reduce<Finding | undefined>((most, one) => (most !== undefined && isWorse(most.verdict, one.verdict) ? most : one), undefined);

@@ -21,41 +21,41 @@ import { createTrip } from "../trips/trip.ts";
 import type { TripRules } from "../trips/trip.ts";
 import { findWords } from "../samples/words.ts";
 
-/** How one patch is checked. */
+/** Options for checking one patch. */
 export interface PairOptions {
   readonly list: PatchListName;
   readonly rules: TripRules;
   /** Objects of the list's kind whose values are tried too. */
   readonly objects: readonly KubeObject[];
-  /** Values to try. */
+  /** Number of values to try. */
   readonly runs: number;
   readonly seed: number;
-  /** Journeys that may change something before it rests. */
+  /** Round trips after which a value must have stopped changing. */
   readonly rounds: number;
-  /** Steps of all evaluations for this patch. */
+  /** Fuel limit for all evaluations of this patch. */
   readonly fuel: number;
-  /** "objects": no value is made up. */
+  /** "objects": only values that the objects contain. */
   readonly domain: "schema" | "objects";
   readonly forgiveFuel: boolean;
 }
 
-/** The report of one patch, with what the check cost. */
+/** The report of one patch, with the cost of the check. */
 export interface CheckedPair {
   readonly report: PairReport;
   readonly fuel: number;
 }
 
-/** Results of expressions that are tried as values in their turn. */
+/** Maximum number of results of expressions that are tried as values in turn. */
 const FED_BACK_MAX = 60;
-/** Longer ones are not: results of results may grow with each round. As JSON, in characters. */
+/** Maximum length of such a result as JSON, in characters: results of results may grow with each round. */
 const FED_BACK_LENGTH_MAX = 1_000;
-/** The first of all values are the same for every seed, so that verdicts are; the seed has a say in the rest. */
+/** Share of the values that are the same for every seed, so that verdicts are too. The seed determines the rest. */
 export const FIXED_SHARE = 0.8;
 /** Seed of the values that are the same for every seed. */
 export const FIXED_SEED = 1;
 /** Interval at which values are evaluated twice. */
 const TWICE_EVERY = 8;
-/** Surroundings that are drawn for one patch. */
+/** Number of random surroundings for one patch. */
 const SITUATIONS = 24;
 /** Number of first values that get plain surroundings, so that edge cases meet nothing else unusual. */
 const PLAIN_FIRST = 30;
@@ -68,7 +68,7 @@ export function* checkPair(patch: CompiledPatch, options: PairOptions): Generato
   return check.result();
 }
 
-/** Knowledge about one law so far. */
+/** The state of the check of one law. */
 interface Finding {
   readonly law: Law;
   runs: number;
@@ -151,13 +151,13 @@ class PairCheck {
     for (const finding of this.#findings) {
       if (finding.law.name === "deterministic" && run % TWICE_EVERY !== 0) continue;
       this.#judge(finding, finding.law.on === "tenant" ? trial : hostTrial);
-      // The host may have the very same value, whatever is drawn.
+      // Try the same value on the host too, instead of leaving that to chance.
       if (finding.law.on === "host" && next.isFixed) this.#judge(finding, trial);
     }
     return true;
   }
 
-  /** From here on the seed decides. */
+  /** Uses the seed for all further values and surroundings. */
   #startChance(): void {
     this.#random = createRandom(this.#options.seed);
     this.#situations = [...this.#situations, ...this.#makeSituations(this.#context.trip.seesObject).slice(1)];
@@ -166,7 +166,7 @@ class PairCheck {
   #nextValue(run: number): { value: unknown; isFixed: boolean } | undefined {
     const fixed = (value: unknown) => ({ value, isFixed: true });
     if (this.#options.domain === "objects") return run < this.#sources.seen.length ? fixed(this.#sources.seen[run]) : undefined;
-    // All results, once, between the edges: whether a tenant's one comes back must not depend on chance.
+    // Try every result once, between the edges: the verdict must not depend on the chance that a tenant has such a value.
     if (run % 2 === 1 && this.#fedBackTried < this.#fedBack.length) return fixed(this.#fedBack[this.#fedBackTried++]);
     const edge = this.#edges.next();
     if (edge.done !== true) return fixed(edge.value);
@@ -177,7 +177,7 @@ class PairCheck {
 
   /** Feeds results of an expression back as tenant values, since tenants may contain them too. */
   #feedBack(value: unknown): void {
-    // Translated names and label keys are the engine's, and do not occur in a tenant.
+    // The engine makes translated names and label keys, so they do not occur in a tenant.
     if (this.#patch.reference !== undefined || this.#fedBack.length >= FED_BACK_MAX) return;
     const text = canonicalJson(value);
     if (text.length > FED_BACK_LENGTH_MAX || this.#known.has(text) || !accepts(this.#shape, value)) return;
@@ -185,13 +185,13 @@ class PairCheck {
     this.#fedBack.push(value);
   }
 
-  /** Keys that are the engine's own never come from a tenant. */
+  /** Reports whether a tenant may have the value: keys with the engine's prefix never come from a tenant. */
   #mayStandInTenant(value: unknown): boolean {
     const { markerPrefix } = this.#options.rules.translator;
     return !isRecord(value) || !Object.keys(value).some((key) => key.startsWith(markerPrefix));
   }
 
-  /** An edit of what expressions made, or any value; one that the host's API server takes. */
+  /** Returns an edited result of an expression, or any other value that the host's API server accepts. */
   #hostValue(made: unknown): unknown {
     const drawn = () => drawValue(this.#shape, this.#sources, this.#random);
     if (made === undefined || this.#random.happens(0.4)) return drawn();
@@ -212,7 +212,7 @@ class PairCheck {
     finding.trial = trial;
   }
 
-  /** Makes every counter-example as small as it gets. */
+  /** Makes every counter-example as small as possible. */
   *shrinkAll(): Generator<void> {
     if (this.#options.domain === "objects") return;
     for (const finding of this.#findings) {
@@ -255,7 +255,7 @@ class PairCheck {
     };
   }
 
-  /** Why a pair without a counter-example is believed to hold. */
+  /** Evidence for the verdict on a patch without a counter-example. */
   #evidence(): PairEvidence {
     const { trip } = this.#context;
     const tried = { kind: "tried", values: this.#tried } as const;
@@ -265,7 +265,7 @@ class PairCheck {
     return isClosed ? { kind: "exhausted", values: allValues(this.#shape)!.length } : tried;
   }
 
-  /** One result per law; of laws for each side, the broken one. */
+  /** One result per law. For a law with a variant for each side, this is the broken variant if there is one. */
   #laws(): LawResult[] {
     const names = [...new Set(LAWS_KNOWN.map(({ name }) => name))];
     return names.map((law) => {

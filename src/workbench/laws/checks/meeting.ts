@@ -34,7 +34,7 @@ function sees({ reads }: Reader, { patch }: Reader): boolean {
   return reads === "all" || reads.some((segments) => isWithin(segments, patch.path.segments));
 }
 
-/** Whether one of two paths may select something at or below what the other selects. */
+/** Reports whether one of two paths may select something at or below a place that the other selects. */
 function isWithin(left: readonly Segment[], right: readonly Segment[]): boolean {
   return left.slice(0, right.length).every((segment, at) => isCompatible(segment, right[at]!));
 }
@@ -43,6 +43,6 @@ function isCompatible(left: Segment, right: Segment): boolean {
   if (left.kind === "wildcard" || right.kind === "wildcard") return true;
   if (left.kind !== right.kind) return false;
   if (left.kind === "key") return right.kind === "key" && left.key === right.key;
-  // From the end, every element may be meant.
+  // A negative index counts from the end, and may mean any element.
   return right.kind === "index" && (left.index === right.index || left.index < 0 || right.index < 0);
 }

@@ -17,8 +17,8 @@ export interface ExpressionPair {
 }
 
 /**
- * Knowledge of a pair without trying values: that every value comes back, or the only values for which that is open, since
- * both expressions leave all others as they are.
+ * A proof about a pair, found without trying values. `inverse`: every value comes back. `exceptions`: only these values must be tried,
+ * because both expressions return all others unchanged.
  */
 export type PairProof = { readonly kind: "inverse" } | { readonly kind: "exceptions"; readonly values: readonly unknown[] };
 
@@ -39,7 +39,7 @@ export function provePair({ expression, reverseExpression }: ExpressionPair, sha
   return isPlainBut(there.root, values) && isPlainBut(back.root, values) ? { kind: "exceptions", values: [...values] } : undefined;
 }
 
-/** One thing that an expression does to its value, in a form that can be compared. */
+/** One operation of an expression on its value, in a form that can be compared. */
 type Step =
   | { readonly does: "prefix" | "suffix"; readonly text: string }
   | { readonly does: "cutStart" | "cutEnd"; readonly length: number }
@@ -61,7 +61,7 @@ function isUndoneBy(step: Step, back: Step): boolean {
   return OPPOSITE[step.does] === back.does;
 }
 
-/** The steps from `value` outwards, in the order in which they happen; undefined where one is not known. */
+/** The steps from `value` outwards, in the order in which they happen; undefined if one is unknown. */
 function stepsOf(node: AnyNode, type: "text" | "number"): readonly Step[] | undefined {
   if (isValue(node)) return [];
   const known = type === "number" ? numberStep(node) : (affixSteps(node) ?? cutStep(node) ?? callStep(node));
@@ -82,7 +82,7 @@ function numberStep(node: AnyNode): Known | undefined {
   return operator === "+" && isInteger(left) ? { inner: right, steps: [{ does: "add", number: left.value }] } : undefined;
 }
 
-/** Numbers beyond this lose digits where ports are added to them. */
+/** Larger numbers lose digits when ports are added to them. */
 const INTEGER_MAX = 2 ** 52;
 
 function isInteger(node: AnyNode): node is AnyNode & { readonly value: number } {
@@ -138,8 +138,8 @@ function callStep(node: AnyNode): Known | undefined {
 }
 
 /**
- * Reports whether an expression returns every value unchanged but those that are added to `values`: comparisons of `value` with literals.
- * Its result for those is a literal, and is added too.
+ * Reports whether an expression returns every value unchanged, except the literals that it compares `value` with. Adds these literals, and
+ * the literals that it returns for them, to `values`.
  */
 function isPlainBut(node: AnyNode, values: Set<unknown>): boolean {
   if (isValue(node)) return true;

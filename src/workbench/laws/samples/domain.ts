@@ -30,7 +30,7 @@ function referenceShape(reference: NonNullable<CompiledPatch["reference"]>): Sch
   return merged(named, fieldAt(reference.namespace, textAs("namespace")));
 }
 
-/** An object with one field, however deep. */
+/** A schema in which only the field at the path exists. */
 function fieldAt(path: Path, shape: Schema): Schema {
   return path.segments.reduceRight<Schema>((inner, segment) => {
     if (segment.kind === "key") return objectOf({ [`${segment.key}!`]: inner });

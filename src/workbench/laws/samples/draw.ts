@@ -12,7 +12,7 @@ import { accepts, formatOf, isAlwaysTried, triedFields } from "./shapes.ts";
 import type { Words } from "./words.ts";
 import type { NumberSchema, ObjectSchema, Schema } from "../../../schema/schema.ts";
 
-/** Where values come from. */
+/** Sources of values. */
 export interface Sources {
   readonly words: Words;
   /** Values seen at the place itself: in objects, and as results of the expressions. */
@@ -64,7 +64,7 @@ function drawObject(shape: ObjectSchema, sources: Sources, random: Random): unkn
   return Object.fromEntries(present.map(([name, field]) => [name, drawValue(field, inner, random)]));
 }
 
-/** Limits where the schema has none. */
+/** Limit of integers if the schema has none. */
 const WIDE = 2_147_483_647;
 
 function drawInteger({ minimum = -WIDE, maximum = WIDE }: NumberSchema, numbers: readonly number[], random: Random): number {
@@ -73,7 +73,7 @@ function drawInteger({ minimum = -WIDE, maximum = WIDE }: NumberSchema, numbers:
   return random.happens(0.6) ? random.pick(edges) : minimum + random.below(maximum - minimum + 1);
 }
 
-/** Half of the keys are those that an expression reads. */
+/** Draws a key, in half of the cases one that an expression mentions. */
 function drawKey(rules: FormatRules, { words }: Sources, random: Random): string {
   const known = [...words.keys, ...words.texts].filter((key) => rules.accepts(key));
   if (known.length > 0 && random.happens(0.5)) return random.pick(known);
@@ -104,7 +104,7 @@ function anyText({ samples, draw }: FormatRules, { words, seen }: Sources, rando
   return mutate(word, { base: base(), other: random.pick([...words.texts, String(seenText)]) }, random);
 }
 
-/** A literal in the places where expressions look for one, and texts that almost hold it. */
+/** Puts a literal where expressions look for one, or returns a text that almost contains it. */
 function mutate(word: string, { base, other }: { base: string; other: string }, random: Random): string {
   const options = [
     () => word + base,
@@ -186,16 +186,16 @@ function* textEdges(rules: FormatRules, words: Words): Generator<string> {
   yield* new Set([plain, ...withWord, ...completions(rules, words), ...samples.slice(1)].filter(fits));
 }
 
-/** Samples of one pattern. */
+/** Number of samples of one pattern. */
 const PATTERN_SAMPLES = 2;
 /** Number of texts that are tried with numbers appended, as in templates. */
 const NUMBERED_MAX = 6;
-/** Longer samples end no other text. */
+/** Maximum length of samples that are used as the end of other texts. */
 const TAIL_MAX = 70;
 
 /**
- * Texts that expressions look for, alone and as the beginning of a whole value of the format: an address that begins with "10.1." for example.
- * The same for every seed, since a pair is most often wrong just there.
+ * Texts that expressions look for, alone and as the beginning of a whole value of the format: for example, an address that begins with
+ * "10.1.". They are the same for every seed, because pairs are most often wrong for such texts.
  */
 function completions({ samples, accepts: fits }: FormatRules, { texts, numbers, patterns }: Words): string[] {
   const random = createRandom(1);
@@ -210,7 +210,7 @@ function completions({ samples, accepts: fits }: FormatRules, { texts, numbers, 
   });
 }
 
-/** Values like `value`, of the same JSON shape: possible edits of it. */
+/** Draws a possible edit of `value`: a different value of the same JSON type. */
 export function editOf(value: unknown, random: Random): unknown {
   if (typeof value === "string") return editText(value, random);
   if (typeof value === "number") return value + random.pick([1, -1, 10]);

@@ -6,7 +6,7 @@ export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
-/** Texts of one format. */
+/** Rules for the texts of one format. */
 export interface FormatRules {
   /** Texts that are typical or at an edge, plain ones first. */
   readonly samples: readonly string[];
@@ -71,7 +71,7 @@ const ANNOTATION_SAMPLES = [
   "ä",
   "日本",
   "😀",
-  // Texts for what transformations lose most often: case, spaces, zeros, length, the spelling of a letter, the layout of JSON.
+  // Texts with features that transformations often lose: case, spaces, zeros, length, the encoding of a letter, the layout of JSON.
   "A",
   " a",
   "a ",
@@ -147,7 +147,7 @@ function drawAddress(random: Random): string {
   return [first, random.below(256), random.below(256), random.below(256)].join(".");
 }
 
-/** Texts that an API server takes as an address; of IPv6 the common spellings. */
+/** Reports whether an API server accepts a text as an address. Knows only the common spellings of IPv6. */
 function isAddress(value: string): boolean {
   if (IPV4.test(value)) return true;
   if (!/^[0-9a-f:]+$/.test(value) || !value.includes(":") || value.includes(":::")) return false;

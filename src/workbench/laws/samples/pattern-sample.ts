@@ -42,7 +42,7 @@ class Sampler {
     this.#random = random;
   }
 
-  /** Up to a closing parenthesis or the end. */
+  /** Samples the alternatives up to a closing parenthesis or the end. */
   alternatives(): string {
     const options = [this.#sequence()];
     while (this.#take("|")) options.push(this.#sequence());

@@ -1,6 +1,6 @@
 import { canonicalJson, isRecord } from "../../../base/json.ts";
 
-/** Single characters in a text get replaced up to this length. */
+/** Number of characters at the start of a text that are replaced one by one. */
 const CHARACTERS_MAX = 40;
 
 /**
@@ -16,7 +16,7 @@ export function sizeOf(value: unknown): number {
   return canonicalJson(value).length;
 }
 
-/** Of two numbers with as many digits the smaller one is the simpler one. */
+/** Makes the smaller of two numbers with equally many digits the simpler one. */
 const LARGE = 1_000_000;
 
 function weightOf(character: string): number {
@@ -43,10 +43,10 @@ function* simpler(value: unknown): Generator<unknown> {
   else if (isRecord(value)) yield* simplerRecords(value);
 }
 
-/** Beyond it numbers have gaps. */
+/** Largest exponent of a step: not every larger integer is a number in JavaScript. */
 const EXPONENT_MAX = 52;
 
-/** Steps of all powers of two, so that the search for an edge does not take one step after the other. */
+/** Subtracts every power of two, because single steps would take too long to find an edge. */
 function* simplerNumbers(value: number): Generator<number> {
   yield* [0, 1, Math.trunc(value)];
   for (let step = 2 ** Math.min(EXPONENT_MAX, Math.floor(Math.log2(Math.abs(value) + 1))); step >= 1; step /= 2)
@@ -83,8 +83,8 @@ function* simplerRecords(value: Record<string, unknown>): Generator<unknown> {
 }
 
 /**
- * The simplest value found for which `fails` is true, starting from a value for which `fails` is true. Tries at most `tries` times, with a pause
- * before each.
+ * The simplest value found for which `fails` is true, starting from a value for which `fails` is true. Makes at most `tries` attempts, and
+ * yields before each.
  */
 export function* shrinkValue(value: unknown, fails: (candidate: unknown) => boolean, tries = 300): Generator<void, unknown> {
   let best = value;

@@ -8,7 +8,7 @@ import type { Reads } from "../../../engine/expression/reads.ts";
 import { parseExpression, walk } from "../../../engine/expression/syntax.ts";
 import type { SyntaxStep } from "../../../engine/expression/syntax.ts";
 
-/** Found in the expressions of one patch. */
+/** Values found in the expressions of one patch. */
 export interface Words {
   /** Literals and pieces of templates, without repetitions. */
   readonly texts: readonly string[];
@@ -25,7 +25,7 @@ export interface Words {
 const WORDS_MAX = 60;
 const TEXT_MAX = 200;
 
-/** Methods of the language: labels do not have such names. */
+/** Names of the language and of `context`, which are hardly ever keys of a map. */
 const METHODS =
   /^(?:length|includes|indexOf|lastIndexOf|startsWith|endsWith|slice|substring|split|join|replace|replaceAll|match|matchAll|test|map|filter|find|some|every|reduce|trim\w*|to(?:Lower|Upper)Case|toString|concat|keys|entries|fromEntries|values|assign|parse|stringify|push|sort|at|pad(?:Start|End)|repeat|flat|flatMap|exec|hasOwn|isArray|localeCompare|charAt|charCodeAt|codePointAt|fromCharCode|value|context|vcluster|virtualObject|hostObject|metadata|labels|annotations)$/;
 

@@ -3,21 +3,21 @@ import type { LawStep } from "../report.ts";
 import type { Situation } from "./situations.ts";
 import type { Arrival, Trip } from "./trip.ts";
 
-/** How going there and back again and again ended. */
+/** Result of repeated round trips. */
 export interface Alternation {
-  /** Undefined: it came to rest. */
+  /** Undefined if the value settled. */
   readonly unrest?: "cycle" | "growth" | "endless";
-  /** From the start, some of them when there are many. */
+  /** The first steps, at most {@link STEPS_SHOWN}. */
   readonly steps: readonly LawStep[];
 }
 
-/** Steps that a reader is shown. */
+/** Maximum number of steps in a result. */
 const STEPS_SHOWN = 7;
 
-/** Maximum rounds for a value that only gets shorter, which comes to rest some time. */
+/** Maximum rounds for a value that only gets shorter, which settles eventually. */
 const ROUNDS_MAX = 1_000;
 
-/** A value that has become longer than this, as JSON, is not followed any further. */
+/** Length of a value, as JSON, at which the round trips stop. */
 const LENGTH_MAX = 20_000;
 
 /** Converts the arrival of a value into a step of a counter-example. */
@@ -27,7 +27,7 @@ export function stepOf(on: LawStep["on"], arrival: Arrival): LawStep {
 }
 
 /**
- * Lets both sides copy each other, as two syncers without any guard would: the tenant's value goes to the host, the result
+ * Lets both sides copy each other, as two syncers without a guard would: the tenant's value goes to the host, the result
  * comes back, and so on. It ends when a value comes back unchanged, fails, or is removed on the way.
  */
 export function alternate(trip: Trip, start: unknown, { situation, rounds }: { situation: Situation; rounds: number }): Alternation {
@@ -59,7 +59,7 @@ export function alternate(trip: Trip, start: unknown, { situation, rounds }: { s
     repeated ||= seen.has(text) && round > 0 && !isSame;
     seen.add(text);
     const next = lengthOf(trip.comesBack ? tenant : host);
-    // A value that keeps getting shorter is at rest only after a round without a change.
+    // A value that keeps getting shorter has settled only after a round without a change.
     shrinks &&= next < length || (isSame && !wasSame);
     wasSame = isSame;
     length = next;
@@ -70,7 +70,7 @@ export function alternate(trip: Trip, start: unknown, { situation, rounds }: { s
 }
 
 function lengthOf(value: unknown): number {
-  // Half of a character is one of a text, though JSON spells it with six.
+  // JSON escapes some characters with six characters; each counts as one.
   return typeof value === "string" ? value.length : canonicalJson(value).replace(/\\u[0-9a-f]{4}/gi, "?").length;
 }
 

@@ -14,9 +14,9 @@ import type { Words } from "../samples/words.ts";
 const TENANT = { name: "web", namespace: "shop" };
 
 /**
- * The round trips of whole objects through patches of one list, in the order in which the patcher runs them. The values are objects
- * without their identity. As in the syncer, the result of a patch without a reverse never comes back: the
- * tenant keeps its value.
+ * Creates round trips of whole objects through patches of one list, in the order in which the patcher runs them. The values are objects
+ * without their identity. As in the syncer, the result of a patch without a reverse expression never comes back: the tenant keeps its
+ * value.
  */
 export function createListTrip(rules: TripRules, patches: readonly CompiledPatch[], words: Words): Trip {
   return new ListTrip(rules, patches, words);
@@ -82,7 +82,7 @@ class ListTrip implements Trip {
     }
   }
 
-  /** The returned values, with the tenant's own where a patch has no way back. */
+  /** Returns the object with the tenant's own values where a patch has no reverse expression. */
   #withKept(back: unknown, tenant: unknown): unknown {
     if (tenant === undefined) return back;
     const kept = this.#oneWay.reduce((object, { path }) => {

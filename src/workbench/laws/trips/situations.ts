@@ -30,7 +30,7 @@ export interface SituationOptions {
   readonly shape: ObjectSchema;
   readonly segments: readonly Segment[];
   readonly sources: Sources;
-  /** The path is the position of the value; the object is drawn only if an expression reads it. */
+  /** True if an expression reads the object: only then are its other fields drawn. */
   readonly looksAtObject: boolean;
 }
 
@@ -76,7 +76,7 @@ function concreteSteps({ shape, segments, sources }: SituationOptions, choose: (
   });
 }
 
-/** With values at the fields that the expressions read of the object, or without them. */
+/** Sets or removes each field of the object that the expressions read. */
 function withAskedFor(object: KubeObject, { shape, sources }: SituationOptions, random: Random): KubeObject {
   const { reads } = sources.words;
   if (reads === "all") return object;
@@ -91,7 +91,7 @@ function withAskedFor(object: KubeObject, { shape, sources }: SituationOptions, 
   return result as KubeObject;
 }
 
-/** What an expression reads is often compared with a literal, which chance alone meets too rarely. */
+/** Draws a value that an expression reads, often one of its literals, because expressions compare such values with literals. */
 function drawAsked(schema: Schema, sources: Sources, random: Random): unknown {
   const literals = random.happens(0.3) ? sources.words.texts.filter((text) => accepts(schema, text)) : [];
   return literals.length > 0 ? random.pick(literals) : drawValue(schema, { ...sources, seen: [] }, random);

@@ -15,7 +15,7 @@ import type { Situation } from "./situations.ts";
 import { placeValue } from "./situations.ts";
 import type { Words } from "../samples/words.ts";
 
-/** The parts of a synced kind that a journey needs; an engine's rules fit as they are. */
+/** The parts of the rules that a round trip needs. An engine's rules have this shape. */
 export type TripRules = Pick<Rules, "kind" | "engine" | "names" | "translator" | "vcluster">;
 
 /** Result for one value in one direction. */
@@ -27,18 +27,18 @@ export type Arrival =
 
 /** The other side, as it was before. */
 export interface Opposite {
-  /** Left out: there is nothing yet. */
+  /** Absent if there is nothing yet. */
   readonly value?: unknown;
 }
 
 /** Takes values of one patch to the host and back, as the patcher does. Counts the cost. */
 export interface Trip {
-  /** Tells that something is done on the way to the host, and on the way back. */
+  /** True if a value can change on the way to the host, or on the way back. */
   readonly goesToHost: boolean;
   readonly comesBack: boolean;
-  /** The result on the host depends on the present object. */
+  /** True if the result on the host depends on the existing copy. */
   readonly seesHost: boolean;
-  /** Something depends on the object around the value. */
+  /** True if a result depends on the object around the value. */
   readonly seesObject: boolean;
   /** Fuel spent so far. */
   readonly fuel: number;
@@ -48,7 +48,7 @@ export interface Trip {
   forget(): void;
 }
 
-/** Several laws need the same evaluations of one value, one after the other. */
+/** Maximum number of remembered results: consecutive laws need the same evaluations of one value. */
 const REMEMBERED_MAX = 8;
 
 interface Remembered {

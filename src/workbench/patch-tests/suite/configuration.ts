@@ -1,5 +1,5 @@
 /**
- * Context of a test file's patches: its configuration and settings, from other files or from the test file itself.
+ * Reads the configuration and the settings of a test file, from other files or from the test file itself.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { Problem, Report } from "../../../schema/problem.ts";
 import type { VCluster } from "../../../engine/translate/name.ts";
 import type { SuiteFiles } from "./files.ts";
 
-/** Where a configuration comes from, as `config`, `patches` and `settings` of the file say it. */
+/** Source of a configuration: `config`, `patches` and `settings` of the test file. */
 export interface ConfigurationNodes {
   readonly config?: Node | undefined;
   readonly patches?: Node | undefined;
@@ -24,13 +24,13 @@ export interface ConfigurationNodes {
 /** A configuration for any virtual cluster. */
 export interface SuiteConfiguration {
   readonly settings: Settings;
-  /** The configuration of one virtual cluster, whose name may be in it; read once for each. */
+  /** Returns the configuration for one virtual cluster, which may contain the name of the virtual cluster. Each is read once. */
   configFor(vcluster: VCluster): ConfigResult;
-  /** Its name: its files, or the test file that it is in. */
+  /** Name of the configuration: its files, or the test file that contains it. */
   readonly source: string;
 }
 
-/** Source of a configuration. */
+/** Context for reading a configuration. */
 export interface ConfigurationSource {
   readonly files: SuiteFiles;
   readonly report: Report;
@@ -92,7 +92,7 @@ async function configReader({ config, patches }: ConfigurationNodes, source: Con
   return texts.length < names.length ? undefined : (options) => parseConfig(texts, options);
 }
 
-/** Without valid settings, which is reported, the configuration is checked by the defaults: users fix both at once. */
+/** Reads the settings. Invalid ones are reported, and the defaults are used, so that users see problems of the configuration as well. */
 async function readSettings(node: Node | undefined, { files, report }: Omit<ConfigurationSource, "kinds">): Promise<Settings> {
   if (isAbsent(node)) return DEFAULT_SETTINGS;
   const name = textOf(node);
@@ -124,7 +124,7 @@ export function copyProblems(problems: readonly Problem[], report: Report): void
   }
 }
 
-/** The document `sync: { toHost: { endpoints: { patches } } }` around a list that stands elsewhere. */
+/** The document `sync: { toHost: { endpoints: { patches } } }` around a list of patches. */
 function asConfiguration(patches: Node): MapNode {
   return ["patches", "endpoints", "toHost", "sync"].reduce<Node>(wrap, patches) as MapNode;
 }

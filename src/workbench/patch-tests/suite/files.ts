@@ -5,7 +5,7 @@ import { readYaml } from "../../../schema/yaml.ts";
 
 /** Files that a test file refers to, read once each. */
 export interface SuiteFiles {
-  /** The test file, and the name in it of another file, joined. */
+  /** Resolves a name in the test file, relative to the test file. */
   resolve(name: string): string;
   /** A file's text, or undefined when it cannot be read; `fail` gets the reason. */
   text(name: string, fail: (reason: string) => void): Promise<string | undefined>;
@@ -49,7 +49,7 @@ export function createSuiteFiles(file: string, read: (file: string) => Promise<s
   };
 }
 
-/** `name` as it is when it is absolute, else from the folder of `file`; "." and ".." are taken out where that is possible. */
+/** Returns `name` if it is absolute, otherwise relative to the folder of `file`; "." and ".." are resolved where possible. */
 function joinNames(file: string, name: string): string {
   if (/^(?:[/\\]|[A-Za-z]:[/\\])/.test(name)) return name;
   const parts: string[] = [];

@@ -97,7 +97,7 @@ async function readObjects(
     const document = file === undefined ? value : await files.document(file, { report, at: startOf(value), field });
     if (document === undefined) continue;
     const object = objectOf(document, { report, field, wanted: "a file, or an object" });
-    // Read once, its name is its own: without one it is called as the file calls it.
+    // An object without a name is named like its key in `objects`.
     if (object !== undefined) objects.set(name, withName(object, name));
   }
   return objects;
@@ -123,7 +123,7 @@ function objectOf(node: Node, { report, field, wanted }: { report: Report; field
   return toJson(node) as JsonObject;
 }
 
-/** An object by name, or written down. */
+/** An object by its name in `objects`, or written inline. */
 function namedObject(node: Node, field: string, { report, objects, definition }: Reading): JsonObject | undefined {
   const name = textOf(node);
   if (name === undefined) return objectOf(node, { report, field, wanted: "a name in objects, or an object" });
@@ -258,7 +258,7 @@ function readSet(node: Node | undefined, field: string, report: Report): SetValu
   if (node?.kind !== "map") return [];
   return [...node.entries].map(([path, entry]) => {
     const place = keyStartOf(entry);
-    // A key is not a scalar with a place for each of its characters; the whole key is the place.
+    // The characters of a key have no places of their own, so problems are reported at the start of the key.
     const key = { kind: "scalar", source: entry.keySource, start: entry.keyStart, value: path, style: "none" } as const;
     const at = { ...key, contentStart: entry.keyStart, contentEnd: entry.keyStart, indent: 0 };
     compileText({ report, node: at, field: fieldPath(field, path) }, () => compilePath(path));
@@ -324,7 +324,7 @@ async function readExpected({ node, field }: TestSource, { files, report }: Read
     const object = objectOf(entry.value, { report, field: inner, wanted: "a file, or an object" });
     return object && { place, object };
   }
-  // There is no golden file yet before it is written for the first time.
+  // A golden file does not exist before it is written for the first time.
   const text = await files.text(name, () => undefined);
   const document = text === undefined ? undefined : await files.document(name, { report, at: startOf(entry.value), field: inner });
   return { place, file: files.resolve(name), object: document && toJson(document) };

@@ -1,5 +1,5 @@
 /**
- * A patch test file as it runs: the result of `read-suite.ts`.
+ * A patch test file that is ready to run: the result of `read-suite.ts`.
  *
  * @module
  */
@@ -15,14 +15,14 @@ import type { ConfigurationNodes, SuiteConfiguration } from "./configuration.ts"
 import type { TestPlace } from "../../asserts/results.ts";
 import type { CaseDefinition, PatchOutcomeDefinition, TestDefinition } from "./schema.ts";
 
-/** A value that is put into an object first. */
+/** A value that is set in an object before the patches run. */
 export interface SetValue {
   readonly path: string;
   readonly value: unknown;
   readonly place: TestPlace;
 }
 
-/** Context of expressions as the file states it; a test's own overrides that of the file. */
+/** Context of expressions. The context of a test overrides that of the file. */
 export interface SuiteContext {
   readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: JsonObject };
   readonly hostObject?: JsonObject;
@@ -34,7 +34,7 @@ export interface TestCase {
   /** Label, after the test's name. */
   readonly label: string;
   readonly definition: CaseDefinition;
-  /** Whether `out` was written, null included. */
+  /** True if the case has `out`, even if it is null. */
   readonly hasOut: boolean;
   readonly place: TestPlace;
 }
@@ -68,7 +68,7 @@ export interface SuiteTest {
   readonly casePath?: Path;
   readonly maxFuel?: number;
   readonly maxMatches?: number;
-  /** Where a field of the test stands, or the test itself. */
+  /** Returns the position of a field of the test, or of the test if it lacks the field. */
   placeOf(field: string): TestPlace;
 }
 
@@ -86,12 +86,12 @@ export interface Suite {
   /** `laws` as they were written. */
   readonly laws: Node | undefined;
   readonly sequences: readonly Sequence[];
-  /** Where the configuration comes from, for sequences that take another one up. */
+  /** Source of the configuration, for sequences that load another one. */
   readonly configurationNodes: ConfigurationNodes;
 }
 
 /**
- * An object with the defaults of test files: it is an Endpoints unless it names another kind.
+ * Completes an object with the defaults of test files: it is an Endpoints unless it names another kind.
  *
  * @example
  * completeObject({ subsets: [] }, { name: "web", namespace: "shop" }).kind; // "Endpoints"

@@ -1,5 +1,5 @@
 /**
- * Stands in for `base/digest.ts` in a browser.
+ * Replaces `base/digest.ts` in a browser.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Stands in for `engine/sandbox/quickjs/metered-engine.ts` in a browser: the bytes that it generates are part of the script.
+ * Replaces `engine/sandbox/quickjs/metered-engine.ts` in a browser: the bytes that it generates are part of the script.
  *
  * @module
  */
@@ -25,7 +25,7 @@ export async function readMeteredEngine(): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  // A page that came over plain HTTP has no Web Crypto, whatever the types say.
+  // A page that was loaded over plain HTTP has no Web Crypto, although the types say so.
   const { subtle } = crypto as { readonly subtle?: typeof crypto.subtle };
   if (subtle === undefined) return sha256(bytes);
   return Array.from(new Uint8Array(await subtle.digest("SHA-256", bytes)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -26,7 +26,7 @@ export function sha256(bytes: Uint8Array): string {
   return Array.from(state, (word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-/** What is left behind whole blocks, a bit that is set, and the length in bits. */
+/** The bytes after the last whole block, followed by a bit that is set and by the length in bits. */
 function tailOf(bytes: Uint8Array, whole: number): Uint8Array {
   const rest = bytes.subarray(whole);
   const tail = new Uint8Array(rest.length + 9 > BLOCK_BYTES ? 2 * BLOCK_BYTES : BLOCK_BYTES);

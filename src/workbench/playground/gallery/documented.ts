@@ -4,7 +4,7 @@ import type { PatchDefinition } from "../../../engine/patch/patch-definition.ts"
 import type { ShownVCluster } from "../protocol.ts";
 import type { Example } from "./example.ts";
 
-/** A documented patch, and what it is tried on. */
+/** A documented patch, and the metadata that it is applied to. */
 interface Documented {
   readonly title: string;
   readonly patch: PatchDefinition;
@@ -13,7 +13,7 @@ interface Documented {
 
 const VCLUSTER: ShownVCluster = { name: "vcluster", namespace: "vcluster-ns" };
 
-/** What the documentation of virtual clusters shows of patches on metadata, which objects of all kinds have. */
+/** The examples in the documentation of virtual clusters that patch metadata, which objects of all kinds have. */
 const DOCUMENTED: readonly Documented[] = [
   {
     title: "A prefix on every annotation",

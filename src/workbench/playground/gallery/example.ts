@@ -7,7 +7,7 @@ export interface Example {
   readonly title: string;
   /** What it shows, in a sentence. */
   readonly about: string;
-  /** Heading that it stands under. */
+  /** Heading of its group. */
   readonly group: string;
   readonly state: PlaygroundState;
 }

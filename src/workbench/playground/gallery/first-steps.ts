@@ -136,7 +136,7 @@ export const FIRST_STEPS: readonly Example[] = [
   {
     name: "reference",
     title: "The name of a Secret",
-    about: "A reference patch replaces a name by the object's name on the host, and the syncer copies the object.",
+    about: "A reference patch replaces a name with the object's name on the host, and the syncer copies the object.",
     group,
     state: {
       vcluster: BLUE,

@@ -3,7 +3,7 @@ import type { Example } from "./example.ts";
 
 const group = "Edits on the host";
 
-/** A user of the host changes the copy, and the syncer answers. */
+/** Edits of the copy by a user of the host, and the syncer's responses. */
 export const HOST_EDITS: readonly Example[] = [
   {
     name: "edit-flows-back",

@@ -16,7 +16,7 @@ const TENANT = yamlText(`
       ports: [{ name: http, port: 8080 }]
 `);
 
-/** Mistakes, as they show up before they reach a cluster. */
+/** Mistakes that the playground shows before they reach a cluster. */
 export const MISTAKES: readonly Example[] = [
   {
     name: "oscillating-pair",
@@ -137,7 +137,7 @@ export const MISTAKES: readonly Example[] = [
           expression: value.replace(/^10\\.1\\./, "172.20.")
       `),
       settings: yamlText(`
-        # The networks as patches leave them.
+        # Networks of the addresses after all patches.
         addressPolicy:
           allow: [172.20.0.0/16]
       `),

@@ -8,7 +8,7 @@ interface Recipe {
   readonly title: string;
   readonly about: string;
   readonly patches: string;
-  /** Everything of the tenant object but its name. */
+  /** The tenant object without its name. */
   readonly tenant: string;
 }
 

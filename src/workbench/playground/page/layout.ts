@@ -12,7 +12,7 @@ import type { ShownPatch } from "./cards/patch-card.ts";
 import type { Texts } from "./texts.ts";
 import { countOf, tag } from "./cards/words.ts";
 
-/** What stands in the page beside the texts, and what its buttons do. */
+/** The elements of the page besides the texts, and the actions of its buttons. */
 export interface LayoutParts {
   readonly results: HTMLElement;
   readonly compare: HTMLElement;
@@ -27,27 +27,27 @@ export interface LayoutParts {
   readonly discard: () => void;
 }
 
-/** The page's parts, and what changes about them. */
+/** The parts of the page, and the methods that change them. */
 export interface Layout {
   readonly elements: readonly HTMLElement[];
   /** Brings a pane into view. */
   show(name: PaneName): void;
-  /** Brings a pane into view and moves the focus to it, into no text. */
+  /** Brings a pane into view and moves the focus to the pane itself, not into its text. */
   land(name: PaneName): void;
-  /** Shows a strip below the head; of the same name there is one. */
+  /** Shows a strip below the head. It replaces a strip with the same label. */
   strip(strip: HTMLElement): void;
   /** Brings a pane into view and moves the focus into its text. */
   focus(name: PaneName): void;
   computing(busy: boolean): void;
-  /** Reports whether the host object has been edited. */
+  /** Shows whether the host object has been edited. */
   edited(edited: boolean): void;
-  /** Tells whose copies are shown, and how many settings are not left to their defaults. */
+  /** Shows the virtual cluster, and the number of settings in the text. */
   settings(vcluster: ShownVCluster, count: number): void;
-  /** Shows what came of the host edits; undefined when there are none. */
+  /** Shows the outcomes of the host edits; undefined if there are none. */
   back(list: HTMLElement | undefined): void;
-  /** What the host pane shows: the object of the last answer, one of before because a text is wrong now, or nothing at all. */
+  /** Sets the state of the host pane: the object of the last answer, an older one because a text has errors, or no object. */
   host(shown: "now" | "before" | "nothing"): void;
-  /** Sums an answer up. */
+  /** Shows the summary of an answer. */
   judge(answer: PlaygroundAnswer, patches: readonly ShownPatch[], together?: readonly LawBreach[]): void;
 }
 
@@ -99,7 +99,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
   const bench = h("main", { class: "bench" }, ...PANES.map((name) => panes[name].element));
   const show = (name: PaneName) => {
     paneSwitch.show(name);
-    // The settings lie over what is written; what comes of it stays in sight.
+    // The settings cover the panes that users write in; the panes with the effects stay visible.
     if (name === "settings" || name === "config" || name === "tenant") bench.toggleAttribute("data-settings", name === "settings");
     panes[name].element.scrollIntoView({ block: "nearest" });
   };
@@ -158,7 +158,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
   };
 }
 
-/** In the order of reading: what is written, what becomes of it, what is to say about it. */
+/** In the order of reading: the input, its effects, the results. */
 const PANES = ["config", "settings", "tenant", "host", "back", "results"] as const;
 
 const SHORT: Readonly<Record<PaneName, string>> = {
@@ -177,7 +177,7 @@ function setCount(count: number): HTMLElement {
 interface Counts {
   readonly errors: number;
   readonly failed: number;
-  /** What an API server would refuse of the object. */
+  /** Number of errors for which an API server would refuse the object. */
   readonly refused: number;
   readonly applied: number;
   readonly oscillating: number;
@@ -245,7 +245,7 @@ function skips(land: (name: PaneName) => void): HTMLElement {
   return h("nav", { class: "skips", "aria-label": "Skip" }, ...links);
 }
 
-/** Not by the address: that carries the state of a shared link. */
+/** Does not follow the link, because the address contains the state of a shared link. */
 function skip(event: Event, name: PaneName, land: (name: PaneName) => void): void {
   event.preventDefault();
   land(name);

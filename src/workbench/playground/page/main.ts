@@ -7,7 +7,7 @@ import { WORKER_ELEMENT } from "../worker-element.ts";
 import { createSettings } from "./settings/settings.ts";
 import { createWorkbench } from "./workbench.ts";
 
-/** Address of the worker's script, which the page carries, so that nothing is fetched: from a file, and from any folder of any server. */
+/** Address of the worker's script. The page contains the script, so that it works as a file and in every folder of a server. */
 let workerAddress: string | undefined;
 
 const settings = createSettings(() => localStorage);

@@ -27,24 +27,24 @@ export interface Texts {
   readonly vcluster: VClusterFields;
   /** Fields of the settings, which change their text. */
   readonly form: SettingsForm;
-  /** How many settings the text has; none when it cannot be read. */
+  /** Number of settings in the text; 0 if it cannot be read. */
   settingsCount(): number;
   state(): PlaygroundState;
-  /** Puts in another state. */
+  /** Shows another state. */
   open(state: PlaygroundState): void;
   /** Reports whether the host object has been edited. */
   edited(): boolean;
-  /** Puts the host object back to what the syncer writes. */
+  /** Restores the host object that the syncer writes. */
   discardEdits(): void;
-  /** Shows what an answer says of the texts; tells whether the host object is of this answer. */
+  /** Shows an answer. Returns whether the host object is from this answer, from one before, or absent. */
   show(answer: PlaygroundAnswer, compare: Compare): "now" | "before" | "nothing";
 }
 
-/** What the texts tell. */
+/** Listeners of the texts. */
 export interface TextsOptions {
-  /** A text changed. */
+  /** Called when a text changed. */
   readonly onEdit: () => void;
-  /** The cursor is at this offset of the configuration. */
+  /** Called with the offset of the cursor in the configuration. */
   readonly onCursor: (offset: number) => void;
 }
 
@@ -52,13 +52,13 @@ export interface TextsOptions {
 export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
   let isOpen = false;
   let edited = false;
-  /** What the syncer wrote last, and the tenant object beside it. */
+  /** The last object that the syncer wrote, with its tenant object. */
   let written: { readonly host: string; readonly tenant: string } | undefined;
   const config = createEditor({
     label: "Patches, YAML",
     onEdit,
     onCursor,
-    // The host object as it is shown: edited, or as it was written.
+    // The host object as shown: edited, or as the syncer wrote it.
     complete: (offset, asked) => completionsAt({ ...stateNow(), host: host.text() }, offset, asked),
   });
   const tenant = createEditor({ label: "Tenant object, YAML", onEdit });
@@ -125,7 +125,7 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
     },
     show(answer, compare) {
       form.complain(answer.problems);
-      // While a text is wrong the last objects stay: what people look at does not come and go as they type.
+      // While a text has errors, the last objects stay, so that they do not appear and disappear as users type.
       if (answer.host !== undefined) written = { host: answer.host, tenant: answer.tenant ?? "" };
       else if (answer.tenant !== undefined) written = { host: "", tenant: answer.tenant };
       if (!edited) host.setText(written?.host ?? "");

@@ -25,22 +25,22 @@ import { createTexts } from "./texts.ts";
 import { createThemeButton } from "./settings/theme.ts";
 import { underlines } from "./wiring/underlines.ts";
 
-/** What the page is made of. */
+/** Options of the page. */
 export interface WorkbenchOptions {
   readonly clock: Clock;
   readonly settings: SettingsStore;
   readonly startWorker: () => WorkerLike;
   readonly examples: readonly Example[];
-  /** What is shown first. */
+  /** The state that is shown first. */
   readonly first: PlaygroundState;
 }
 
 /** The page. */
 export interface Workbench {
   readonly elements: readonly HTMLElement[];
-  /** Shows another state; a reset comes back to it. */
+  /** Shows another state, which a reset restores. */
   open(state: PlaygroundState): void;
-  /** Tells people something that stays until they have read it. */
+  /** Shows a message until the user closes it. */
   tell(text: string): void;
 }
 
@@ -53,7 +53,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
   let failure: string | undefined;
   let problemAt = -1;
 
-  // First of all, so that the engine starts while the page is built.
+  // The client comes first, so that the engine starts while the page is built.
   const client = createClient({
     start: options.startWorker,
     clock,
@@ -127,7 +127,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     asking.now();
   }
 
-  /** What a link brings is kept only once it was edited: it would cost people what they wrote last. */
+  /** Opens a state and stores it. The state of a link is stored only after an edit, because it replaces the user's last texts. */
   function openKept(state: PlaygroundState): void {
     forgetLink();
     settings.set({ draft: state });
@@ -176,7 +176,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
   return { elements: [...layout.elements, examples.element, help.element, ...announcer.elements], open, tell };
 }
 
-/** What verdicts are about: a tenant object is an example among many. */
+/** The part of a state that its verdicts are about. They try many values, so the tenant object is not part of it. */
 function judgedOf({ config, settings = "" }: PlaygroundState): string {
   return JSON.stringify([config, settings]);
 }

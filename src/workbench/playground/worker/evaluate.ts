@@ -87,7 +87,7 @@ async function answer(state: PlaygroundState, { engine, root, objects, problems 
   const others = objects.map(({ object }) => object);
   const input = { key: keyOf(tenant), tenant, host: undefined, ...servicesBeside(engine.rules, found, { tenant, others }) };
   const { first, host } = playToRest(rules, input);
-  // A hint is about what people see: without the syncer's markers.
+  // Hints describe the object that users see: without the syncer's markers.
   const seen = host === undefined ? tenant : withoutEmptyMaps(shownHost(rules, host));
   const outcomes = await tellOutcomes(first.outcomes, { direction: "toHost", object: seen }, tell);
   const judged = host === undefined ? [] : verdictNotes(tenant, shownHost(rules, host), first.outcomes);
@@ -107,7 +107,7 @@ async function answer(state: PlaygroundState, { engine, root, objects, problems 
   };
 }
 
-/** What `validate` and `render` say too: what an API server would refuse, and that no address is left. */
+/** Notes that `validate` and `render` give too: values that an API server would refuse, and that no address is left. */
 function verdictNotes(tenant: KubeObject, host: KubeObject, outcomes: readonly Outcome[]): PlaygroundAnswer["notes"] {
   const refused = refusalsOf(host).map((refusal) => {
     const patch = patchOfRefusal(refusal, { outcomes, object: host })?.path;
@@ -130,7 +130,7 @@ function nothingShown({ rules }: Engine, objects: readonly ReadObject[]): Proble
   return [{ code: "CONFIG_REQUIRED", severity: "error", message, file: "tenant", line, column, field: "", hint }];
 }
 
-/** Undefined, and a problem in the report, when the text is not an object that could stand in the place of the copy. */
+/** Reads the edited copy. Reports a problem and returns undefined if the text is not an object that can replace the copy. */
 function editedCopy(
   rules: Rules,
   { written, text, report }: { readonly written: KubeObject; readonly text: string; readonly report: Report },
@@ -158,7 +158,7 @@ async function backOf(input: CopyInput, edited: EditedCopy, tell: Tell): Promise
   };
 }
 
-/** As the command line writes it. */
+/** Formats an object like the command line. */
 function yaml(object: KubeObject): string {
   return dump(withoutEmptyMaps(object), { lineWidth: -1, noRefs: true, skipInvalid: true });
 }
@@ -167,7 +167,7 @@ function fuelOf(outcomes: readonly Outcome[]): number {
   return outcomes.reduce((sum, { fuel }) => sum + fuel, 0);
 }
 
-/** What only the engine's own compiler refuses, because it is too much work, at its patch. */
+/** The problem of an expression that only the engine's compiler refuses, because it takes too much fuel. Its place is the patch. */
 function compileProblem({ root, parts }: ReadState, { code, message, details }: EngineError): Problem {
   const { config, settings } = parts!;
   const { patch = -1, field = "", text: expression = details["expression"], hint = "" } = details as CompileDetails;

@@ -20,14 +20,14 @@ import { isMarkerKey } from "../../../engine/translate/markers.ts";
 import { playToRest } from "./play.ts";
 import type { FlowedEdit, UndoneEdit } from "../protocol.ts";
 
-/** A copy as it was written, and as it was edited. */
+/** A copy as the syncer wrote it, and as a user edited it. */
 export interface EditedCopy {
   readonly written: KubeObject;
   /** With the markers of the copy. */
   readonly edited: KubeObject;
 }
 
-/** What came of the edits. */
+/** The outcome of the edits. */
 export interface EditsOutcome {
   readonly tenant: KubeObject;
   readonly host: KubeObject | undefined;
@@ -37,12 +37,12 @@ export interface EditsOutcome {
   readonly settles: boolean;
 }
 
-/** A host object as users see and edit it: without the syncer's own marks. */
+/** A host object as users see and edit it: without the syncer's own markers. */
 export function shownHost(rules: Rules, host: KubeObject): KubeObject {
   return visibleHostObject(rules, host)!;
 }
 
-/** The edited text's object with the marks of the copy, which users neither see nor edit. */
+/** The edited object with the markers of the copy, which users neither see nor edit. */
 export function withCopyMarks(rules: Rules, written: KubeObject, edited: KubeObject): KubeObject {
   const isMark = (key: string) => isMarkerKey(rules.translator.markerPrefix, key);
   const merged = (field: "labels" | "annotations"): StringMap => ({
@@ -74,7 +74,7 @@ export function playEdits(rules: Rules, input: CopyInput, copy: EditedCopy): Edi
   };
 }
 
-/** A new version is the API server's doing, and no edit. */
+/** Keeps the version, because the API server sets a new one: that is no edit. */
 function version({ metadata: { resourceVersion } }: KubeObject): { resourceVersion?: string } {
   return { resourceVersion } as { resourceVersion?: string };
 }
@@ -89,7 +89,7 @@ function editsOf(rules: Rules, input: CopyInput, { written, edited }: EditedCopy
   });
 }
 
-/** Everything of the tenant object that is different now. */
+/** All parts of the tenant object that differ now. */
 function flowedOf(before: KubeObject, after: KubeObject): FlowedEdit[] {
   const change = (path: string, old: unknown, now: unknown): FlowedEdit[] =>
     jsonEqual(old ?? null, now ?? null)
@@ -110,7 +110,7 @@ function own(map: StringMap, key: string): string | undefined {
   return Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
-/** Fields beside metadata that differ. */
+/** Fields other than metadata that differ. */
 function bodyFields(left: KubeObject, right: KubeObject): string[] {
   return keysOf(left, right).filter((field) => field !== "metadata" && !jsonEqual(left[field] ?? null, right[field] ?? null));
 }
@@ -118,7 +118,7 @@ function bodyFields(left: KubeObject, right: KubeObject): string[] {
 function refused(edits: readonly Unit[], { refusals }: HostEdits, copy: EditedCopy): UndoneEdit[] {
   return refusals.flatMap(({ id, code, message }) => {
     const unit = edits.find((edit) => edit.id === id);
-    // What neither the tenant nor a patch knows cannot be undone.
+    // A key that neither the tenant nor a patch knows cannot be undone.
     const stays = unit?.tenant === undefined && unit?.desired === undefined;
     return pathsOf(id, copy).map((path) => ({ path, why: message, code, stays }));
   });
@@ -130,7 +130,7 @@ function pathsOf(id: UnitId, { written, edited }: EditedCopy): string[] {
   return [formatSteps(["metadata", id.slice(0, slash), id.slice(slash + 1)])];
 }
 
-/** Edits that the planner does not even look at. */
+/** Edits that the planner ignores. */
 function uncrossing(rules: Rules, edits: readonly Unit[], { written, edited }: EditedCopy): UndoneEdit[] {
   const isEdit = (id: UnitId) => edits.some((edit) => edit.id === id);
   const shown = { written: shownHost(rules, written), edited: shownHost(rules, edited) };

@@ -10,18 +10,18 @@ import { plan } from "../../../engine/reconcile/plan.ts";
 import type { Operation, Plan, PlanInput } from "../../../engine/reconcile/plan-types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 
-/** What both clusters have. */
+/** The object in both clusters. */
 export type Sides = Pick<PlanInput, "tenant" | "host">;
 
 /** The clusters once nothing is left to do. */
 export interface Settled extends Sides {
-  /** What was planned before anything was written. */
+  /** The plan before the first write. */
   readonly first: Plan;
   /** False when there was always something left to do. */
   readonly settles: boolean;
 }
 
-/** Copying, taking an edit back, and creating again all at once take four; whatever takes more does not come to rest. */
+/** Maximum number of writes. Copying, undoing an edit and recreating together take four; with more, the object never comes to rest. */
 const WRITES_MAX = 8;
 
 /** Plans and writes until nothing is left to do. */
@@ -43,7 +43,7 @@ function written(sides: Sides, operation: Operation): Sides {
   return { ...sides, tenant: object && withNextVersion(object) };
 }
 
-/** Absent fields and empty maps are not kept by an API server. */
+/** The object as an API server stores it: without absent fields and empty maps. */
 function asStored(object: KubeObject): KubeObject {
   return withoutEmptyMaps(JSON.parse(JSON.stringify(object)) as KubeObject);
 }
@@ -55,7 +55,7 @@ export function withoutEmptyMaps(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...metadata, ...(filled(labels) && { labels }), ...(filled(annotations) && { annotations }) } };
 }
 
-/** Every write gives a tenant object a new version, by which the syncer tells what it has seen. */
+/** Gives a tenant object a new version, as every write does: the syncer recognizes by it what it has seen. */
 function withNextVersion(object: KubeObject): KubeObject {
   const { resourceVersion = "" } = object.metadata;
   const next = /^[1-9][0-9]*$/.test(resourceVersion) ? String(BigInt(resourceVersion) + 1n) : "1";

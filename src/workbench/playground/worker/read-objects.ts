@@ -6,14 +6,14 @@ import type { ProblemInput, Report } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
 import type { TextName } from "../protocol.ts";
 
-/** A Kubernetes object, and where it was written. */
+/** A Kubernetes object, with its node in the text. */
 export interface ReadObject {
   readonly object: KubeObject;
   readonly node: Node;
 }
 
 /**
- * The Kubernetes objects of a text: every YAML document, and the items of lists. Anything else is a problem in `report`, at its place.
+ * The Kubernetes objects of a text: every YAML document, and the items of lists. Reports anything else as a problem.
  *
  * @example
  * readObjectsOfText("apiVersion: v1\nkind: Endpoints\nmetadata: { name: web }\n", { file: "tenant", report })[0].object.kind; // "Endpoints"
@@ -32,12 +32,12 @@ export function readObjectsOfText(text: string, { file, report }: { readonly fil
     .flatMap((node) => objectsOf(node, {}, report));
 }
 
-/** Most documents in one text. Each costs as much as all lines before it. */
+/** Maximum number of documents in one text, because each costs as much as all lines before it. */
 const DOCUMENTS_MAX = 100;
 
 /**
- * Every document behind as many empty lines as stand before it, so that its places are those of the whole text; undefined when there are
- * too many.
+ * Splits a text into its documents. Each one starts with as many empty lines as there are lines before it, so that its positions are those
+ * of the whole text. Returns undefined if there are too many documents.
  */
 function documentsOf(text: string): string[] | undefined {
   const lines = text.split(/\r\n|\r|\n/);
@@ -49,7 +49,7 @@ function documentsOf(text: string): string[] | undefined {
   });
 }
 
-/** A List as kubectl prints it, or one as an API server sends it, whose items do not say what they are. */
+/** The objects of a document. A list from an API server, unlike one from kubectl, has items without apiVersion and kind. */
 function objectsOf(node: Node, defaults: Partial<KubeObject>, report: Report): ReadObject[] {
   const data = { ...defaults, ...(toJson(node) as KubeObject) };
   const items = valueAt(node, "items");
@@ -75,7 +75,7 @@ function problemOf(node: Node, data: KubeObject): ProblemInput | undefined {
   return mapProblem(valueAt(node, "metadata")!);
 }
 
-/** What an API server refuses before it stores an object, and what a syncer takes for granted. */
+/** Checks the parts of metadata that the syncer relies on. An API server would refuse an object in which they are wrong. */
 function mapProblem(metadata: Node): ProblemInput | undefined {
   const namespace = valueAt(metadata, "namespace");
   if (namespace !== undefined && (namespace.kind !== "scalar" || typeof namespace.value !== "string"))

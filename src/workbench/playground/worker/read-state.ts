@@ -13,15 +13,15 @@ import type { PlaygroundState, ShownVCluster } from "../protocol.ts";
 /** A state's configuration and settings. */
 export interface ReadState {
   readonly vcluster: ShownVCluster;
-  /** The text of the configuration; undefined when it is no YAML. */
+  /** The parsed text of the configuration; undefined if it is not YAML. */
   readonly root: Node | undefined;
-  /** What the engine is made of; undefined when either text has an error. */
+  /** The input for the engine; undefined if either text has an error. */
   readonly parts: { readonly config: Config; readonly settings: Settings } | undefined;
   /** Errors and warnings of both texts. */
   readonly problems: readonly Problem[];
 }
 
-/** Reads the texts. The configuration is checked with the default settings if its own are invalid, so that all problems are found at once. */
+/** Reads the texts. If the settings are invalid, the configuration is checked with the defaults, so that all problems are found at once. */
 export function readState({ config: text, settings: ownText = "", vcluster = SAMPLE_VCLUSTER }: PlaygroundState): ReadState {
   const own = ownText.trim() === "" ? undefined : parseSettings(ownText, { file: "settings" });
   const settings = own?.ok ? own.settings : DEFAULT_SETTINGS;

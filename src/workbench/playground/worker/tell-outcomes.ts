@@ -17,7 +17,7 @@ import { explain, watchingLimits } from "../../explain/explain.ts";
 import type { PatchEvaluation } from "../../patch-tests/evaluations.ts";
 import type { ShownOutcome } from "../protocol.ts";
 
-/** What outcomes are told with. */
+/** Context for the description of outcomes. */
 export interface Tell {
   readonly engine: Engine;
   readonly rules: Rules;
@@ -27,11 +27,11 @@ export interface Tell {
   readonly config: Node | undefined;
 }
 
-/** Codes of limits: what hits one would hit it again, and show nothing. */
+/** Codes of limits: an expression that exceeds one would exceed it again when it is watched, so there is nothing to show. */
 const LIMITS: readonly string[] = ["EXPRESSION_FUEL", "EXPRESSION_MEMORY", "EXPRESSION_STACK"];
 
 /**
- * Reports the outcomes of patches.
+ * Adds details for the user to the outcomes of patches.
  *
  * @param seen `object`: the object that the patches of this direction were applied to.
  */
@@ -71,7 +71,7 @@ function failedEvaluation({ patch, place, code }: Outcome, text: string | undefi
   return evaluations.findLast((one) => one.patch.index === patch && one.text === text && one.scope.context.path === place);
 }
 
-/** Watching takes more steps than evaluating, so it has a sandbox of its own, which is made when it is needed. */
+/** Watching takes more steps than evaluating, so it has its own sandbox, which is created when it is needed. */
 function createExplainer({ settings, translator }: Engine) {
   let sandbox: Promise<Sandbox> | undefined;
   return {

@@ -9,7 +9,7 @@ import { tryPairs } from "./pairs.ts";
 import type { PlaygroundReply, PlaygroundRequest } from "../protocol.ts";
 import { createSandbox } from "../../../engine/sandbox/sandbox.ts";
 
-/** As much of a worker's own scope as is used. */
+/** The part of a worker's scope that is used. */
 interface WorkerScope {
   onmessage: ((event: { data: PlaygroundRequest }) => void) | null;
   postMessage(reply: PlaygroundReply): void;

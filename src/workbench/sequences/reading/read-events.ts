@@ -83,7 +83,7 @@ function readFault(reading: Reading, at: At, data: FaultData): Fault | undefined
     const isWritten = data[modifier] !== undefined;
     if (isWritten && !fields.includes(modifier) && !fields.includes(`${modifier}!`))
       refuse(reading, member(at, modifier), `${kind} has no ${modifier}`, modifiersHint(kind));
-    if (!isWritten && fields.includes(`${modifier}!`)) refuse(reading, at, `${kind} needs ${modifier}: how long it lasts`);
+    if (!isWritten && fields.includes(`${modifier}!`)) refuse(reading, at, `${kind} requires ${modifier}, its duration`);
   }
   const { times = 1, on = "host" } = data;
   const forMs = parseDuration(data.for ?? "0s");

@@ -31,7 +31,7 @@ function itemsOf(node: Node | undefined): ListNode["items"] {
 }
 
 function readSequence(reading: Reading, at: At): Sequence {
-  // The shape was reported before.
+  // Problems of the shape are already reported.
   const data = decode(SEQUENCE, at.node, { report: new Report() })!;
   const events = itemsOf(valueAt(at.node, "events")).map((node, index) =>
     readEvent(reading, { node, field: indexPath(`${at.field}.events`, index) }, data.events[index]!),
@@ -63,12 +63,12 @@ function readGiven(reading: Reading, at: At, given: Infer<typeof SEQUENCE>["give
   return { tenant, host };
 }
 
-/** In order of time, and else of the file. */
+/** Sorts by time; entries with the same time keep the order of the file. */
 function byTime<Timed extends { readonly atMs?: number }>(all: readonly Timed[]): readonly Timed[] {
   return [...all].sort((left, right) => (left.atMs ?? Infinity) - (right.atMs ?? Infinity) || 0);
 }
 
-/** In the host cluster a name means either the object or its copy. */
+/** Reports objects that are applied to both clusters: in the host cluster, a name means either the object or its copy. */
 function checkHomes(reading: Reading, at: At, { given, events }: Sequence): void {
   const applied = (side: "tenant" | "host") =>
     new Set([...given[side], ...events.flatMap((event) => (isApply(event, side) ? [event.action.object] : []))]);
@@ -79,7 +79,7 @@ function checkHomes(reading: Reading, at: At, { given, events }: Sequence): void
   }
 }
 
-/** Warns about events after the last expectation, which have no effect on the result. */
+/** Reports events after the last expectation, which have no effect on the result. */
 function checkWatched({ report }: Reading, { events, expectations }: Sequence): void {
   const last = Math.max(...expectations.map(({ atMs = Infinity }) => atMs));
   for (const { atMs, place } of events) {

@@ -27,7 +27,7 @@ export function refuse({ report }: Reading, { node, field }: At, message: string
   report.error({ code: "CONFIG_VALUE", message, at: startOf(node), field, hint });
 }
 
-/** The one of `kinds` that a map has. A map with none or several is reported, and the result is undefined. */
+/** Returns the one of `kinds` that a map has. Reports a map with none or several, and returns undefined. */
 export function onlyOne<Kind extends string>(reading: Reading, at: At, kinds: readonly Kind[]): Kind | undefined {
   const said =
     at.node.kind === "map" ? kinds.filter((kind) => (at.node as { entries: ReadonlyMap<string, unknown> }).entries.has(kind)) : [];

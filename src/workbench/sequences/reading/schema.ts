@@ -10,7 +10,7 @@ import { toJsonSchema } from "../../../schema/json-schema.ts";
 import type { ListSchema, ObjectSchema } from "../../../schema/schema.ts";
 import { ASSERTS } from "../../asserts/assert-schema.ts";
 
-/** How a time is written. */
+/** Format of a time. */
 const DURATION_PATTERN = "^([0-9]+([.][0-9]+)?(ms|s|m|h))+$";
 
 const duration = (description: string) =>
@@ -122,7 +122,7 @@ const EVENT = {
   },
 } as const satisfies ObjectSchema;
 
-/** How many writes the syncer may have made by that time. */
+/** Limits for the number of writes by the syncer. */
 export const WRITES = {
   type: "object",
   description: "Writes of the syncer that changed something, excluding Events.",
@@ -139,7 +139,7 @@ const REASONS = {
   items: { type: "string", description: "Each is the reason of an Event, for example NameCollision." },
 } as const;
 
-/** Expectation of one object; `present` and `absent` alone are texts. */
+/** Expectations for one object. The short forms `present` and `absent` are not part of it. */
 export const OBJECT_EXPECTATION = {
   type: "object",
   description: "Expectations for one object.",
@@ -204,8 +204,8 @@ export const SEQUENCE = {
     },
     seed: count("Seed that determines how long each request and each event takes, up to 50 ms. With the default 0, each takes 1 ms.", 0),
     runs: { ...count("How many seeds are tried, in order, starting with `seed`. Default: 1.", 1), maximum: 10_000 },
-    events: { type: "list", description: "What happens.", default: [], items: EVENT },
-    expect: { type: "list", description: "What is expected.", required: true, minItems: 1, items: EXPECTATION },
+    events: { type: "list", description: "Events of the sequence.", default: [], items: EVENT },
+    expect: { type: "list", description: "Expectations of the sequence.", required: true, minItems: 1, items: EXPECTATION },
   },
 } as const satisfies ObjectSchema;
 

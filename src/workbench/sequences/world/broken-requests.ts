@@ -34,19 +34,19 @@ const CODES: Readonly<Record<AnsweredStatus, Code>> = {
   503: "API_UNAVAILABLE",
 };
 
-/** Answers that only a write can get. */
+/** Statuses that only the response to a write can have. */
 const FOR_WRITES: readonly AnsweredStatus[] = [409, 422];
 
 /** Faults that wait for the requests that they affect. */
 export class BrokenRequests {
   readonly #waiting: Waiting[] = [];
 
-  /** From now on, for this many requests. */
+  /** Adds a fault that affects the next `times` matching requests. */
   add(fault: RequestFault, target?: RivalTarget): void {
     this.#waiting.push({ fault, target, left: fault.times });
   }
 
-  /** The fault that breaks this request, if one does; it counts as done. The first that fits wins. */
+  /** Returns the first fault that affects this request, and counts the request; undefined if there is none. */
   take(request: SentRequest, resource: ResourceType): RequestFault | undefined {
     const found = this.#waiting.find((waiting) => fits(waiting, request, resource));
     if (found === undefined) return undefined;
@@ -55,13 +55,13 @@ export class BrokenRequests {
     return found.fault;
   }
 
-  /** Faults that no request has met yet. */
+  /** Faults that still wait for a request. */
   get unmet(): readonly RequestFault[] {
     return this.#waiting.map(({ fault }) => fault);
   }
 }
 
-/** The cluster that a request goes to. */
+/** The cluster that a request is sent to. */
 export function sideOf(request: SentRequest): Side {
   return request.type === "get" ? request.side : request.operation.side;
 }
@@ -78,7 +78,7 @@ function fits({ fault, target }: Waiting, request: SentRequest, resource: Resour
   return request.type === "write";
 }
 
-/** A creation has no rival that could change the object before. */
+/** Reports whether a request writes the target. A creation does not count, because there is no object that a rival could change first. */
 function isWriteOf(request: SentRequest, resource: ResourceType, target: RivalTarget): boolean {
   if (request.type !== "write" || request.operation.side !== "host" || request.operation.action === "create") return false;
   const { operation } = request;

@@ -1,6 +1,6 @@
 import { formatSeconds } from "../durations.ts";
 
-/** Log of one run of a sequence, for people: actions with author and time. */
+/** Log of one run of a sequence, for users: actions with author and time. */
 export interface Chronicle {
   /** `who` did `what` at a virtual time in milliseconds. */
   tell(atMs: number, who: string, what: string): void;
@@ -8,7 +8,7 @@ export interface Chronicle {
   readonly lines: readonly string[];
 }
 
-/** Maximum of lines. Longer logs are cut in the middle: the end matters most, then the beginning. */
+/** Maximum number of lines. Longer logs are cut in the middle: the end matters most, then the beginning. */
 const LINES_MAX = 40;
 const LINES_AT_THE_START = 8;
 const TIME_WIDTH = 9;

@@ -11,25 +11,25 @@ import type { Chronicle } from "./chronicle.ts";
 /** Author of a change. */
 export type Author = "tenant" | "host" | "syncer" | "rival" | "mirror";
 
-/** One change that a cluster has accepted, Events aside. */
+/** One change that a cluster has accepted, except of Events. */
 export interface SequenceWrite {
   readonly atMs: number;
   readonly by: Author;
   readonly side: Side;
   readonly plural: string;
-  /** `namespace/name` on its own side. */
+  /** `namespace/name` in its cluster. */
   readonly key: string;
 }
 
 /** An Event that the syncer has recorded. */
 export interface ToldReason {
   readonly side: Side;
-  /** As {@link subjectText} writes it. */
+  /** As formatted by {@link subjectText}. */
   readonly about: string;
   readonly reason: string;
 }
 
-/** Two clusters, and what has happened to them. */
+/** Two clusters, and a record of their changes. */
 export interface Ledger {
   readonly clusters: Readonly<Record<Side, SimulatedCluster>>;
   /** Author of the following writes. */
@@ -37,21 +37,21 @@ export interface Ledger {
   readonly writes: readonly SequenceWrite[];
   readonly told: readonly ToldReason[];
   readonly chronicle: Chronicle;
-  /** When the change of one kind with this number, from 0, arrives at who watches; virtual milliseconds. */
+  /** Time at which a watch receives the change of a kind with this index, from 0; in virtual milliseconds. */
   arrivalOf(side: Side, resource: ResourceType, index: number): number;
-  /** When something was last changed, virtual milliseconds. */
+  /** Time of the last change, in virtual milliseconds. */
   readonly lastChangeAt: number;
 }
 
 /** Options of a ledger. */
 export interface LedgerOptions {
   readonly resources: readonly ResourceType[];
-  /** Those of them that are no core kinds. */
+  /** Those of them that are not core kinds. */
   readonly plainKinds: readonly SyncedKind[];
   readonly clock: Clock;
-  /** Hears of every change, Events aside. */
+  /** Called for every change, except of Events. */
   readonly changed: (side: Side, resource: ResourceType) => void;
-  /** How long the next event is on its way, in milliseconds beside the one that it takes at least. */
+  /** Delay of the next event in milliseconds, in addition to the 1 ms that every event takes. */
   readonly delay: () => number;
 }
 
@@ -72,7 +72,7 @@ export async function createLedger({ resources, plainKinds, clock, delay, ...opt
     if (plural === EVENTS.plural && type === "ADDED") return record(side, object);
     writes.push({ atMs, by: state.author, side, plural, key });
     const who = state.author === "host" || state.author === "tenant" ? "user" : state.author;
-    // What a mirror does follows from what is told.
+    // The changes of a mirror follow from changes that are already in the chronicle.
     if (who !== "mirror") chronicle.tell(atMs, who, `${DOES[type]} ${side} ${kind} ${key}`);
     const known = arrivals.get(`${side} ${plural}`) ?? [];
     arrivals.set(`${side} ${plural}`, known);

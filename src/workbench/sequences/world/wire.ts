@@ -8,11 +8,11 @@ import { BrokenRequests, errorOf, sideOf } from "./broken-requests.ts";
 import type { RequestFault, SentRequest } from "./broken-requests.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Surroundings of the wire. */
+/** Dependencies of the wire. */
 export interface WireOptions {
   readonly ledger: Ledger;
   readonly isDown: (side: Side) => boolean;
-  /** Adds a line to the story. */
+  /** Adds a line to the chronicle. */
   readonly tell: (who: string, what: string) => void;
   /** Schedules an action after this many virtual milliseconds. */
   readonly later: (afterMs: number, what: string, perform: () => Promise<void>) => void;
@@ -35,7 +35,7 @@ export class Wire {
     this.#options = options;
   }
 
-  /** Brings a request to its cluster, and returns the answer that the syncer gets. */
+  /** Sends a request to its cluster, and returns the response that the syncer receives. */
   async transmit(sent: Sent): Promise<Response> {
     const { request, resource } = sent;
     const { tell, isDown } = this.#options;
@@ -50,7 +50,7 @@ export class Wire {
     return this.#break(fault, sent);
   }
 
-  /** The request arrives, whether or not its caller still waits for the answer. */
+  /** Delivers a request to its cluster, whether or not its caller still waits for the response. */
   async deliver({ request, resource }: Sent): Promise<Response> {
     const { ledger, tell } = this.#options;
     ledger.author = "syncer";
@@ -61,7 +61,7 @@ export class Wire {
     return response;
   }
 
-  /** The request arrives when its caller no longer waits for the answer. */
+  /** Delivers a request whose caller no longer waits for the response. */
   async deliverLate(sent: Sent): Promise<void> {
     this.#options.tell("fault", `a late write arrives: ${textOf(sent)}`);
     await this.deliver(sent);

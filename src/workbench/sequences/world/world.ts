@@ -34,23 +34,23 @@ import { Wire } from "./wire.ts";
 
 /** Virtual time begins here: 2026-01-01. */
 const EPOCH_MS = 1_767_225_600_000;
-/** The longest that one way of a request or an event takes when a seed decides it. */
+/** Maximum delay of a request, a response or an event if a seed determines it. */
 const DELAY_MAX_MS = 50;
 /** Time for refused writes, which are retried every minute, to succeed. Virtual milliseconds. */
 const PATIENCE_MS = 130_000;
-/** Longer than whatever the syncer puts off. Virtual milliseconds. */
+/** Longer than every delay of the syncer. Virtual milliseconds. */
 const REST_MAX_MS = 2 * 3_600_000;
-/** Moments of one run at which something happens; a run with more has no end. */
+/** Maximum number of moments in one run at which something happens. A run with more counts as endless. */
 const MOMENTS_MAX = 20_000;
-/** Objects that are synced at the same time, as by default. */
+/** Number of objects that are synced at the same time, as by default. */
 const WORKERS = 10;
 
-/** The kinds whose objects a sequence can have, beside those that are synced. */
+/** The kinds whose objects a sequence can have, besides those that are synced. */
 export const SEQUENCE_KINDS: readonly ResourceType[] = [NAMESPACES, SERVICES, ENDPOINTS, ENDPOINT_SLICES, SECRETS, CONFIG_MAPS, EVENTS];
 
 /** Options of a world. */
 export interface SequenceWorldOptions {
-  /** The first one runs; the others may follow it. */
+  /** The first one runs at the start; a reload can replace it with another one. */
   readonly engines: readonly SyncEngine[];
   /** 0: everything takes 1 ms. */
   readonly seed: number;
@@ -58,7 +58,7 @@ export interface SequenceWorldOptions {
   readonly createCore?: CreateCore | undefined;
 }
 
-/** When a request reaches its cluster, and when its answer is back; Infinity while there is none. */
+/** Times at which a request reaches its cluster, and at which its response is back; Infinity while there is no response. */
 interface Journey {
   readonly arrivesAt: number;
   answeredAt: number;
@@ -67,12 +67,12 @@ interface Journey {
 /** A scheduled event. */
 interface Due {
   readonly atMs: number;
-  /** The awaited event, for people. */
+  /** The awaited event, for messages. */
   readonly what: string;
   perform(): void | Promise<void>;
 }
 
-/** The world of one sequence, as the module comment describes. The syncer does not run before {@link SequenceWorld.start}. */
+/** Two clusters, the syncer between them, and their virtual time. The syncer does not run before {@link SequenceWorld.start}. */
 export class SequenceWorld {
   /** Virtual milliseconds. */
   now = 0;
@@ -92,7 +92,7 @@ export class SequenceWorld {
   #replica: SimulatedReplica | undefined;
   #events: EventRecorder | undefined;
   #moments = 0;
-  /** The host's mirror has something to do. */
+  /** True while a run of the host's mirror is scheduled. */
   #mirrors = false;
 
   private constructor(
@@ -113,7 +113,7 @@ export class SequenceWorld {
     });
   }
 
-  /** A world of two empty clusters, without a syncer. */
+  /** Creates a world of two empty clusters, without a syncer. */
   static async create(options: SequenceWorldOptions): Promise<SequenceWorld> {
     const made: { world?: SequenceWorld } = {};
     const elapsed = () => made.world?.now ?? 0;
@@ -150,7 +150,7 @@ export class SequenceWorld {
       () => behind,
     );
     if (behind > 0) for (const side of ["tenant", "host"] satisfies Side[]) this.cut(side, 1);
-    // A process that cannot list has not really started.
+    // A process that cannot list its objects has not started yet.
     this.#replica.pausedUntil = Math.max(this.#downUntil.tenant, this.#downUntil.host);
   }
 
@@ -176,7 +176,7 @@ export class SequenceWorld {
     return this.#replica?.notes(resource.plural, keyOf(object)) ?? [];
   }
 
-  /** The process ends now, and starts again `afterMs` later, with first lists that are `behind` changes late. */
+  /** Ends the process now, and starts it again `afterMs` later, with first lists that are `behind` changes late. */
   crash(afterMs: number, behind: number): void {
     for (const flight of this.#replica?.crash() ?? []) {
       const journey = this.#journeys.get(flight);
@@ -195,28 +195,28 @@ export class SequenceWorld {
     });
   }
 
-  /** The process stands still. */
+  /** Pauses the process. */
   stall(forMs: number): void {
     if (this.#replica !== undefined) this.#replica.pausedUntil = Math.max(this.#replica.pausedUntil, this.now + forMs);
   }
 
-  /** A cluster sends no answers and no events. */
+  /** Makes a cluster send no responses and no events. */
   down(side: Side, forMs: number): void {
     this.#downUntil[side] = this.now + forMs;
     this.cut(side, forMs);
   }
 
-  /** The events of a cluster wait. */
+  /** Delays the events of a cluster. */
   cut(side: Side, forMs: number): void {
     this.#quietUntil[side] = Math.max(this.#quietUntil[side], this.now + forMs);
   }
 
-  /** The syncer lists every kind of a cluster again, as soon as the cluster answers. */
+  /** Makes the syncer list every kind of a cluster again, as soon as the cluster responds. */
   relist(side: Side, how: { readonly behind?: number; readonly without?: string } = {}): void {
     this.#later(Math.max(this.now, this.#downUntil[side]), `a list of the ${side} cluster`, () => this.#list(side, how));
   }
 
-  /** Shows the syncer nothing of a cluster, and after a while everything. */
+  /** Makes the syncer receive an empty list of a cluster, and list the cluster once more after a while. */
   empty(side: Side, forMs: number): void {
     this.relist(side, { without: "all" });
     this.#later(this.now + forMs, `a list of the ${side} cluster`, () => this.relist(side));
@@ -227,13 +227,13 @@ export class SequenceWorld {
     if (how.behind !== undefined) this.cut(side, 1);
   }
 
-  /** The running syncer takes another configuration up. */
+  /** Loads another configuration into the running syncer. */
   reload(engine: SyncEngine): void {
     this.engine = engine;
     this.#replica?.reload(generationOf(engine));
   }
 
-  /** The host's mirror of Endpoints works at once, so that it costs no moment between a write and what follows of it. */
+  /** Runs the host's mirror of Endpoints at the present time, so that it does not delay the effects of a write. */
   mirrorSoon(): void {
     if (this.#mirrors) return;
     this.#mirrors = true;
@@ -254,7 +254,7 @@ export class SequenceWorld {
     this.ledger.chronicle.tell(this.now, who, what);
   }
 
-  /** Lets everything happen that comes before a time, and moves to it. False when there was no end of it. */
+  /** Runs everything that is due before a time, and moves to that time. Returns false if there is no end to it. */
   async advance(untilMs: number): Promise<boolean> {
     for (;;) {
       const next = this.#next();
@@ -265,7 +265,7 @@ export class SequenceWorld {
     return true;
   }
 
-  /** Lets time pass until all is at rest. False when it never is. */
+  /** Advances time until everything is at rest. Returns false if that never happens. */
   async settle(): Promise<boolean> {
     const giveUpAt = this.now + REST_MAX_MS;
     const begunAt = this.now;
@@ -278,7 +278,7 @@ export class SequenceWorld {
     }
   }
 
-  /** What is not at rest, in words; undefined if all is. Refused writes that are retried every minute count as at rest. */
+  /** Describes something that is not at rest; undefined if everything is. Refused writes that are retried every minute count as at rest. */
   underWay(): string | undefined {
     const replica = this.#replica;
     const [due] = this.#dues;
@@ -303,7 +303,7 @@ export class SequenceWorld {
     return this.#replica?.caches ?? [];
   }
 
-  /** When the next thing happens by itself; Infinity for never. */
+  /** Time of the next thing that happens by itself; Infinity if there is none. */
   #next(): number {
     let next = this.#dues[0]?.atMs ?? Infinity;
     const replica = this.#replica;
@@ -323,7 +323,7 @@ export class SequenceWorld {
     return Math.max(this.ledger.arrivalOf(side, cache.resource, index), this.#quietUntil[side]);
   }
 
-  /** Moves to a time and does everything that happens then. False when that was once too often. */
+  /** Moves to a time and runs everything that is due then. Returns false after too many moments. */
   async #moment(atMs: number): Promise<boolean> {
     this.now = atMs;
     this.#moments += 1;
@@ -346,7 +346,7 @@ export class SequenceWorld {
     return { type: "absent" };
   }
 
-  /** Work that the process does by itself. */
+  /** Does the work of the process that is due now. */
   #think(replica: SimulatedReplica): void {
     replica.wake();
     for (const cache of replica.caches) while (!cache.idle && this.#arrivalAt(cache) <= this.now) this.#hear(cache);

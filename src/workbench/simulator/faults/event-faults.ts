@@ -5,7 +5,7 @@ import type { StoreChange } from "../model/cluster.ts";
 import { drawCache, cacheName } from "./moves.ts";
 import type { Random } from "../model/random.ts";
 
-/** Breaks what one cache is told. `how` answers the object that it did it with. */
+/** A fault in the events of one cache. `how` returns the change or a description; undefined if the fault is impossible. */
 function eventFault(
   name: string,
   weight: number,
@@ -34,7 +34,7 @@ const hasSome = ({ idle }: SimulatedCache) => !idle;
 const hasSeveral = ({ pending }: SimulatedCache) => pending > 1;
 const holdsSome = (cache: SimulatedCache) => cache.cluster.objects(cache.resource).size > 0;
 
-/** A change that the next one of the same object hides. */
+/** Reports whether a later change of the same object hides the next change. */
 function isHidden(cache: SimulatedCache): boolean {
   const next = cache.next();
   if (next === undefined || next.type === "DELETED") return false;

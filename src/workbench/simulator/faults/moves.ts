@@ -152,5 +152,5 @@ export const handBack: Act = {
   },
 };
 
-/** The ordinary course of things. */
+/** Acts of normal operation. */
 export const MOVES: readonly Act[] = [deliver, take, transmit, land, landLate, wait];

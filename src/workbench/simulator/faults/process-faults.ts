@@ -4,7 +4,7 @@ import type { Side } from "../model/cluster.ts";
 import type { Random } from "../model/random.ts";
 import type { World } from "../world.ts";
 
-/** Longest time that a leader may be silent before another takes over is 15 s; these pauses are longer. Milliseconds. */
+/** Duration of pauses, in milliseconds: longer than the 15 s after which another replica takes over from a silent leader. */
 const PAUSE_MIN_MS = 16_000;
 const PAUSE_MORE_MS = 45_000;
 
@@ -15,7 +15,7 @@ export function restart(world: World, random: Random, { index, behindMax }: { in
     if (onItsWay) world.delay(flight, index);
   }
   world.start(index, () => random.below(behindMax + 1));
-  // A process that cannot list has not really started.
+  // A process that cannot list its objects has not started yet.
   world.replicas[index]!.pausedUntil = Math.max(world.downUntil.tenant, world.downUntil.host);
   world.notice("restart");
 }
@@ -59,7 +59,7 @@ function outage(name: string, weight: number, { sides, ms }: { sides: readonly S
   };
 }
 
-/** Gives the world another configuration, and answers its number; undefined when there is only one. */
+/** Gives the world another configuration, and returns its number; undefined if there is only one. */
 function configureAnew(world: World, random: Random): number | undefined {
   const { generations, choosesBackends } = world.options.setting;
   const { backends } = world.generation;
@@ -69,7 +69,7 @@ function configureAnew(world: World, random: Random): number | undefined {
   return generations.indexOf(world.generation);
 }
 
-/** All replicas are restarted with another configuration; writes of the old one may still be on their way. */
+/** Restarts all replicas with another configuration. Writes of the old one may still arrive. */
 const reconfigure: Act = {
   name: "configuration changes",
   kind: "fault",
@@ -83,7 +83,7 @@ const reconfigure: Act = {
   },
 };
 
-/** Every process takes another configuration up and lives on. */
+/** Loads another configuration into every process, which keeps running. */
 const reload: Act = {
   name: "configuration changes in place",
   kind: "fault",
@@ -97,7 +97,7 @@ const reload: Act = {
   },
 };
 
-/** The tenant cluster is empty from one moment to the next, which only a list shows: another cluster, or a lost disk. */
+/** Empties the tenant cluster at once, which only a list shows: it is another cluster, or has lost its disk. */
 const empty: Act = {
   name: "tenant is suddenly empty",
   kind: "fault",
@@ -120,7 +120,7 @@ async function emptied(world: World): Promise<string> {
   return "the tenant cluster is suddenly empty";
 }
 
-/** What goes wrong with a process or a whole cluster. */
+/** Faults of a process or of a whole cluster. */
 export const PROCESS_FAULTS: readonly Act[] = [
   crash("crash", 1, 0),
   crash("crash, then a late list", 1, 20),

@@ -13,7 +13,7 @@ import type { World } from "../world.ts";
 
 type Found = { readonly replica: SimulatedReplica; readonly flight: Flight };
 
-/** Breaks the exchange of one request that waits for a cluster. */
+/** A fault of one request that waits for a cluster. */
 function requestFault(
   name: string,
   weight: number,
@@ -52,7 +52,7 @@ function answered(name: string, code: Code, weight: number, fits = always as (fl
   });
 }
 
-/** The host object that a write is about, as the write expects to find it. */
+/** The key of the host object that a write updates or deletes. */
 function targetOf({ request }: Flight): ObjectKey | undefined {
   if (request.type !== "write" || request.operation.side !== "host" || request.operation.action === "create") return undefined;
   const { operation } = request;
@@ -61,7 +61,7 @@ function targetOf({ request }: Flight): ObjectKey | undefined {
     : { namespace: operation.object.metadata.namespace ?? "", name: operation.object.metadata.name ?? "" };
 }
 
-/** What would be refused is refused: two syncers whose writes both succeed have no fence between them. */
+/** Reports whether the cluster would accept a write. Others must be refused, because a fence requires that one of two writes fails. */
 function isCurrent({ request, reconcile: { resource } }: Flight, world: World): boolean {
   if (request.type !== "write" || request.operation.action !== "update") return true;
   const { metadata } = request.operation.object;
@@ -69,7 +69,7 @@ function isCurrent({ request, reconcile: { resource } }: Flight, world: World): 
   return stored?.metadata.resourceVersion === metadata.resourceVersion;
 }
 
-/** A write is answered as if it had taken place, by a proxy that never passed it on: nothing is wrong about the answer but that it is false. */
+/** A proxy that never passed a write on reports it as done. The response is plausible, but false. */
 function lie(action: "create" | "update" | "delete", weight: number): Act {
   const fits = (flight: Flight, world: World) => {
     const { request } = flight;
@@ -79,7 +79,7 @@ function lie(action: "create" | "update" | "delete", weight: number): Act {
     if (flight.request.type !== "write") return;
     const { operation } = flight.request;
     if (operation.action === "delete") return void (flight.response = { type: "absent" });
-    // A version that nothing else will ever have: of one that does, no precondition could tell that the answer was false.
+    // Use a version that nothing else will ever have. Otherwise no precondition could reveal that the response is false.
     await world.clusters.host.goOn();
     const { metadata } = operation.object;
     const { uid = "never-stored" } = metadata;
@@ -88,7 +88,7 @@ function lie(action: "create" | "update" | "delete", weight: number): Act {
   });
 }
 
-/** Another writer changes the very object at the last moment; many of these in a row are a storm of conflicts. */
+/** Another writer changes the same object at the last moment. Many of these in a row cause a storm of conflicts. */
 const rival: Act = {
   name: "rival writes first",
   kind: "fault",

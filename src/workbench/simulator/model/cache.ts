@@ -11,7 +11,7 @@ export class SimulatedCache implements ObjectSource {
   readonly resource: ResourceType;
   readonly #cache = new ObjectCache();
   readonly #listeners = new Set<ChangeListener>();
-  /** Changes of the cluster that the watch has come past. */
+  /** Number of changes of the cluster that the watch has passed. */
   #position = 0;
   synced = false;
   readonly current = true;
@@ -39,12 +39,12 @@ export class SimulatedCache implements ObjectSource {
     if (missed !== undefined) this.#tell(missed, "missed");
   }
 
-  /** Changes that are still on their way. */
+  /** Number of changes that have not arrived yet. */
   get pending(): number {
     return this.#all.length - this.#position;
   }
 
-  /** The change that is still on its way with `ahead` others before it. */
+  /** The change that arrives after the next `ahead` changes. */
   next(ahead = 0): StoreChange | undefined {
     return this.#all[this.#position + ahead];
   }
@@ -53,12 +53,12 @@ export class SimulatedCache implements ObjectSource {
     return this.cluster.changes(this.resource);
   }
 
-  /** True when the watch has told everything. */
+  /** True if all changes have arrived. */
   get idle(): boolean {
     return this.#position >= this.#all.length;
   }
 
-  /** Delivers the next change; the one `ahead` places later, if that many are there, without coming past any. */
+  /** Delivers the next change. With `ahead`, delivers a change that many places later, without passing any. */
   deliver(ahead = 0): StoreChange {
     const change = this.#all[Math.min(this.#position + ahead, this.#all.length - 1)]!;
     if (ahead === 0) this.#position += 1;
@@ -66,14 +66,14 @@ export class SimulatedCache implements ObjectSource {
     return change;
   }
 
-  /** Delivers once more what was told `back` changes ago; undefined when that was before the first. */
+  /** Delivers again the change that was passed `back` changes ago; returns undefined if there is none. */
   repeat(back: number): StoreChange | undefined {
     const change = this.#all[this.#position - 1 - back];
     if (change !== undefined) this.#apply(change);
     return change;
   }
 
-  /** Comes past the next change without telling of it. */
+  /** Passes the next change without delivering it. */
   skip(): StoreChange {
     return this.#all[this.#position++]!;
   }
@@ -84,8 +84,8 @@ export class SimulatedCache implements ObjectSource {
   }
 
   /**
-   * Lists the cluster as it was `behind` changes ago, and watches from there. A stale list never goes back behind what this
-   * very cache was told, as a client demands of its server. `without` is left out though it exists, or all of them.
+   * Lists the cluster as it was `behind` changes ago, and watches from there. A stale list is never older than what this cache has
+   * received, as a client demands of its server. The list lacks the object `without`, or all objects, although they exist.
    */
   relist({ behind = 0, without }: { behind?: number; without?: string } = {}): void {
     const count = Math.max(this.#position, this.#all.length - behind, 0);

@@ -22,7 +22,7 @@ import { createRandom } from "./random.ts";
 /** The two clusters. */
 export type Side = "tenant" | "host";
 
-/** One change of one kind, as the server's store has it. */
+/** One change of one kind, as in the server's store. */
 export interface StoreChange {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly object: KubeObject;
@@ -34,9 +34,9 @@ export interface StoreChange {
 export interface SimulatedCluster {
   readonly side: Side;
   readonly writer: Writer;
-  /** The revision of the latest change, of whatever kind; 0 before the first. */
+  /** The revision of the latest change of any kind; 0 before the first. */
   readonly revision: number;
-  /** Writes something that no syncer looks at, so that the cluster moves past its latest revision. */
+  /** Writes something that no syncer follows, so that the cluster passes its latest revision. */
   goOn(): Promise<void>;
   /** Every change of one kind since the beginning, in order. */
   changes(resource: ResourceType): readonly StoreChange[];
@@ -44,14 +44,14 @@ export interface SimulatedCluster {
   objects(resource: ResourceType, count?: number): ReadonlyMap<string, KubeObject>;
 }
 
-/** What a cluster is made of. */
+/** Options of a cluster. */
 export interface SimulatedClusterOptions {
   readonly side: Side;
   readonly resources: readonly ResourceType[];
-  /** Kinds beside the core ones. */
+  /** Kinds besides the core kinds. */
   readonly plainKinds: readonly SyncedKind[];
   readonly clock: Clock;
-  /** Hears of every change when it happens. */
+  /** Called for every change when it happens. */
   onChange(resource: ResourceType, change: StoreChange): void;
 }
 
@@ -100,13 +100,13 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions): 
   };
 }
 
-/** A kind as an API server stores it that takes any value in its fields. */
+/** A definition of a kind that accepts any value in its fields. */
 function definitionOf(kind: SyncedKind): ResourceDefinition {
   const shape = kindShape(Object.fromEntries(bodyFields(kind).map((field) => [field, anything])));
   return { type: kind.resource, singular: kind.resource.kind.toLowerCase(), shape, strategy: { nameRule: dnsSubdomain } };
 }
 
-/** Writes without a wire: what a server reads it copies anyway, so a text in between would be made for nothing. */
+/** Writes without a connection: a server copies its input anyway, so encoding it as text would be useless. */
 function createDirectWriter(registry: Registry): Writer {
   return {
     get: (resource, key) => unlessAbsent(registry.get(resource, key)),

@@ -1,11 +1,11 @@
 import { namespaceOfId } from "../../../engine/sync/state/sync-id.ts";
 
-/** Reconciles that one namespace may have in a row while another one waits for its own. */
+/** Maximum number of reconciles of one namespace while another namespace waits. */
 const RECONCILES_MAX = 1;
 
 /** S14: no tenant namespace waits while another one is reconciled repeatedly. */
 export interface Fairness {
-  /** Looks at the reconcile of `id`, which others wait for. Returns what is wrong with it, if anything. */
+  /** Checks the reconcile of `id`, for which others wait. Returns the problem, if there is one. */
   took(id: string, waiting: readonly string[]): string | undefined;
 }
 

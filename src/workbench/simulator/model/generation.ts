@@ -12,29 +12,29 @@ import type { LoopGuardLimits } from "../../../engine/sync/guards/loop-guard.ts"
 export interface Generation {
   /** One entry per synced kind. */
   readonly rules: readonly Rules[];
-  /** What the setting `backends` and the sections mean together. Only where it changes it is asked for. */
+  /** The meaning of the setting `backends` together with the sections. Needed only if it changes. */
   readonly backends?: BackendsMode;
   readonly loopGuard: LoopGuardLimits;
   /** Default: the engine's own. */
   readonly deleteBrake?: DeleteBrakeLimits;
-  /** Left out, nothing that objects refer to is brought across. */
+  /** Absent if no referenced objects are copied. */
   readonly references?: ReferenceRules | undefined;
 }
 
-/** What a simulation runs: a configuration, and the ones that may follow it. All share names and markers. */
+/** The input of a simulation: a configuration, and those that may follow it. All share names and markers. */
 export interface Setting {
   readonly name: string;
   /** At least one. */
   readonly generations: readonly Generation[];
-  /** Writes may go on without end. */
+  /** True if writes may never stop. */
   readonly restless?: boolean | undefined;
-  /** The setting `backends` is part of what is simulated: it may change, and the host mirrors whatever it is. */
+  /** True if the setting `backends` is simulated too: it may change, and the host mirrors regardless of its value. */
   readonly choosesBackends?: boolean | undefined;
-  /** Share of the seeds that take it, drawn apart from the others. */
+  /** Share of the seeds that use this setting, drawn separately from the others. */
   readonly share?: number | undefined;
 }
 
-/** Seeds of shares are another stream than those of everything else. */
+/** Makes the random numbers for shares independent of all others. */
 const SHARES = 0x5eed;
 
 /** Draws the setting of one seed. Settings with a share are drawn from a separate random stream; the others share the rest equally. */
@@ -59,7 +59,7 @@ export function resourcesOf(setting: Setting): readonly ResourceType[] {
   return unique([...all, SERVICES, ...referencedOf(setting), ...mirrored]);
 }
 
-/** Kinds of which people of a simulation do things that no other kind knows. */
+/** Kinds that have users of their own; all others are handled generically. */
 const WITH_OWN_USERS: readonly ResourceType[] = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
 
 /** The synced kinds that the simulation handles generically, from their registry entries. */

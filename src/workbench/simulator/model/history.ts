@@ -6,7 +6,7 @@ import type { SimulatedReplica } from "./replica.ts";
 /** The author of a write. */
 export type WriteAuthor = { readonly kind: "tenant" | "host" } | WritingReplica;
 
-/** A replica that writes: for which object and by which configuration, and whether it will ever hear that it happened. */
+/** A replica that writes, with the object, the configuration, and whether it never receives the response (`unheard`). */
 export interface WritingReplica {
   readonly kind: "replica";
   readonly index: number;
@@ -26,7 +26,7 @@ export interface Write {
   readonly side: Side;
   readonly plural: string;
   readonly action: "create" | "update" | "delete";
-  /** `namespace/name` on its own side. */
+  /** `namespace/name` in its cluster. */
   readonly key: string;
   readonly before: KubeObject | undefined;
   readonly after: KubeObject | undefined;
@@ -41,12 +41,12 @@ export interface Violation {
 }
 
 /**
- * Something that is not a write. `backends`: a configuration with another value of that setting. `incomplete list`: a cache was given a list
- * that lacks what its cluster has. `emptied`: the tenant cluster has lost everything, and every list says so.
+ * Something that is not a write. `backends`: a configuration with another value of that setting. `incomplete list`: a cache received a
+ * list that lacks objects of its cluster. `emptied`: the tenant cluster has lost everything, and every list shows that.
  */
 export type Happening = "restart" | "configuration" | "backends" | "incomplete list" | "emptied";
 
-/** A reconcile of a replica, as oracles hear of it. */
+/** A reconcile of a replica, as reported to oracles. */
 export interface WatchedReconcile {
   readonly replica: SimulatedReplica;
   readonly id: string;
@@ -55,15 +55,15 @@ export interface WatchedReconcile {
 /** Inspects one write after the other and reports its violation, if there is one. It knows only the writes that it has seen. */
 export interface Oracle {
   readonly name: string;
-  /** Of which kinds it wants to see writes: of those that are synced, only referred to, or both. Default "synced". */
+  /** The kinds whose writes it inspects: synced kinds, kinds that are only referred to, or both. Default "synced". */
   readonly about?: "synced" | "referenced" | "both";
   saw(write: Write): string | undefined;
   /** Something happened that is not a write: a replica started, for example, or the configuration changed. */
   noticed?(event: Happening): void;
   /** A replica begins a reconcile, and decides from its caches as they are now. */
   began?(reconcile: WatchedReconcile): void;
-  /** A request of it got no answer, or one that is not true: `lie` for a success that did not take place. */
+  /** A request of the reconcile failed or got a false response: `lie` for a success that did not take place. */
   misled?(reconcile: WatchedReconcile, how: "failure" | "lie"): void;
-  /** It has ended, and what follows from it waits in the queue of its replica. */
+  /** The reconcile has ended, and its follow-up work is in the queue of its replica. */
   ended?(reconcile: WatchedReconcile): string | undefined;
 }

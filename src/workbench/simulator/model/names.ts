@@ -10,7 +10,7 @@ const PLAIN: readonly TenantName[] = [
   { namespace: "test", name: "web" },
 ];
 
-/** Two keys that have one host name. */
+/** Two keys that translate to the same host name. */
 const COLLIDING: readonly TenantName[] = [
   { namespace: "c", name: "a-x-b" },
   { namespace: "b-x-c", name: "a" },

@@ -6,15 +6,15 @@ import { bodyFields } from "../../../engine/reconcile/rules/kind-description.ts"
 import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import type { Random } from "./random.ts";
 
-/** Label and annotation keys and values that actors write: few, so that they meet. */
+/** Label and annotation keys and values that actors write: only a few, so that writes concern the same ones. */
 export const LABELS = ["app", "tier", "release"] as const;
 export const ANNOTATIONS = ["example.com/tag", "example.com/team", "endpoints.kubernetes.io/last-change-trigger-time"] as const;
-/** Keys that stay where they are. */
+/** An annotation that is never synced. */
 export const PRIVATE_ANNOTATION = "kubectl.kubernetes.io/touched";
-/** Annotations that name an object, if the configuration says so. */
+/** Annotations that name an object, if the configuration has references for them. */
 export const SECRET_ANNOTATION = "example.com/secret";
 export const CONFIG_ANNOTATION = "example.com/config";
-/** What they name. */
+/** The names in these annotations. */
 export const REFERENCED_NAMES = ["first", "second"] as const;
 const VALUES = ["a", "b", "c"] as const;
 
@@ -94,7 +94,7 @@ export function drawData(random: Random, kind: string): Readonly<Record<string, 
   return { value: kind === "Secret" ? Buffer.from(value).toString("base64") : value };
 }
 
-/** Slices of one Service, by what follows its name. */
+/** Suffixes for the names of a Service's slices. */
 export const SLICE_SUFFIXES = ["-a", "-b"] as const;
 
 /** A slice of a Service; sometimes the controller of its cluster writes it, and sometimes it names no Service. */

@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed, the same answers. */
+/** Random values from a seed: the same seed gives the same values. */
 export interface Random {
   /** A number in [0, 1). */
   fraction(): number;
@@ -6,7 +6,7 @@ export interface Random {
   below(limit: number): number;
   /** True in `share` of all cases. */
   happens(share: number): boolean;
-  /** One of the items, of which there must be one at least. */
+  /** One of the items, of which there must be at least one. */
   pick<Item>(items: readonly Item[]): Item;
 }
 
@@ -20,7 +20,7 @@ export function createRandom(seed: number): Random {
   return new Mulberry(seed);
 }
 
-/** A class, because a run makes thousands of these. */
+/** A class, because a run creates thousands of instances. */
 class Mulberry implements Random {
   #state: number;
 

@@ -2,7 +2,7 @@ import type { Planner } from "../../../engine/reconcile/plan.ts";
 import type { Plan, PlanInput } from "../../../engine/reconcile/plan-types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 
-/** A plan, and all that it was made of. */
+/** A plan, with its input. */
 interface Known {
   readonly rules: Rules;
   readonly input: PlanInput;
@@ -32,7 +32,7 @@ function isSame(left: PlanInput, right: PlanInput): boolean {
   return true;
 }
 
-/** Keys and lists are made for each input, what they hold is not. */
+/** Compares keys and lists by content, because they are created for each input. Everything else is compared by identity. */
 function isSamePart(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) return Array.isArray(right) && left.length === right.length && left.every((item, at) => item === right[at]);

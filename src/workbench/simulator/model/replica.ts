@@ -21,51 +21,51 @@ import type { SimulatedCluster, Side } from "./cluster.ts";
 import type { Generation } from "./generation.ts";
 import { createFairness } from "./fairness.ts";
 
-/** A reconcile, and the answer to its request once a cluster has made one. */
+/** A reconcile with its pending request, and with the response once a cluster has given one. */
 export interface Flight {
   readonly id: string;
   readonly reconcile: ReconcileRun;
   readonly generation: Generation;
-  /** Revisions of both clusters when the reconcile began. What it was told live is no older. */
+  /** Revisions of both clusters when the reconcile began. Responses to its requests are not older. */
   readonly since: Readonly<Record<Side, number>>;
   /** The request that waits for a cluster, if it is not answered. */
   request: Exclude<Request, { type: "done" }>;
   response: Response | undefined;
 }
 
-/** Hears of every reconcile of a replica. */
+/** Watches the reconciles of a replica. */
 export interface ReconcileWatcher {
-  /** One begins, and decides from what the caches have now. */
+  /** A reconcile begins, and decides from the caches as they are now. */
   began(replica: SimulatedReplica, id: string): void;
-  /** It is about to hear the answer of its flight. */
+  /** A reconcile is about to receive the response of its flight. */
   hears(replica: SimulatedReplica, flight: Flight): void;
   ended(replica: SimulatedReplica, id: string): void;
 }
 
-/** What a replica is made of. */
+/** Options of a replica. */
 export interface SimulatedReplicaOptions {
   readonly index: number;
   readonly clusters: Readonly<Record<Side, SimulatedCluster>>;
   readonly resources: readonly ResourceType[];
   readonly clock: Clock;
-  /** Reconciles at the same time. */
+  /** Maximum number of concurrent reconciles. */
   readonly workers: number;
   readonly generation: Generation;
   readonly hooks?: SyncHooks;
   readonly planner?: Planner;
   readonly createCore?: CreateCore;
-  /** What was made of Endpoints is handed back where nothing is decided any more. Default false. */
+  /** If true, made slices are handed back once backends are no longer decided per Service. Default false. */
   readonly handsBack?: boolean;
   readonly watcher?: ReconcileWatcher | undefined;
 }
 
-/** Creates the syncer without promises: `createSyncCore`, or one that deliberately behaves differently. */
+/** Creates the synchronous core of the syncer: `createSyncCore`, or a variant that deliberately behaves differently. */
 export type CreateCore = (options: SyncCoreOptions) => SyncCore;
 
-/** Notes of what is tried again every now and then, though nothing has changed. */
+/** Codes of notes about writes that are retried regularly although nothing has changed. */
 const TRIED_AGAIN: ReadonlySet<string> = new Set(["API_INVALID", "HOST_NAMESPACE_MISSING", "REFERENCE_REFUSED"]);
 
-/** A look at what is to be handed back that has failed is repeated after so long, in milliseconds. */
+/** Time after which a failed hand-back is repeated, in milliseconds. */
 const HAND_BACK_RETRY_MS = 1_000;
 
 /** One syncer process: its own caches, the real core, a queue and reconciles in progress. */
@@ -75,26 +75,26 @@ export class SimulatedReplica {
   readonly caches: readonly SimulatedCache[];
   readonly flights: Flight[] = [];
   generation: Generation;
-  /** It does nothing before this time, in virtual milliseconds. */
+  /** The replica does nothing before this time, in virtual milliseconds. */
   pausedUntil = 0;
   readonly #caches: Readonly<Record<Side, ReadonlyMap<string, SimulatedCache>>>;
   readonly #memory = createSyncState();
   #core: SyncCore;
-  /** Taken up as soon as no reconcile of the old one is under way. */
+  /** The next configuration, which is used as soon as no reconcile with the old one is in progress. */
   #next: Generation | undefined;
   readonly #queue = new Set<string>();
   /** The same ids, in the order in which a process takes them. */
   readonly #order = new FairQueue<true>(namespaceOfId);
   #fairness = createFairness();
-  /** Ids that have a reconcile, from before it begins on. */
+  /** Ids of reconciles in progress, from just before they begin. */
   readonly #running = new Set<string>();
   readonly #again = new Set<string>();
   readonly #due = new Map<string, number>();
   readonly #failures = new Failures();
-  /** When it looks at what is to be handed back. */
+  /** Time of the next hand-back. */
   #handBackAt = Infinity;
 
-  /** A process that has just started; `behind` tells by how many changes its first list of a kind is late. */
+  /** Starts a process; `behind` returns by how many changes its first list of a kind is late. */
   constructor(options: SimulatedReplicaOptions, behind: () => number) {
     const { index, clusters, resources, generation } = options;
     this.#options = options;
@@ -126,7 +126,7 @@ export class SimulatedReplica {
     return core;
   }
 
-  /** As a process asks for them when it starts. */
+  /** Finds the copies of referenced objects, as a process does when it starts. */
   #findCopies(): void {
     for (const kind of this.generation.references?.kinds ?? []) {
       const cluster = this.#options.clusters[targetSide({ kind })];
@@ -139,7 +139,7 @@ export class SimulatedReplica {
     return this.#caches[side].get(plural)!;
   }
 
-  /** Takes another configuration up, while the process and what it remembers live on. */
+  /** Loads another configuration. The process keeps running, and keeps its memory. */
   reload(generation: Generation): void {
     this.#next = generation;
     this.#swap();
@@ -176,27 +176,27 @@ export class SimulatedReplica {
     return this.#next === undefined && this.#queue.size > 0 && this.flights.length < this.#options.workers;
   }
 
-  /** Something is to be done for an id, now or after a while. */
+  /** Reports whether there is work for an id, now or later. */
   isToDo(id: string): boolean {
     return id === HAND_BACK ? this.#handBackAt < Infinity : this.#queue.has(id) || this.#running.has(id) || this.#due.has(id);
   }
 
-  /** What it remembers goes with this: a start or another configuration begins without. */
+  /** Identifies the memory of the core: after a start or with another configuration, it is a different object. */
   get memory(): object {
     return this.#core;
   }
 
-  /** It looks now at what is to be handed back. */
+  /** Reports whether a hand-back is due. */
   get canHandBack(): boolean {
     return this.#next === undefined && this.#handBackAt <= this.#options.clock.monotonic();
   }
 
-  /** Nothing else is to be done by itself than to look again whether the host mirrors by now. */
+  /** Reports whether the only scheduled work is a hand-back. */
   get onlyHandsBack(): boolean {
     return this.#due.size === 0 && this.#handBackAt < Infinity;
   }
 
-  /** Looks at once, and does what follows. */
+  /** Runs a hand-back now. Returns its outcome in words. */
   async handBack(host: ClusterAccess): Promise<string> {
     const now = this.#options.clock.monotonic();
     this.#handBackAt = Infinity;
@@ -211,7 +211,7 @@ export class SimulatedReplica {
     }
   }
 
-  /** Begins the reconcile of the id that is next in order, and answers it; what is wrong with that order, `complain` hears. */
+  /** Begins the reconcile of the next id in order, and returns the id. Reports a problem of the order to `complain`. */
   takeNext(complain: (message: string) => void): string {
     const { waiting } = this;
     const [id] = this.#order.shift()!;
@@ -221,7 +221,7 @@ export class SimulatedReplica {
     return id;
   }
 
-  /** Begins a reconcile of an id that waits. */
+  /** Begins the reconcile of a waiting id. */
   take(id: string): void {
     this.#queue.delete(id);
     this.#order.remove(id);
@@ -235,7 +235,7 @@ export class SimulatedReplica {
     this.flights.push({ id, reconcile, since, generation: this.generation, request: reconcile.request, response: undefined });
   }
 
-  /** Hands the answer of a flight to its turn, which asks for something else or ends. */
+  /** Gives the response of a flight to its reconcile, which makes another request or ends. */
   land(flight: Flight): void {
     const { id, reconcile } = flight;
     this.#options.watcher?.hears(this, flight);
@@ -268,22 +268,22 @@ export class SimulatedReplica {
     this.#due.set(id, Math.min(due, this.#due.get(id) ?? Infinity));
   }
 
-  /** When it does something by itself next; Infinity for never. */
+  /** Time of the next work without an event; Infinity if there is none. */
   get nextDue(): number {
     return Math.min(this.#handBackAt, ...this.#due.values());
   }
 
-  /** Ids of objects of which a cluster keeps saying otherwise than a cache. */
+  /** Ids of objects for which the responses of a cluster keep contradicting a cache. */
   get contradicted(): readonly string[] {
     return this.#core.contradicted();
   }
 
-  /** Some object is written too often, and waits. */
+  /** Reports whether writes of an object are slowed down, because there are too many. */
   get isSlowed(): boolean {
     return this.#says((code) => code === "WRITES_SLOWED");
   }
 
-  /** Something was refused, and will be tried again in a minute. */
+  /** Reports whether something was refused, and will be retried in a minute. */
   get retriesRefused(): boolean {
     return this.#says((code) => TRIED_AGAIN.has(code));
   }
@@ -292,7 +292,7 @@ export class SimulatedReplica {
     return this.#core.records().some(({ notes }) => notes.some(({ code }) => is(code)));
   }
 
-  /** Enqueues what is due by now. */
+  /** Enqueues all ids that are due. */
   wake(): void {
     const now = this.#options.clock.monotonic();
     for (const [id, due] of this.#due) {
@@ -302,7 +302,7 @@ export class SimulatedReplica {
     }
   }
 
-  /** Codes of what it has to say about an object. */
+  /** Codes of the notes about an object. */
   notes(plural: string, key: { namespace: string; name: string }): readonly string[] {
     const record = this.#core
       .records()
@@ -310,7 +310,7 @@ export class SimulatedReplica {
     return record?.notes.map(({ code }) => code) ?? [];
   }
 
-  /** Ends the process. What it sent is on its way all the same. */
+  /** Ends the process. Returns its flights, whose requests may still arrive. */
   crash(): readonly Flight[] {
     this.#core.close();
     this.#memory.close();

@@ -6,13 +6,13 @@ import type { WriteAuthor, Write } from "./history.ts";
 /** Hexadecimal digits of a hash: enough to tell the runs of one seed apart. */
 const HASH_LENGTH = 8;
 
-/** What happened, one line per step that matters, and a digest of it. */
+/** A log of a run, one line per event, with a digest. */
 export interface Timeline {
-  /** Says what one step did. */
+  /** Adds a line for a step. */
   say(step: number, at: number, text: string): void;
-  /** Says that a cluster accepted a write. */
+  /** Adds a line for a write that a cluster accepted. */
   wrote(write: Write): void;
-  /** Equal for two runs in which the very same things happened. */
+  /** Equal for two runs with identical lines. */
   readonly hash: string;
   readonly lines: readonly string[];
 }
@@ -39,7 +39,7 @@ export function createTimeline(): Timeline {
   };
 }
 
-/** What is kept of a moment: few timelines are ever read, so lines are made on demand. */
+/** One line before formatting: few timelines are ever read, so lines are formatted on demand. */
 interface Entry {
   readonly step: number;
   readonly at: number;

@@ -4,9 +4,9 @@ import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { marksOf } from "./marks.ts";
 
-/** Writes are looked at over so long, in virtual milliseconds. */
+/** Period in which writes are counted, in virtual milliseconds. */
 const WINDOW_MS = 60_000;
-/** Writes within that time that no version of the source asked for: ten at once, then after 1, 2, 4, 8, 16 and 32 s, each of them twice: made and deleted. */
+/** Maximum writes per version of the source in that period: 10 at once, then after 1, 2, 4, 8, 16 and 32 s, each a create and a delete. */
 const UNASKED_MAX = 2 * (10 + 6);
 
 interface Written {
@@ -16,7 +16,7 @@ interface Written {
 
 /** S12: a replica writes an object only a limited number of times for one version of its source, even if each write requires the next one. */
 export function boundedWrites(world: World): Oracle {
-  /** Replica, id and slice → writes that nothing asked for. */
+  /** Replica, id and slice → writes for the same version of the source. */
   const all = new Map<string, Written>();
   return {
     name: "S12",
@@ -38,7 +38,7 @@ export function boundedWrites(world: World): Oracle {
   };
 }
 
-/** The version of the source that a copy was written from; of writes to the source, the one before. */
+/** The version of the source that a copy was written from; undefined for writes to the source. */
 function versionOf(world: World, { side, after, before }: Write): number | undefined {
   const object = after ?? before;
   return side === "host" && object !== undefined ? marksOf(world, object)?.resourceVersion : undefined;

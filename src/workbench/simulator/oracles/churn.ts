@@ -4,22 +4,22 @@ import { SLICE_SUFFIXES } from "../model/objects.ts";
 import { decidesBackends } from "./marks.ts";
 import type { World } from "../world.ts";
 
-/** Writes that one outside write may cause: the way there, the way back, and once more for the Service or Endpoints beside it. */
+/** Writes that one outside write may cause: to the host, back, and again for the Service or Endpoints with the same name. */
 const PER_WRITE = 4;
 /** Writes that one new configuration may cause per object and replica. */
 const PER_CONFIGURATION = 2;
 /**
- * Writes that one start, or one list that lacks something, may cause per object: it shows what is gone or hides what is there, and then
- * the watch takes that back.
+ * Writes that one start, or one incomplete list, may cause per object: the list shows deleted objects or hides existing ones, and the watch
+ * then corrects that.
  */
 const PER_LIST = 2;
 
-/** Writes of slices that are made of one copy of Endpoints, and of those that they take the place of. */
+/** Writes of slices that are made from one copy of Endpoints, and of the slices that they replace. */
 const PER_COPY_MADE_OF = 4;
 
 /**
- * How often two replicas may undo each other's writes after a response about a Service that was not true. The one that was told it acts on
- * a Service that is not there until a bookmark proves the opposite, while the limits of writes slow both down.
+ * How often two replicas may undo each other's writes after a false response about a Service. The replica that received it acts on a
+ * Service that does not exist until a bookmark proves the opposite, while the write limiter slows both replicas down.
  */
 const ROUNDS_PER_LIE = 6;
 

@@ -12,13 +12,13 @@ import { decidesBackends, isCopy } from "./marks.ts";
 import { checkReaders } from "./readers.ts";
 import { checkReferences } from "./references.ts";
 
-/** What is wrong once all is at rest, with the name of the oracle that says so. */
+/** A problem that is found at rest, with the name of its oracle. */
 export interface Unconverged {
   readonly oracle: string;
   readonly message: string;
 }
 
-/** Codes that explain why a copy differs from what it should be, or is not there. */
+/** Codes that explain why a copy differs from its expected content, or is missing. */
 const EXPLAINS = [
   "LOOP_STOPPED",
   "API_INVALID",
@@ -29,7 +29,7 @@ const EXPLAINS = [
   "ADDRESS_REFUSED",
 ];
 
-/** Codes of what waits long before it goes on. */
+/** Codes of objects that wait for a long time. */
 const WAITS = ["LOOP_STOPPED", "API_INVALID", "WRITES_SLOWED"];
 
 /** L1, L2 and L6: every object has its expected copy, there are no others, and missing copies are explained. */
@@ -86,7 +86,7 @@ function servicesAt(world: World, key: ObjectKey, hostKey: ObjectKey) {
   return { tenantService: at("tenant", key), hostService: at("host", hostKey) };
 }
 
-/** A copy whose source is gone, had another life, or should have no copy. */
+/** Describes a copy whose source is gone, was recreated, or should have no copy. */
 function findOrphan(world: World, rules: Rules): string | undefined {
   for (const [id, host] of world.clusters.host.objects(rules.kind.resource)) {
     const marks = isCopy(world, host);
@@ -99,7 +99,7 @@ function findOrphan(world: World, rules: Rules): string | undefined {
     }
     const hostKey = rules.translator.toHost(parseKey(marks.source), rules.kind.resource);
     const expected = expectationOf(world, rules, source, hostKey);
-    // Two replicas that disagreed about it are slowed, and say so.
+    // Replicas that disagreed about the copy are slowed down, and report that.
     const isSlowed = world.replicas.every((replica) => replica.notes(rules.kind.resource.plural, keyOf(source)).includes("WRITES_SLOWED"));
     if (isSlowed) continue;
     if (expected.kind === "no copy") return `${what} is still there, though ${marks.source} should have no copy: ${expected.why}`;
@@ -109,12 +109,12 @@ function findOrphan(world: World, rules: Rules): string | undefined {
   return undefined;
 }
 
-/** Every replica says that the delete brake keeps it. */
+/** Reports whether every replica has a note that the delete brake keeps the copy. */
 function isHeld(world: World, { kind }: Rules, source: string): boolean {
   return world.replicas.every((replica) => replica.notes(kind.resource.plural, parseKey(source)).includes("DELETE_BRAKE"));
 }
 
-/** Backends are seen twice, or not at all: the host mirrors the Endpoints exactly where not all slices of the Service have copies. */
+/** Reports whether readers see backends twice or not at all: the host must mirror the Endpoints only if some slice has no copy. */
 function seenTwice(world: World, { translator }: Rules, tenant: KubeObject, host: KubeObject): boolean {
   if (!world.resources.includes(ENDPOINT_SLICES) || decidesBackends(world)) return false;
   const { namespace = "", name = "", labels } = tenant.metadata;
@@ -129,8 +129,8 @@ function seenTwice(world: World, { translator }: Rules, tenant: KubeObject, host
   });
   const skips = host.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
   if (labels?.[SKIP_MIRROR_LABEL] === "true") return !skips;
-  // Copies of slices that are left from before take the place of nothing.
+  // If slices are not synced, copies that are left from before do not replace the Endpoints.
   if (world.generation.rules.every(({ kind }) => kind.resource !== ENDPOINT_SLICES)) return skips;
-  // With some copies and not all of them, what was before stays.
+  // If only some slices have copies, the previous state stays.
   return copied.length === 0 ? skips : copied.length === slices.length && !skips;
 }

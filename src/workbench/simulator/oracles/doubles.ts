@@ -28,9 +28,9 @@ const WINDOW_MS = 60_000;
 interface Open {
   readonly at: number;
   readonly before: Producers;
-  /** The Service has already decided from the same state. */
+  /** True if the Service has already decided from the same state. */
   readonly isDecided: boolean;
-  /** Something has happened since that the replica cannot know. */
+  /** True if something has happened since then that the replica cannot know. */
   isDisturbed: boolean;
   /** Number of slices that the reconcile has created or changed. */
   written: number;
@@ -121,7 +121,7 @@ export function doubles(world: World): Oracle {
           for (const one of all) {
             if (!isAbout(write, one.before)) continue;
             const isOwn = author.kind === "replica" && author.index === replica.index && author.id === id && !author.unheard;
-            // One that takes an edit of the host to the tenant leaves the copy to the next one.
+            // A reconcile that writes a host edit to the tenant leaves the copy to the next reconcile.
             if (!isOwn || side === "tenant") one.isDisturbed = true;
             else if (action !== "delete") one.written += 1;
             if (isOwn) noteWrite(knownOf(replica, one.before.service), world.now);
@@ -165,7 +165,7 @@ export function doubles(world: World): Oracle {
     return plural === ENDPOINTS.plural ? (endsCopy(step) ?? sendsAway(step)) : undefined;
   }
 
-  /** A Service: its made slices go with the Endpoints and their copy, and leftovers of the mirror go after a while. */
+  /** A Service: its made slices are deleted with the Endpoints and their copy, and leftovers of the mirror are deleted after a while. */
   function endsWhatItMay(step: Step): string | undefined {
     const { known, one, before } = step;
     if (before.endpoints === undefined && before.copy === undefined)
@@ -186,7 +186,7 @@ export function doubles(world: World): Oracle {
     return lasting(step, "made", "mirrored", "no reconcile of the copy is due");
   }
 
-  /** The copy of deleted Endpoints goes, and with it the mirror's slices. */
+  /** The copy of deleted Endpoints is deleted, and with it the mirror's slices. */
   function endsCopy(step: Step): string | undefined {
     const { before, after } = step;
     if (before.endpoints !== undefined || after.copy === undefined || !before.isCopied) return undefined;
@@ -196,7 +196,7 @@ export function doubles(world: World): Oracle {
   /** The copy switches the mirror off once made slices contain the same backends. */
   function sendsAway(step: Step): string | undefined {
     const { one, before, after } = step;
-    // A write that undoes or takes over an edit of the copy comes first: until then, what was made of the copy may wait.
+    // A write that undoes or accepts an edit of the copy comes first: until then, the mirror may stay on.
     const isSame = after.copy?.metadata.resourceVersion === before.copy?.metadata.resourceVersion;
     const isDue = one.isDecided && isSame && isToSendAway(before) && after.label !== "true";
     return isDue ? lasting(step, "made", "mirrored") : undefined;
@@ -218,7 +218,7 @@ export function doubles(world: World): Oracle {
     return lasting(step, "made", "mirrored", why) ?? (isBoth ? lasting(step, "made", "copied", why) : undefined);
   }
 
-  /** Made slices go once the mirror, switched on again, shows the same backends, or copies of slices do. */
+  /** Made slices are deleted once the mirror, switched on again, or copies of slices show the same backends. */
   function handsBack(step: Step): string | undefined {
     const { replica, known, before } = step;
     const isBoth = syncsSlices(replica);
@@ -270,7 +270,7 @@ function noteWrite(known: Known, now: number): void {
   known.writes = [...known.writes.filter((time) => now - time < WINDOW_MS || known.writes.length > WRITES_MAX), now];
 }
 
-/** A reconcile that was not seen from beginning to end proves nothing about the next one. */
+/** Forgets what earlier reconciles showed: one that was not checked proves nothing about the next one. */
 function forget(known: Known, id: string): void {
   if (id === HAND_BACK) known.isGone = false;
   else if (parseSyncId(id).plural === BACKENDS) known.owesSince = known.decided = undefined;

@@ -9,7 +9,7 @@ import type { EndpointSlice, EndpointSubset, KubeObject, Service, StringMap } fr
 import { bodyFields } from "../../../engine/reconcile/rules/kind-description.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 
-/** Checked apart, with the slices. */
+/** A label that is checked separately, with the slices. */
 export const SKIP_MIRROR_LABEL = "endpointslice.kubernetes.io/skip-mirror";
 const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
@@ -44,7 +44,7 @@ function bodyText({ kind }: Rules, object: KubeObject): string {
   return canonicalJson({ headless: clusterIP === "None", selector: selector ?? {}, ports: plain, type });
 }
 
-/** The order of endpoints and of ports says nothing to readers. */
+/** A slice as text. Readers ignore the order of endpoints and of ports. */
 function sliceText({ addressType, endpoints = [], ports = [] }: EndpointSlice): string {
   const addresses = (endpoints ?? []).map((endpoint) => canonicalJson(endpoint.addresses));
   const plain = (ports ?? []).map(({ name = "", port, protocol = "TCP" }) => `${name}/${port}/${protocol}`);

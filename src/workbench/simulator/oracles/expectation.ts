@@ -9,16 +9,16 @@ import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 import type { World } from "../world.ts";
 import { adoptableSource, isCopy, isMarked, ownMarks, prefixOf } from "./marks.ts";
 
-/** What the contract wants to stand on the host for one tenant object, once all is at rest. */
+/** The copy that the contract requires for one tenant object, once everything is at rest. */
 export type ExpectedCopy =
-  /** A copy that says what the tenant object says. */
+  /** A copy with the content of the tenant object. */
   | { readonly kind: "copy" }
   /** No copy, and a reason. */
   | { readonly kind: "no copy"; readonly why: Code }
-  /** Whatever is there, and a reason. */
+  /** Any object or none, and a reason. */
   | { readonly kind: "anything"; readonly why: Code };
 
-/** What a mirror made of Endpoints says nothing that they do not say. */
+/** Manager of slices that a mirror made from Endpoints. These contain nothing that the Endpoints do not. */
 const MIRROR_MANAGER = "endpointslicemirroring-controller.k8s.io";
 
 const COPY: ExpectedCopy = { kind: "copy" };
@@ -51,13 +51,13 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
   return atHostKey(world, rules, tenant, hostKey);
 }
 
-/** Slices of a mirror that another setting has copied stay with Endpoints that are left as they are. */
+/** Reports whether Endpoints are paused. Copies of their mirror's slices, which another setting made, then stay too. */
 function isPaused(world: World, { translator }: Rules, service: ObjectKey): boolean {
   const endpoints = world.clusters.tenant.objects(ENDPOINTS).get(formatKey(service));
   return endpoints?.metadata.annotations?.[`${translator.markerPrefix}pause`] === "true";
 }
 
-/** What the settings leave out of all that says where a Service leads. */
+/** Reports whether the settings exclude an object that contains backends of a Service. */
 function isLeftOut(world: World, { settings }: Rules, tenant: KubeObject, service: ObjectKey): boolean {
   if (!matchesSelector(settings.selector, tenant.metadata.labels)) return true;
   const tenantService = lastingService(world, formatKey(service));
@@ -78,7 +78,7 @@ function besideService(world: World, rules: Rules, service: ObjectKey): Expected
   return isElsewhere(rules, SERVICES, marks.source, hostKey!) ? anything("HOST_SERVICE_MISSING") : noCopy("NAME_COLLISION");
 }
 
-/** A Service that the engine did not make has backends of the tenant Service only that it is known to stand for. */
+/** Next to a Service that the engine did not make: it gets backends only of the tenant Service that it is known to represent. */
 function besideForeignService(world: World, hostService: Service | undefined, service: string): ExpectedCopy | undefined {
   if (hostService === undefined) return anything("HOST_SERVICE_MISSING");
   const { annotations = {} } = hostService.metadata;
@@ -88,7 +88,7 @@ function besideForeignService(world: World, hostService: Service | undefined, se
   return !isMarked && annotations[`${prefixOf(world)}stands-for`] === service ? undefined : anything("HOST_OBJECT_FOREIGN");
 }
 
-/** Another owner's object in the place of the copy stays, unless it is Endpoints that the host's controller made, beside a Service on both sides. */
+/** An object of another owner in place of the copy stays, except Endpoints of the host's controller with a Service in both clusters. */
 function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey): ExpectedCopy {
   const host = world.clusters.host.objects(rules.kind.resource).get(formatKey(hostKey));
   if (host === undefined) return COPY;
@@ -104,13 +104,13 @@ function atHostKey(world: World, rules: Rules, tenant: KubeObject, hostKey: Obje
   return rules.kind.resource === ENDPOINTS && services && isLeft ? COPY : anything("HOST_OBJECT_FOREIGN");
 }
 
-/** What belongs somewhere else is not in the way. */
+/** Reports whether a copy belongs elsewhere, so that another copy may replace it. */
 function isElsewhere({ translator }: Rules, resource: ResourceType, source: string, hostKey: ObjectKey): boolean {
   const place = translator.toHost(parseKey(source), resource);
   return place === undefined || formatKey(place) !== formatKey(hostKey);
 }
 
-/** The host's controller made it, and nothing that a syncer wrote is left on it. */
+/** Reports whether the host's controller made an object, and no markers of a syncer are left on it. */
 function isControllers(world: World, { metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
   return labels["endpoints.kubernetes.io/managed-by"] !== undefined && annotations[`${prefixOf(world)}object-name`] === undefined;
 }
@@ -119,7 +119,7 @@ function serviceAt(world: World, side: "tenant" | "host", id: string): Service |
   return world.clusters[side].objects(SERVICES).get(id) as Service | undefined;
 }
 
-/** A Service that is being deleted is as good as gone. */
+/** The tenant Service, unless it is being deleted: then it counts as absent. */
 function lastingService(world: World, id: string): Service | undefined {
   const service = serviceAt(world, "tenant", id);
   return service?.metadata.deletionTimestamp ? undefined : service;

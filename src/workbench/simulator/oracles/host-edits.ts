@@ -6,13 +6,13 @@ import { isCopy, prefixOf } from "./marks.ts";
 import { changedUnits, idOf, isPlain, valueOf } from "./units.ts";
 import type { UnitName } from "./units.ts";
 
-/** What is known of one copy. */
+/** The knowledge about one copy. */
 interface Known {
-  /** The copy was written after everything that happened to its source until then. */
+  /** True if the last write of the copy took all earlier changes of its source into account. */
   agreed: boolean;
-  /** Parts that people of the tenant changed since then, by what the host calls them. */
+  /** Labels and annotations that tenant users have changed since then. */
   readonly changed: Set<string>;
-  /** Edits of people of the host that belong to the tenant now. */
+  /** Edits of host users, which must stay. */
   readonly edits: Map<string, Edit>;
 }
 
@@ -24,7 +24,7 @@ interface Edit {
 /**
  * S7: once both sides agree on a label or annotation, a host user's edit of this key stays until the tenant changes the same key,
  * or a host user edits it again. Lost responses, killed processes and further edits do not change that. It checks only keys that no patch
- * touches, and forgets edits with the copy, its marks or its source.
+ * touches, and forgets edits when the copy, its markers or its source are lost.
  */
 export function hostEdits(world: World): Oracle {
   const copies = new Map<string, Known>();
@@ -49,7 +49,7 @@ export function hostEdits(world: World): Oracle {
     if (before === undefined || after === undefined) return forget(known);
     if (author.kind === "replica") return;
     const units = changedUnits(before, after);
-    // A special label has another key on the host; forgetting all is forgetting enough.
+    // A special label has another key on the host, so all edits are forgotten.
     if (units.some(({ key: changed }) => changed === "release" || changed.startsWith(prefixOf(world)))) return forget(known);
     for (const unit of units) {
       known.changed.add(idOf(unit));
@@ -102,7 +102,7 @@ export function hostEdits(world: World): Oracle {
   };
 }
 
-/** Who writes the source would undo what flows back. */
+/** Reports whether a controller writes the source: it would undo an edit that flows back. */
 function isControlled(world: World, plural: string, copy: KubeObject): boolean {
   const resource = world.resources.find((candidate) => candidate.plural === plural)!;
   const source = world.clusters.tenant.objects(resource).get(isCopy(world, copy)?.source ?? "");

@@ -18,21 +18,21 @@ export function identity(world: World): Oracle {
     const made = madeOf(world, after!);
     if (made !== undefined) return wrongMade(after!, made, author.id);
     const marks = isCopy(world, after!);
-    if (marks === undefined) return isStripped(world, after!) ? undefined : `${plural} ${key} was written with marks that are not its own`;
-    if (marks.source !== source) return `${plural} ${key} was written for ${source} with the marks of ${marks.source}`;
+    if (marks === undefined) return isStripped(world, after!) ? undefined : `${plural} ${key} was written without its own markers`;
+    if (marks.source !== source) return `${plural} ${key} was written for ${source} with the markers of ${marks.source}`;
     if (!uids.get(`${plural}|${source}`)?.has(marks.uid!)) return `${plural} ${key} names uid ${marks.uid}, which ${source} never had`;
     const target = translatorOf(world).toHost(parseKey(source), { kind: after!.kind, apiVersion: after!.apiVersion });
     return target !== undefined && formatKey(target) === key ? undefined : `${plural} ${key} does not have the host name of ${source}`;
   }
 
-  /** A copy of an object that is now mapped to another place, where the other object is now mapped to: it may be recreated. */
+  /** Reports whether a copy is in the way of another object: its own source now maps elsewhere, and the other object maps to its place. */
   function isInTheWay({ key, before }: Write, { source }: Marks, other: string): boolean {
     const kind = { kind: before!.kind, apiVersion: before!.apiVersion };
     const [place, otherPlace] = [source, other].map((id) => translatorOf(world).toHost(parseKey(id), kind));
     return otherPlace !== undefined && formatKey(otherPlace) === key && (place === undefined || formatKey(place) !== key);
   }
 
-  /** Made of the copy of the very Endpoints that it is written for, in their place, for readers of their Service. */
+  /** Checks that a slice was made from the copy of the Endpoints that it is written for, and that it belongs to their Service. */
   function wrongMade(slice: KubeObject, { source, host, uid }: Marks, id: string): string | undefined {
     const what = `endpointslices ${slice.metadata.namespace}/${slice.metadata.name}`;
     if (id !== `backends|${source}`) return `${what} was made for ${id} of ${source}`;
@@ -64,7 +64,7 @@ export function identity(world: World): Oracle {
   };
 }
 
-/** Nothing says any more whose copy it was. A translated label may stay below the prefix: it is the tenant's, not a mark. */
+/** Reports whether an object has lost all markers. A translated label may keep the prefix: it belongs to the tenant and is no marker. */
 function isStripped(world: World, { metadata: { labels = {}, annotations = {} } }: NonNullable<Write["after"]>): boolean {
   const prefix = prefixOf(world);
   const left = [...Object.keys(labels), ...Object.keys(annotations)].filter((key) => key.startsWith(prefix));

@@ -33,7 +33,7 @@ function isExcused(world: World, { author, plural, key, before }: Write, source:
   if (author.kind !== "replica") return true;
   const rules = author.generation.rules.find(({ kind }) => kind.resource.plural === plural)!;
   const place = rules.translator.toHost(parseKey(source), rules.kind.resource);
-  // What says that it is a copy from before a namespace was mapped again goes, also where a user's edit made it say so.
+  // A copy at a host key that its source no longer maps to is deleted, even if only a user's edit made it name this source.
   if (place === undefined || formatKey(place) !== key) return true;
   const of = (side: Side, resource: ResourceType, id: string) => statesOf(world.clusters[side], resource, id, author.since[side]);
   if (rules.kind.resource === SERVICES) {
@@ -42,7 +42,7 @@ function isExcused(world: World, { author, plural, key, before }: Write, source:
       (service) => service?.spec?.type === "ExternalName" || headless(service) !== headless(before),
     );
   }
-  // The host's controller writes its backends, or the Endpoints of the tenant Service that it is the copy of do.
+  // The host's controller writes the backends of the Service, or it is the copy of another tenant Service.
   const writtenByOthers = (id: string, tenantService: string) =>
     servicesOf(of("host", SERVICES, id)).some((service) => {
       const ofAnother = service !== undefined && (isCopy(world, service)?.source ?? tenantService) !== tenantService;
@@ -62,14 +62,14 @@ function isExcused(world: World, { author, plural, key, before }: Write, source:
   return writtenByOthers(key, source) || of("tenant", ENDPOINTS, source).some((object) => isLeftOut(object, source));
 }
 
-/** It names no Service, or one whose backends others write on the host. */
+/** Reports whether a slice names no Service, or one whose backends others write on the host. */
 function isSliceUnwanted(
   { translator, decidesBackends }: Rules,
   slice: KubeObject | undefined,
   writtenByOthers: (id: string, tenantService: string) => boolean,
 ): boolean {
   if (slice === undefined) return false;
-  // What the tenant's cluster made of something else is told by that.
+  // Slices that a controller in the tenant's cluster made are not copied: their source is.
   if (decidesBackends === true && slice.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== undefined) return true;
   const name = slice.metadata.labels?.["kubernetes.io/service-name"];
   if (name === undefined) return true;
@@ -82,7 +82,7 @@ function servicesOf(states: readonly (KubeObject | undefined)[]): readonly (Serv
   return states as readonly (Service | undefined)[];
 }
 
-/** What one object was at revision `since`, and every state after it. */
+/** The state of one object at revision `since`, and all its later states. */
 function statesOf(cluster: SimulatedCluster, resource: ResourceType, id: string, since: number): readonly (KubeObject | undefined)[] {
   const changes = cluster.changes(resource).filter(({ object }) => formatKey(keyOf(object)) === id);
   const at = ({ type, object }: StoreChange) => (type === "DELETED" ? undefined : object);

@@ -6,16 +6,16 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { World } from "../world.ts";
 
-/** The marks of a copy, as far as they are there. */
+/** The markers of a copy. */
 export interface Marks {
   readonly vcluster: string | undefined;
-  /** Host namespace of the virtual cluster; copies of earlier versions do not say it. */
+  /** Host namespace of the virtual cluster; missing on copies of earlier versions. */
   readonly vclusterNamespace: string | undefined;
   readonly kind: string | undefined;
   /** `namespace/name` of the tenant object. */
   readonly source: string;
   readonly uid: string | undefined;
-  /** `namespace/name` of the host object that was marked. */
+  /** `namespace/name` of the host object that the markers were written for. */
   readonly host: string;
   readonly resourceVersion: number;
   readonly configHash: string | undefined;
@@ -31,10 +31,10 @@ const REQUIRED = [
   "object-host-namespace",
 ] as const;
 
-/** Every oracle asks for the marks of the same few objects, which never change and belong to one world. */
+/** Cache of markers: every oracle reads those of the same few objects, which never change and belong to one world. */
 const known = new WeakMap<KubeObject, Marks | "none">();
 
-/** Reads the marks of an object; undefined when one that every copy has is missing. */
+/** Reads the markers of an object; undefined if one that every copy has is missing. */
 export function marksOf(world: World, object: KubeObject): Marks | undefined {
   let marks = known.get(object);
   if (marks === undefined) known.set(object, (marks = readMarks(prefixOf(world), object) ?? "none"));
@@ -57,7 +57,7 @@ function readMarks(prefix: string, { metadata: { annotations } }: KubeObject): M
   };
 }
 
-/** Marks that belong to this object itself and to this virtual cluster. */
+/** The markers of an object if they were written for this object and by this virtual cluster. */
 export function ownMarks(world: World, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
   const own = marks !== undefined && namesUs(world, marks) && marks.kind === `${object.apiVersion}/${object.kind}`;
@@ -65,8 +65,8 @@ export function ownMarks(world: World, object: KubeObject): Marks | undefined {
 }
 
 /**
- * Marks of Endpoints on a slice that a syncer made from its copy of them; undefined for every other object. A mirror's slices inherit the same
- * marks, but name the mirror as their manager.
+ * The markers of Endpoints on a slice that a syncer made from its copy of them; undefined for every other object. A mirror's slices inherit
+ * the same markers, but name the mirror as their manager.
  */
 export function madeOf(world: World, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
@@ -76,13 +76,13 @@ export function madeOf(world: World, object: KubeObject): Marks | undefined {
   return !isMirrors && /-[0-9a-f]{8}-[0-9]+$/.test(name) ? marks : undefined;
 }
 
-/** Marks of Endpoints on a slice that a mirror made from our copy of them. */
+/** The markers of Endpoints on a slice that a mirror made from our copy of them. */
 export function mirroredFrom(world: World, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
   const manager = object.metadata.labels?.["endpointslice.kubernetes.io/managed-by"];
   const isMirrors = object.kind === "EndpointSlice" && manager === "endpointslicemirroring-controller.k8s.io";
   const host = `${object.metadata.namespace}/${object.metadata.labels?.["kubernetes.io/service-name"]}`;
-  // Other Endpoints can have inherited our marks, and a mirror hands them on.
+  // Other Endpoints can have inherited our markers, and a mirror copies these.
   return isMirrors && marks?.kind === "v1/Endpoints" && namesUs(world, marks) && marks.host === host ? marks : undefined;
 }
 
@@ -91,18 +91,18 @@ export function decidesBackends(world: World): boolean {
   return world.generation.rules.some((rules) => rules.decidesBackends === true);
 }
 
-/** Reports whether marks name this virtual cluster: its name, and its namespace if they contain one. */
+/** Reports whether markers name this virtual cluster: its name, and its namespace if they contain one. */
 export function namesUs(world: World, { vcluster, vclusterNamespace }: Marks): boolean {
   const { name, namespace } = translatorOf(world).vcluster;
   return vcluster === name && (vclusterNamespace ?? namespace) === namespace;
 }
 
-/** The own marks of a copy of ours. Undefined if they are missing, or the labels by which others recognize a copy. */
+/** The own markers of one of our copies. Undefined if they or the labels that identify a copy are missing. */
 export function isCopy(world: World, object: KubeObject): Marks | undefined {
   return isMarked(world, object) ? ownMarks(world, object) : undefined;
 }
 
-/** Reports whether an object has marks and their labels, whether they are its own, inherited, or those of another virtual cluster. */
+/** Reports whether an object has markers and their labels, whether they are its own, inherited, or those of another virtual cluster. */
 export function isMarked(world: World, object: KubeObject): boolean {
   const marks = marksOf(world, object);
   const labels = object.metadata.labels ?? {};
@@ -110,19 +110,19 @@ export function isMarked(world: World, object: KubeObject): boolean {
   return marks !== undefined && labelled && marks.source.startsWith(`${labels[`${prefixOf(world)}namespace`]}/`);
 }
 
-/** The translator of a world: names and marks are the same in all its configurations. */
+/** The translator of a world: names and markers are the same in all its configurations. */
 export function translatorOf(world: World) {
   return world.generation.rules[0]!.translator;
 }
 
-/** The prefix of all marks. */
+/** The prefix of all markers. */
 export function prefixOf(world: World): string {
   return translatorOf(world).markerPrefix;
 }
 
 /**
- * The tenant object, with its UID, of which an object is a copy according to the marks of the syncer whose copies are adopted. Undefined if
- * no copies are adopted, or the object does not have these marks. Users write either all of these marks or none.
+ * The tenant object, with its UID, of which an object is a copy according to the markers of the syncer whose copies are adopted. Undefined
+ * if no copies are adopted, or the object does not have these markers. Users write either all of these markers or none.
  */
 export function adoptableSource(world: World, { metadata: { annotations = {} } }: KubeObject): { source: string; uid: string } | undefined {
   const { adopt } = world.generation.rules[0]!;

@@ -5,7 +5,7 @@ import type { Oracle } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { adoptableSource, isCopy, madeOf, marksOf, mirroredFrom, ownMarks } from "./marks.ts";
 
-/** It says that it is a copy of an object that has lived, by the syncer whose copies are adopted. */
+/** Reports whether an object has markers of the syncer whose copies are adopted, and they name an object that has existed. */
 function isAdopted(world: World, plural: string, before: KubeObject): boolean {
   const marks = adoptableSource(world, before);
   const resource = world.resources.find((candidate) => candidate.plural === plural)!;
@@ -23,11 +23,11 @@ export function ownership(world: World): Oracle {
     name: "S1",
     saw({ author, side, plural, action, key, before, after }) {
       if (author.kind !== "replica" || side !== "host" || before === undefined) return undefined;
-      // Annotations alone stay where the host's controller has made an object its own: its marks may be taken off, and no more.
+      // If the host's controller has taken an object over, only annotations are left. The markers among them may be removed, but no more.
       const ours = action === "delete" ? isCopy(world, before) : ownMarks(world, before);
       const made = madeOf(world, before) ?? (action === "delete" ? mirroredFrom(world, before) : undefined);
       if (made !== undefined && author.id === `backends|${made.source}`) return undefined;
-      // What was made may go by the syncer that made it, wherever it is not decided any more.
+      // The syncer may delete slices that it made once backends are no longer decided per Service.
       if (action === "delete" && author.id === HAND_BACK && madeOf(world, before) !== undefined) return undefined;
       if (ours !== undefined || isAdopted(world, plural, before)) return undefined;
       const besideService = world.clusters.host

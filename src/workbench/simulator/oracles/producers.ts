@@ -16,7 +16,7 @@ import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { isCopy, madeOf, mirroredFrom, translatorOf } from "./marks.ts";
 import { isAnothers, isServed } from "./readers.ts";
 
-/** Backends by family, address and port, and whether they take traffic. A backend in several slices does if one of them says so. */
+/** Backends by family, address and port, and whether they take traffic. A backend in several slices does if it does in one of them. */
 export type Backends = ReadonlyMap<string, boolean>;
 
 /** The objects of one Service. */
@@ -33,7 +33,7 @@ export interface Producers {
   readonly made: Backends;
   /** Backends in copies of the tenant's slices. */
   readonly copied: Backends;
-  /** Every slice of the tenant has such a copy. */
+  /** True if every slice of the tenant has such a copy. */
   readonly isCopied: boolean;
   /** The versions of all these objects: equal as long as nothing has changed. */
   readonly version: string;

@@ -4,7 +4,7 @@ import { ownMarks } from "./marks.ts";
 
 /**
  * S4: a copy is never overwritten with an older state of its source, neither of the current object nor of a deleted one with the same
- * name. Marks that users put on a host object, and that its source never had, are ignored.
+ * name. Markers that users put on a host object, with a uid that the tenant cluster never had, are ignored.
  */
 export function provenance(world: World): Oracle {
   /** Kind and uid of everything that the tenant cluster ever had. */

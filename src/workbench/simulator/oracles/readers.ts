@@ -15,7 +15,7 @@ import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { decidesBackends, isCopy, madeOf, mirroredFrom, translatorOf } from "./marks.ts";
 
-/** Codes of waiting or refused objects: readers may then see something else than they should. */
+/** Codes of waiting or refused objects: readers may then see other backends than they should. */
 const EXCUSES = [
   "EXCLUDED",
   "HOST_SERVICE_MISSING",
@@ -165,11 +165,11 @@ export function isExcused(world: World, service: ObjectKey): boolean {
  * began: neither through a write of a replica, nor because a replica has switched the mirror off.
  */
 export function readers(world: World): Oracle {
-  /** Host Services with writes by others: what readers see there is not our work alone, until everything is right again. */
+  /** Host Services whose slices others have written: readers there see not only our work until the configuration changes. */
   const touched = new Set<string>();
-  /** The host's revision of the last such write: decisions that a replica made before it saw that write are not its work alone, however late they land. */
+  /** The host's revision of the last such write. What a replica decided before it saw that write does not count, however late it lands. */
   const touchedAt = new Map<string, number>();
-  /** Slices that others have written since a replica last did. What only such a write showed is no loss, also after a change of the settings. */
+  /** Slices that others have written since a replica did. A backend that only they added is no loss, also after `touched` is cleared. */
   const editedSlices = new Set<string>();
   /** The host's revision that a replica had seen when it switched the mirror off for a copy. */
   const sentAwaySince = new Map<string, number>();
@@ -212,7 +212,7 @@ export function readers(world: World): Oracle {
   return {
     name: "S15",
     noticed(event) {
-      // Requests in transit when the tenant was emptied still arrive.
+      // Not when the tenant is emptied: requests in transit still arrive.
       if (event === "configuration" || event === "backends") touched.clear();
     },
     saw(write) {

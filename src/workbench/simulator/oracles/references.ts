@@ -11,7 +11,7 @@ import type { World } from "../world.ts";
 import { isCopy, marksOf, namesUs, translatorOf } from "./marks.ts";
 import type { Marks } from "./marks.ts";
 
-/** Marks of a copy of a referenced object, which stands on either side. */
+/** The markers of a copy of a referenced object, which can be in either cluster. */
 function copyMarks(world: World, side: Side, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
   if (marks === undefined || !namesUs(world, marks) || marks.kind !== `${object.apiVersion}/${object.kind}`) return undefined;
@@ -19,7 +19,7 @@ function copyMarks(world: World, side: Side, object: KubeObject): Marks | undefi
   return (side === "host" ? marks.host : marks.source) === place ? marks : undefined;
 }
 
-/** It says that it belongs to another virtual cluster. */
+/** Reports whether an object belongs to another virtual cluster, according to its markers. */
 function isTheirs(world: World, object: KubeObject): boolean {
   const marks = marksOf(world, object);
   return marks !== undefined && !namesUs(world, marks);
@@ -39,7 +39,7 @@ export function references(world: World): Oracle {
     if (before !== undefined && was === undefined) return `${action} of ${what}, which is not ours`;
     if (after === undefined) return undefined;
     const is = copyMarks(world, side, after);
-    if (side !== targetSide({ kind }) || is === undefined) return `${what} was written where no copy belongs, or without its marks`;
+    if (side !== targetSide({ kind }) || is === undefined) return `${what} was written where no copy belongs, or without its markers`;
     if (action === "create") world.unheardCopies[author.unheard ? "add" : "delete"](what);
     if (was !== undefined && was.uid === is.uid && is.resourceVersion < was.resourceVersion) return `${what} went back`;
     const source = world.clusters[sourceSide({ kind })]
@@ -71,7 +71,7 @@ export function checkReferences(world: World): { oracle: string; message: string
   return undefined;
 }
 
-/** Tenant keys that copies surely refer to, and those that may be referred to by objects that are left alone. */
+/** Tenant keys that copies certainly refer to, and those that they may refer to. */
 function referredTo(world: World, { resource }: ReferenceKind): { sure: ReadonlySet<string>; maybe: ReadonlySet<string> } {
   const [sure, maybe] = [new Set<string>(), new Set<string>()];
   const field = resource.kind === "Secret" ? SECRET_ANNOTATION : CONFIG_ANNOTATION;

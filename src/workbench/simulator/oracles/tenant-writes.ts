@@ -10,7 +10,7 @@ import { changedUnits, idOf } from "./units.ts";
 
 /** S5: replicas write to the tenant only what users have edited on the host, and only parts that may be synced: labels, annotations, subsets. */
 export function tenantWrites(world: World): Oracle {
-  /** Kind and host key → units that people of the host have edited. */
+  /** Kind and host key → units that host users have edited. */
   const edited = new Map<string, Set<string>>();
 
   function wrong({ author, plural, key, before, after }: Write): string | undefined {
@@ -53,7 +53,7 @@ export function tenantWrites(world: World): Oracle {
   };
 }
 
-/** What the host's endpoints controller wrote is not a user's edit. */
+/** Reports whether the host's endpoints controller wrote an object: that is no user's edit. */
 function isControllers(object: KubeObject | undefined): boolean {
   return object?.metadata.labels?.[MANAGED_BY_CONTROLLER] !== undefined;
 }

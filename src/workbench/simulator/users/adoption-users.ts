@@ -9,7 +9,7 @@ import { drawObject, drawPlain, drawSlice } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
 import type { World } from "../world.ts";
 
-/** The copy that another syncer made of a tenant object, as it was then or as later edited; at times of an earlier life. */
+/** The copy that another syncer made of a tenant object, with any content; sometimes of an earlier object with the same name. */
 function copyOf(world: World, random: Random, adopt: string, { tenant, kind }: { tenant: KubeObject; kind: SyncedKind }) {
   const { resource } = kind;
   const { namespace = "", name = "", uid = "" } = tenant.metadata;

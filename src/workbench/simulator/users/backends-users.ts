@@ -19,14 +19,14 @@ function others({ options, generation }: World, fits: (backends: BackendsMode) =
   return options.setting.generations.filter(({ backends }) => backends !== undefined && backends !== generation.backends && fits(backends));
 }
 
-/** With slices alone, a process does not start while the host has slices of copies of Endpoints. */
+/** Reports whether a process starts. With slices alone, it does not while the host has slices of copies of Endpoints. */
 function mayStart(world: World, backends: BackendsMode): boolean {
   if (backends !== "slices") return true;
   const slices = [...world.clusters.host.objects(ENDPOINT_SLICES).values()];
   return slices.every((slice) => (madeOf(world, slice) ?? mirroredFrom(world, slice)) === undefined);
 }
 
-/** Only between these does a process change while it runs. */
+/** Reports whether a running process can change to a value. */
 function mayReload(world: World, backends: BackendsMode): boolean {
   return world.generation.backends !== "slices" && backends !== "slices";
 }
@@ -41,7 +41,7 @@ function restartWith(world: World, random: Random, fits: (backends: BackendsMode
   return `every replica starts with backends: ${world.generation.backends}, after ${before}`;
 }
 
-/** A Service that others write the backends of, and Endpoints with some that take traffic: what is there has them afterwards. */
+/** Creates a Service without a selector, and Endpoints with backends that take traffic. Existing Endpoints get such backends. */
 async function serve(world: World, random: Random): Promise<string> {
   const key = random.pick(world.options.names);
   const addresses = ADDRESSES.filter(() => random.happens(0.6)).map((ip) => ({ ip }));
@@ -61,7 +61,7 @@ async function serve(world: World, random: Random): Promise<string> {
   );
 }
 
-/** A slice beside Endpoints that says the same, as operators write it that write both kinds. */
+/** Writes a slice with the same content as its Endpoints, like an operator that writes both kinds. */
 async function slice(world: World, random: Random): Promise<string | undefined> {
   const service = random.pick(world.options.names);
   const key = { namespace: service.namespace, name: `${service.name}${random.pick(SLICE_SUFFIXES)}` };
@@ -81,7 +81,7 @@ async function slice(world: World, random: Random): Promise<string | undefined> 
   );
 }
 
-/** Milliseconds after which a syncer does not wait for the mirror any more, and some more. */
+/** Time in milliseconds after which a syncer no longer waits for the mirror, with a margin. */
 const MISSED_MS = 3_500;
 
 /** Acts around the setting `backends`: an operator changes it, and users and the host's mirror act where it affects readers. */

@@ -1,5 +1,5 @@
 /**
- * The controller of a host cluster that mirrors Endpoints into EndpointSlices, as far as a syncer notices.
+ * The controller of a host cluster that mirrors Endpoints into EndpointSlices, as far as a syncer can notice.
  *
  * @module
  */

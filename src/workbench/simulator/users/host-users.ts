@@ -11,7 +11,7 @@ import { changes, creates, deletes, flipSelector, setAnnotation, setLabel, setSu
 import type { Edit, UserActOptions } from "./user-acts.ts";
 import type { World } from "../world.ts";
 
-/** Marks that are not the object's own: a controller derived it from one of our copies, or another virtual cluster's syncer made it. */
+/** Creates an object with markers that are not its own: a controller derived it from a copy of ours, or another syncer made it. */
 function hasMarked(options: UserActOptions): Act {
   const { side, resource } = options;
   return userAct(`host has a ${resource.kind} with the marks of another object`, options, (world, random, key) => {
@@ -27,10 +27,10 @@ function hasMarked(options: UserActOptions): Act {
   });
 }
 
-/** All labels of what the host's endpoints controller wrote; the marks among the annotations stay. */
+/** All labels that the host's endpoints controller sets. It keeps annotations, and so the markers in them. */
 const CONTROLLERS = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
 
-/** A Service of another owner; where another syncer makes them, most stand for the tenant Service of the name. */
+/** Creates a Service of another owner. If another syncer makes the Services, most represent the tenant Service with that name. */
 function hasService(options: UserActOptions): Act {
   return userAct("host has a foreign Service", options, (world, random, key) => {
     const { resource, side } = options;
@@ -43,7 +43,7 @@ function hasService(options: UserActOptions): Act {
   });
 }
 
-/** An operator's own Service in the place of one that another syncer should have made: it stands for nothing in the tenant cluster. */
+/** Creates an operator's own Service in place of one that another syncer should have made. It represents no tenant Service. */
 function hasOwnService(options: UserActOptions): Act {
   const act = userAct("host has an operator's own Service", options, (world, random, key) => {
     const { resource, side } = options;
@@ -58,7 +58,7 @@ function isAt(world: World, resource: ResourceType, tenant: ObjectKey, key: Obje
   return place !== undefined && sameKey(place, key);
 }
 
-/** The object looks as if the syncer of another virtual cluster, possibly with our name, had created it. */
+/** Returns the object as if the syncer of another virtual cluster, possibly with our name, had created it. */
 export function withForeignMarks(world: World, object: KubeObject, differs: "another name" | "another namespace"): KubeObject {
   const prefix = prefixOf(world);
   const own = translatorOf(world).vcluster;
@@ -74,7 +74,7 @@ export function withForeignMarks(world: World, object: KubeObject, differs: "ano
   return withMeta(object, { labels: { ...labels, [`${prefix}managed-by`]: vcluster }, annotations: { ...annotations, ...marks } });
 }
 
-/** One marker goes, or all of them: either way the object has no owner now. */
+/** Removes one marker or all of them. Either way, the object has no owner afterwards. */
 const stripMarkers: Edit = (object, random, world) => {
   const { markerPrefix } = world.generation.rules[0]!.translator;
   const keys = Object.keys(object.metadata.annotations ?? {}).filter((key) => key.startsWith(markerPrefix));
@@ -84,7 +84,7 @@ const stripMarkers: Edit = (object, random, world) => {
   return withMeta(object, { annotations });
 };
 
-/** As the host's endpoints controller writes: all labels are its own, annotations stay. */
+/** Writes like the host's endpoints controller: it replaces all labels, and keeps annotations. */
 const controllerWrites: Edit = (object, random, world) => {
   const service = world.clusters.host
     .objects(SERVICES)
@@ -98,7 +98,7 @@ const touch: Edit = (object, random) =>
 
 const of = (resource: ResourceType, weight: number): UserActOptions => ({ side: "host", resource, weight });
 
-/** What people and controllers of the host cluster do to our copies, and in their way. */
+/** Actions of users and controllers of the host cluster on our copies, and on objects in their place. */
 export const HOST_USERS: readonly Act[] = [
   changes("host changes subsets", of(ENDPOINTS, 1.5), setSubsets),
   changes("host changes a label", of(ENDPOINTS, 3.5), setLabel),

@@ -22,7 +22,7 @@ export async function mirror(world: World): Promise<boolean> {
   return did;
 }
 
-/** What was mirrored goes with its Endpoints, whether the mirror works or not. */
+/** Deletes mirrored slices whose Endpoints are gone, whether or not the mirror works. */
 async function collect(world: World, slices: readonly KubeObject[]): Promise<boolean> {
   const { host } = world.clusters;
   const names = new Set([...host.objects(ENDPOINTS).keys()]);

@@ -20,7 +20,7 @@ function isTheirs(world: World, object: KubeObject): boolean {
   return marks !== undefined && !namesUs(world, marks);
 }
 
-/** Does something with a copy of another virtual cluster, which its syncer goes on to look after. */
+/** An act on a copy of another virtual cluster, whose syncer still manages it. */
 function act(name: string, weight: number, how: (world: World, random: Random, theirs: Theirs) => Promise<boolean>): Act {
   return {
     name,

@@ -10,18 +10,18 @@ import { CONFIG_ANNOTATION, drawData, drawReferenced, drawFieldValue, REFERENCED
 import type { Random } from "../model/random.ts";
 import type { World } from "../world.ts";
 
-/** One place where an object stands that something may refer to, or its copy. */
+/** The place of one object that something may refer to, or of its copy. */
 interface Place {
   readonly side: Side;
   readonly resource: ResourceType;
   readonly key: ObjectKey;
 }
 
-/** What a user does at a place; undefined when it cannot be done there. */
+/** An action of a user at a place. `how` returns undefined if the action is impossible there. */
 interface Doing {
   readonly name: string;
   readonly weight: number;
-  /** Share of places where the copy belongs: there it is another owner's object, or an edit of the copy. */
+  /** Share of places where the copy belongs: there, the action concerns another owner's object, or edits the copy. */
   readonly atTarget: number;
   readonly how: (world: World, random: Random, place: Place) => Promise<boolean> | undefined;
 }

@@ -18,7 +18,7 @@ interface Place {
   readonly service: ObjectKey;
 }
 
-/** What a user does at a place; undefined when it cannot be done there. */
+/** An action of a user at a place. `how` returns undefined if the action is impossible there. */
 interface Doing {
   readonly name: string;
   readonly weight: number;
@@ -65,7 +65,7 @@ function touched(object: KubeObject, random: Random): KubeObject {
     : withMeta(object, { annotations: withEntry(annotations, random.pick(ANNOTATIONS), drawFieldValue(random)) });
 }
 
-/** As the host's mirroring controller makes them: with all labels and annotations of the Endpoints, ours included. */
+/** A slice like those of the host's mirror: with all labels and annotations of the Endpoints, including our markers. */
 function mirrored(world: World, random: Random, { key, service }: Place): KubeObject {
   const hostService = hostKeyOf(world, ENDPOINTS, service);
   const slice = drawSlice(random, key, hostService?.name ?? "web");

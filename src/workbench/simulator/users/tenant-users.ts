@@ -13,7 +13,7 @@ const togglePause: Edit = (object, _random, world) => {
 
 const of = (resource: ResourceType, weight: number): UserActOptions => ({ side: "tenant", resource, weight });
 
-/** What users of the tenant cluster do. */
+/** Actions of users of the tenant cluster. */
 export const TENANT_USERS: readonly Act[] = [
   creates("tenant creates Endpoints", of(ENDPOINTS, 8)),
   creates("tenant creates Service", of(SERVICES, 5)),

@@ -9,7 +9,7 @@ import { ANNOTATIONS, drawObject, drawSubsets, drawFieldValue, LABELS } from "..
 import type { Random } from "../model/random.ts";
 import type { World } from "../world.ts";
 
-/** Whom an act concerns, and how often it is drawn. */
+/** The objects that an act concerns, and how often it is drawn. */
 export interface UserActOptions {
   readonly side: Side;
   readonly resource: ResourceType;
@@ -19,7 +19,7 @@ export interface UserActOptions {
   readonly draw?: (random: Random, key: ObjectKey) => KubeObject;
 }
 
-/** What an object becomes; undefined when there is nothing in it to change. */
+/** Returns the changed object; undefined if there is nothing in it to change. */
 export type Edit = (object: KubeObject, random: Random, world: World) => KubeObject | undefined;
 
 /** An act in which a user writes an object with one of the names. `how` starts the write, or returns undefined if it is impossible. */

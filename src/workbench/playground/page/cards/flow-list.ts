@@ -25,7 +25,7 @@ function cameBack({ path, before, after }: FlowedEdit): HTMLLIElement {
   );
 }
 
-/** Lists and objects are too long to be told here; the editor below shows what changed in them. */
+/** Describes a change. Lists and objects are too long for this; the editor below shows what changed in them. */
 function change(before: unknown, after: unknown): Child[] {
   if (isLong(before) || isLong(after)) return ["changed, as marked below"];
   const was = before === undefined ? [] : [h("del", { class: "value" }, json(before, 80)), " → "];

@@ -6,7 +6,7 @@ import { createRounds } from "./rounds.ts";
 import { breakable, countOf, LISTS, outcomeTag, verdictWord } from "./words.ts";
 import type { Tone } from "./words.ts";
 
-/** Everything that is known of one patch. */
+/** Everything that is known about one patch. */
 export interface ShownPatch {
   readonly list: PatchListName;
   readonly patch: number;
@@ -16,15 +16,15 @@ export interface ShownPatch {
   readonly pair?: ShownPair;
 }
 
-/** What people do with a patch. */
+/** Actions on a patch. */
 export interface PatchActions {
   /** Goes to the patch in the configuration. */
   readonly jump: (patch: ShownPatch) => void;
-  /** Opens or closes what shows the verdict. */
+  /** Opens or closes the details of the verdict. */
   readonly toggle: (patch: ShownPatch) => void;
 }
 
-/** The unique name of a patch, which keeps focus and open parts while results change. */
+/** The unique name of a patch. It is used to keep the focus and open details when results change. */
 export function patchKey({ list, patch }: Pick<ShownPatch, "list" | "patch">): string {
   return `${list}-${patch}`;
 }
@@ -82,7 +82,7 @@ function verdictButton(patch: ShownPatch, pair: ShownPair, open: boolean, action
   );
 }
 
-/** A drift that the settings accept is nothing to look at. */
+/** The tone of a verdict. A drift that the settings accept needs no attention. */
 function toneOf({ verdict, accepted }: ShownPair): Tone {
   return accepted === undefined ? verdictWord(verdict).tone : "quiet";
 }
@@ -99,7 +99,7 @@ function verdictDetails(patch: ShownPatch, pair: ShownPair): HTMLElement {
   );
 }
 
-/** That a patch has nothing for the way back is told by its verdict. */
+/** Reports whether an outcome is shown. A missing reverse expression is not: the verdict shows it. */
 function isTold({ direction, outcome }: ShownOutcome): boolean {
   return direction === "toHost" || outcome !== "noExpression";
 }

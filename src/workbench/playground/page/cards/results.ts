@@ -8,18 +8,18 @@ import { createProblemList } from "./problem-list.ts";
 import { createTogetherCard } from "./together-card.ts";
 import { countOf } from "./words.ts";
 
-/** What people do with results. */
+/** Actions on results. */
 export interface ResultActions {
   readonly jumpToPatch: (patch: ShownPatch) => void;
   readonly jumpToProblem: (problem: Problem) => void;
 }
 
-/** What the results pane shows. */
+/** The content of the results pane. */
 export interface ShownResults {
   readonly answer: PlaygroundAnswer | undefined;
-  /** Left out while they are not known. */
+  /** Absent while they are not known. */
   readonly verdicts?: ShownVerdicts | undefined;
-  /** Why there is no answer. */
+  /** The reason why there is no answer. */
   readonly failure?: string | undefined;
 }
 
@@ -65,8 +65,8 @@ export function summary({ problems, outcomes, notes, back, fuel }: PlaygroundAns
     `${countOf(applied, "patch", "patches")} applied${failed > 0 ? `, ${failed} failed` : ""}.`,
     notes.some(({ code }) => code === "API_INVALID") && "An API server would refuse the object.",
     back && `${countOf(back.flowed.length, "host edit")} came back, ${back.undone.length} did not.`,
-    restless > 0 && `${countOf(restless, "pair")} of expressions cannot settle.`,
-    together.length > 0 && `${countOf(together.length, "group")} of patches cannot settle together.`,
+    restless > 0 && `${countOf(restless, "patch drifts or oscillates", "patches drift or oscillate")}.`,
+    together.length > 0 && `${countOf(together.length, "group of patches drifts or oscillates", "groups of patches drift or oscillate")}.`,
     `${fuel} fuel.`,
   ]
     .filter((part) => typeof part === "string")
@@ -104,7 +104,7 @@ function content(
 ): Child[] {
   if (answer === undefined) return [failure === undefined ? h("p", { class: "pane-empty" }, "The engine is starting…") : alert(failure)];
   const patches = patchesOf(answer, verdicts.pairs);
-  // What a patch's card says already is not said again.
+  // Notes that a patch's card already shows are left out.
   const notes = answer.notes.filter(
     ({ message }) => !answer.outcomes.some((outcome) => outcome.message && message.includes(outcome.message)),
   );
@@ -150,7 +150,7 @@ function alert(text: string): HTMLElement {
   return h("p", { class: "failure", role: "alert" }, text);
 }
 
-/** Elements are recreated; the one that stands for what had the focus gets it. */
+/** Recreates the elements, and moves the focus to the new element that corresponds to the focused one. */
 function keepingFocus(element: HTMLElement, render: () => void): void {
   const active = document.activeElement;
   const key = active instanceof HTMLElement && element.contains(active) ? active.dataset["key"] : undefined;

@@ -2,7 +2,7 @@ import type { LawCounterExample, LawStep } from "../../../laws/report.ts";
 import { h } from "../dom/h.ts";
 import { json } from "./words.ts";
 
-/** One line of the table: what stood in the tenant, then on the host. */
+/** One line of the table: the value in the tenant, then the value on the host. */
 interface Round {
   tenant?: LawStep;
   host?: LawStep;
@@ -32,7 +32,7 @@ export function createRounds({ steps }: LawCounterExample): HTMLTableElement {
   );
 }
 
-/** A line begins in the tenant, but for the first, which may begin on the host. */
+/** Groups steps into lines. Each line begins in the tenant, except for the first, which may begin on the host. */
 function roundsOf(steps: readonly LawStep[]): Round[] {
   const rounds: Round[] = [];
   for (const step of steps) {

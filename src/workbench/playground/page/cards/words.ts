@@ -11,7 +11,7 @@ import type { IconName } from "../dom/icons.ts";
 /** A colour by its meaning. */
 export type Tone = "good" | "warning" | "error" | "denied" | "accent" | "quiet";
 
-/** A state: what it is called, and how it looks. */
+/** A state, with its name and its appearance. */
 export interface Word {
   readonly text: string;
   readonly tone: Tone;
@@ -36,10 +36,10 @@ const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
   oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps changing the other forever." },
 };
 
-/** All words, for anyone who wants to know what they mean. */
+/** All words, for the help. */
 export const GLOSSARY: readonly Word[] = [...Object.values(OUTCOMES), ...Object.values(VERDICTS)];
 
-/** What the texts are called. */
+/** The names of the texts. */
 export const TEXTS: Readonly<Record<TextName, string>> = {
   config: "vcluster.yaml",
   settings: "settings.yaml",

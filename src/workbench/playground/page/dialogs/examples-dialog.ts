@@ -3,7 +3,7 @@ import { createDialog } from "./dialog.ts";
 import type { Dialog } from "./dialog.ts";
 import { h } from "../dom/h.ts";
 
-/** The gallery. Opening an example closes it. */
+/** Creates the dialog with all examples. Opening an example closes it. */
 export function createExamplesDialog(examples: readonly Example[], open: (example: Example) => void): Dialog {
   const groups = [...new Set(examples.map(({ group }) => group))].map(
     (name) => [name, examples.filter(({ group }) => group === name)] as const,

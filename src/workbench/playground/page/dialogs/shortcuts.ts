@@ -1,6 +1,6 @@
 import type { PaneName } from "../dom/panes.ts";
 
-/** What keys do. */
+/** Actions of the shortcuts. */
 export interface ShortcutActions {
   /** Moves the focus to a pane. */
   readonly pane: (name: PaneName) => void;
@@ -19,7 +19,7 @@ const PANE_KEYS: Readonly<Record<string, PaneName>> = {
   Digit6: "settings",
 };
 
-/** Keys, and what they do. */
+/** All shortcuts, with descriptions. */
 export const SHORTCUTS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["Alt 1", "Alt 6"], "Go to a pane: 1 patches, 2 tenant, 3 host, 4 back, 5 results, 6 settings"],
   [["Ctrl Space"], "In an expression or a path: show completions; Enter or Tab accepts one"],

@@ -1,18 +1,18 @@
 import type { Clock, Timer } from "../../../../base/clock.ts";
 import { h } from "./h.ts";
 
-/** Tells people what happened beside what they look at. */
+/** Tells users about events that they may not see. */
 export interface Announcer {
   readonly elements: readonly HTMLElement[];
-  /** Shown for a few seconds, and read aloud. */
+  /** Shows a text for a few seconds; screen readers read it aloud. */
   toast(text: string): void;
-  /** Only read aloud, when it is another text than the last. */
+  /** Makes screen readers read a text aloud, unless it is the same as the last one. */
   say(text: string): void;
 }
 
 const SHOWN_MS = 4000;
 
-/** The places where announcements appear. */
+/** Creates the elements in which announcements appear. */
 export function createAnnouncer(clock: Clock): Announcer {
   const toast = h("div", { class: "toast", role: "status" });
   const said = h("div", { class: "unseen", role: "status", id: "said" });

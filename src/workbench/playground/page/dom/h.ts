@@ -1,6 +1,6 @@
 /** A small function that creates elements. It never parses markup, so displayed text cannot become code. */
 
-/** What an element can hold; `undefined`, `null` and `false` are left out. */
+/** Content of an element; `undefined`, `null` and `false` are left out. */
 export type Child = Node | string | undefined | null | false;
 
 /** Attributes by name. `true` is an empty attribute, `false` and `undefined` none; `on…` takes a listener, `class` as written. */

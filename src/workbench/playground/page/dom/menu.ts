@@ -61,7 +61,7 @@ export function createMenu(label: string, items: readonly MenuItem[]): HTMLEleme
   return element;
 }
 
-/** Which line a key goes to, from the line `at`; undefined for other keys. */
+/** The line that a key moves to from the line `at`; undefined for other keys. */
 function target(key: string, at: number, length: number): number | undefined {
   if (key === "ArrowDown") return (at + 1) % length;
   if (key === "ArrowUp") return (at + length - 1) % length;

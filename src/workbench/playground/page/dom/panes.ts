@@ -16,7 +16,7 @@ export interface Pane {
   note(text: string): void;
 }
 
-/** What a pane is made of. */
+/** Options of a pane. */
 export interface PaneOptions {
   readonly title: string;
   readonly icon?: IconName;
@@ -39,11 +39,11 @@ export function createPane(name: PaneName, options: PaneOptions, ...body: readon
   return { element, tools, body: content, note: (text) => void (note.textContent = text) };
 }
 
-/** Shows one pane of all where there is room for one only. */
+/** Selects the pane that is shown if there is room for only one. */
 export interface PaneSwitch {
   readonly element: HTMLElement;
   show(name: PaneName): void;
-  /** A number beside a name, `0` for none; `what` says what it counts. */
+  /** Shows a number beside a name, or none if it is 0; `what` names the things that are counted. */
   badge(name: PaneName, number: number, what: string): void;
 }
 

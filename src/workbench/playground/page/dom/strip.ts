@@ -1,13 +1,13 @@
 import { h } from "./h.ts";
 import type { Child } from "./h.ts";
 
-/** What a strip is made of. */
+/** Options of a strip. */
 export interface StripOptions {
   /** Its name for assistive technology. */
   readonly label: string;
-  /** `error` is read aloud at once. */
+  /** Screen readers read `error` aloud at once. */
   readonly tone: "quiet" | "error";
-  /** The words on the button that takes it away. */
+  /** Label of the button that closes the strip. */
   readonly close: string;
   readonly onClose: () => void;
 }

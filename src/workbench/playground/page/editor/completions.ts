@@ -12,22 +12,22 @@ import { SAMPLE_VCLUSTER } from "../../protocol.ts";
 import { KNOWN_SHAPES, MEMBERS_OF_NAME, MEMBERS_OF_TYPE, NAMES_IN_SCOPE } from "./known-names.ts";
 import { writtenData, writtenObject, writtenPatches } from "./places.ts";
 
-/** One thing that can be written. */
+/** One completion. */
 export interface FoundCompletion {
   readonly label: string;
   readonly detail?: string;
   readonly about?: string;
-  /** So many characters before {@link FoundCompletions.from} go as well: a key in brackets has no dot before it. Default 0. */
+  /** Number of characters before {@link FoundCompletions.from} to remove: a key in brackets has no dot before it. Default 0. */
   readonly cut?: number;
 }
 
-/** What can be written from an offset of the configuration on. */
+/** The completions for the text from an offset of the configuration on. */
 export interface FoundCompletions {
   readonly from: number;
   readonly options: readonly FoundCompletion[];
 }
 
-/** Where the cursor is. */
+/** The text around the cursor. */
 interface Cursor {
   readonly field: "path" | "expression" | "reverseExpression";
   readonly list: PatchListName;
@@ -80,7 +80,7 @@ function cursorAt(config: string, offset: number): Cursor | undefined {
   return typed === undefined ? undefined : { field: field as Cursor["field"], ...about, quote, typed };
 }
 
-/** What YAML's text stands for; undefined behind its closing quote, in a comment, and where a block begins. */
+/** The value of a YAML scalar; undefined after its closing quote, in a comment, and at the start of a block. */
 function unquoted(text: string, quote: string): string | undefined {
   if (quote === "") return / #|^[|>]/.test(text) ? undefined : text;
   const isOpen = quote === "'" ? /^(?:[^']|'')*$/ : /^(?:[^"\\]|\\.)*$/;
@@ -94,7 +94,7 @@ interface Found {
   readonly options: readonly FoundCompletion[];
 }
 
-/** Ends with a chain of names: `context.virtualObject.meta`. */
+/** A chain of names at the end of a text: `context.virtualObject.meta`. */
 const CHAIN = /(?:[A-Za-z_$][\w$]*(?:\?\.|\.))*(?:[A-Za-z_$][\w$]*)?$/;
 
 function inExpression(state: PlaygroundState, { typed, list, path }: Cursor, asked: boolean): Found | undefined {
@@ -113,7 +113,7 @@ function inExpression(state: PlaygroundState, { typed, list, path }: Cursor, ask
     return { back, options: MEMBERS_OF_NAME[first!]!.map((label) => ({ label })) };
   const roots = first === "value" ? valuesAt(state, list, path) : first === "context" ? [contextOf(state, list)] : [];
   const segments = rest.map((key): Segment => ({ kind: "key", key }));
-  // In the place of `?.` stays `?.`, which a bracket may follow.
+  // `?.` stays, because a bracket may follow it.
   const cut = /(?<!\?)\.[\w$]*$/.test(chain) ? 1 : 0;
   return {
     back,
@@ -124,7 +124,7 @@ function inExpression(state: PlaygroundState, { typed, list, path }: Cursor, ask
   };
 }
 
-/** Reports whether a string of JavaScript ends within a string. */
+/** Reports whether a piece of JavaScript ends within a string. */
 function isInString(text: string): boolean {
   let quote = "";
   for (let at = 0; at < text.length; at += 1) {
@@ -136,7 +136,7 @@ function isInString(text: string): boolean {
   return quote !== "";
 }
 
-/** What the patch of a path is given; a text, where no object has anything there. */
+/** The values that the patch of a path receives; an empty string if no object has a value there. */
 function valuesAt(state: PlaygroundState, list: PatchListName, path: string | undefined): readonly unknown[] {
   const segments = path === undefined ? undefined : segmentsOf(path);
   const values = segments === undefined ? [] : objectsOf(state, list).flatMap((object) => find(object, segments));
@@ -158,7 +158,7 @@ function membersOf(value: unknown, cut: number): FoundCompletion[] {
   });
 }
 
-/** The last part of a path that is being written: in brackets with a quote, in brackets, or behind a dot. */
+/** The last part of an unfinished path: in brackets with a quote, in brackets, or after a dot. */
 const ENDINGS = [/\[["'][^"'\]]*$/, /\[[\d*]*$/, /(?:^|(?<=\.))[\w-]*$/];
 
 function inPath(state: PlaygroundState, { typed, list }: Cursor): Found | undefined {
@@ -201,7 +201,7 @@ function keysOf(value: unknown, { parent, cut }: { readonly parent: string; read
     });
 }
 
-/** The tenant's object and what others of its kind have. */
+/** The tenant's object, and an example of its kind. */
 function objectsOf({ tenant }: PlaygroundState, list: PatchListName): readonly unknown[] {
   return [writtenObject(tenant, list), KNOWN_SHAPES[list]];
 }
@@ -237,7 +237,7 @@ function wordFor(value: unknown): string {
   return typeof value === "string" ? "text" : typeof value;
 }
 
-/** Tells of each completion whether it is the first with its label: lists may have thousands of items. */
+/** Returns a filter that keeps the first completion with each label: lists may have thousands of items. */
 function firstOfLabel(): (completion: FoundCompletion) => boolean {
   const seen = new Set<string>();
   return ({ label }) => seen.size < seen.add(label).size;

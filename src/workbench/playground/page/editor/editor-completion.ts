@@ -4,7 +4,7 @@ import type { Extension } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import type { FoundCompletion, FoundCompletions } from "./completions.ts";
 
-/** Says what can be written at an offset; `asked` when people asked for it. */
+/** Returns the completions at an offset; `asked` is true if the user requested them. */
 export type Complete = (offset: number, asked: boolean) => FoundCompletions | undefined;
 
 /** Offers the completions of `complete`, while the user types and at Ctrl-Space. */
@@ -30,7 +30,7 @@ function toCompletion({ label, detail, about, cut = 0 }: FoundCompletion, index:
     label,
     ...(detail !== undefined && { detail }),
     ...(about !== undefined && { info: about.replaceAll("`", "") }),
-    // In the order in which they are known: what is nearest to the cursor comes first.
+    // Keep the order in which they were found.
     boost: -index / 100,
     apply(view, _completion, from, to) {
       const start = from - cut;

@@ -3,7 +3,7 @@ import { Compartment } from "@codemirror/state";
 import type { Extension } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 
-/** Shows in one editor what differs from another text. */
+/** Shows the differences between the text of an editor and another text. */
 export interface EditorDiff {
   readonly extension: Extension;
   /** Compares with `original`; undefined compares with nothing. */

@@ -9,7 +9,7 @@ const THEME = EditorView.theme({
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", overflow: "auto" },
   ".cm-content": { padding: "10px 0 24px", caretColor: "var(--accent)" },
   ".cm-line": { padding: "0 14px 0 8px" },
-  // Texts that are scrolled to the side go under it.
+  // The gutters are opaque, because text that is scrolled sideways moves below them.
   ".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--faint)", border: "none" },
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 6px 0 12px", minWidth: "30px" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "transparent" },
@@ -74,5 +74,5 @@ const HIGHLIGHT = HighlightStyle.define([
   { tag: [tags.punctuation, tags.separator, tags.bracket, tags.brace, tags.squareBracket], color: "var(--code-quiet)" },
 ]);
 
-/** How editors look, in the page's own colours: custom properties reach into the editors, rules do not. */
+/** The look of editors, in the colours of the page: its custom properties apply inside the editors, but its rules do not. */
 export const EDITOR_THEME: Extension = [THEME, syntaxHighlighting(HIGHLIGHT)];

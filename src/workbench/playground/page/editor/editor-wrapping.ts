@@ -3,16 +3,16 @@ import type { Extension } from "@codemirror/state";
 import { Decoration, EditorView, ViewPlugin } from "@codemirror/view";
 import type { DecorationSet, ViewUpdate } from "@codemirror/view";
 
-/** Deeper lines go on as far to the left as these do: some room must be left. In columns. */
+/** Indent in columns from which the rest of wrapped lines does not move further to the right, so that some room is left. */
 const INDENT_MAX = 16;
-/** How much further to the right a line goes on than it starts, in columns. */
+/** Additional indent of the rest of a wrapped line, in columns. */
 const HANGING = 2;
 
 const className = (indent: number) => `cm-indent-${indent}`;
 const INDENTS = Array.from({ length: INDENT_MAX + 1 }, (_, indent) => indent);
 const LINES = INDENTS.map((indent) => Decoration.line({ class: className(indent) }));
 
-/** In a style sheet, since the page's policy allows no style at an element. */
+/** A style sheet, because the page's policy does not allow inline styles. */
 const STYLES = EditorView.theme(
   Object.fromEntries(
     INDENTS.map((indent) => {
@@ -52,5 +52,5 @@ function hang({ state: { doc }, visibleRanges }: EditorView): DecorationSet {
   return builder.finish();
 }
 
-/** Long lines go on below, to the right of where they start, so that the levels of YAML can still be told apart. */
+/** Wraps long lines. The rest of a line is indented further than its start, so that the levels of YAML stay visible. */
 export const WRAPPING: Extension = [EditorView.lineWrapping, HANGING_LINES, STYLES];

@@ -14,37 +14,37 @@ import { EDITOR_THEME } from "./editor-theme.ts";
 import { WRAPPING } from "./editor-wrapping.ts";
 import type { Span } from "./places.ts";
 
-/** What an editor is made of. */
+/** Options of an editor. */
 export interface EditorOptions {
   /** Its name for assistive technology. */
   readonly label: string;
-  /** Called for what people type, never for {@link Editor.setText}. Default: read only. */
+  /** Called when the user edits the text, never for {@link Editor.setText}. Without it, the editor is read only. */
   readonly onEdit?: (text: string) => void;
   /** Called with the offset of the cursor when it moved, and whenever the editor gets the focus. */
   readonly onCursor?: (offset: number) => void;
-  /** What can be written at an offset. Default: nothing is offered. */
+  /** Returns the completions at an offset. Default: none. */
   readonly complete?: Complete;
 }
 
 /** One text in a pane. */
 export interface Editor {
-  /** To be put into the page. */
+  /** The element to put into the page. */
   readonly element: HTMLElement;
   text(): string;
-  /** Puts in another text, keeping what is the same and where the cursor is. Does nothing when it is the same. */
+  /** Replaces the text, and keeps equal parts and the position of the cursor. Does nothing if the text is the same. */
   setText(text: string): void;
-  /** The same for what the page begins with: undoing does not go back behind it. */
+  /** Like `setText`, for the first text of the page: the user cannot undo it. */
   begin(text: string): void;
-  /** Compares with another text; undefined with none. */
+  /** Compares with another text; undefined compares with nothing. */
   compare(original: string | undefined): void;
   /** Underlines problems. */
   setDiagnostics(diagnostics: readonly Diagnostic[]): void;
-  /** Marks stretches, and nothing else. `reveal` brings the first into view. */
+  /** Marks spans, and nothing else. `reveal` brings the first into view. */
   mark(spans: readonly Span[], reveal?: boolean): void;
   /** Moves cursor and focus to an offset. */
   goTo(offset: number): void;
   focus(): void;
-  /** Offset of a line and column, both from 1; of the nearest place when there is none. */
+  /** Offset of a line and column, both from 1; of the nearest place if they do not exist. */
   offsetOf(line: number, column: number): number;
 }
 
@@ -87,7 +87,7 @@ export function createEditor({ label, onEdit, onCursor, complete }: EditorOption
         ]),
         EditorView.contentAttributes.of({
           "aria-label": label,
-          // Said where it holds anyway: not every program takes an editable element for one that keys reach.
+          // The element can have the focus anyway, but not every program recognizes that of an editable element.
           tabindex: "0",
           ...(onEdit === undefined ? { "aria-readonly": "true" } : {}),
         }),
@@ -135,8 +135,8 @@ function reportCursor(onCursor: (offset: number) => void) {
 }
 
 /**
- * Text in the place of a selection is put in by the editor. The browser's own way carries the colours of what was selected over as an
- * inline style, which the policy refuses loudly.
+ * Replaces a selection with typed text. Otherwise the browser does so and copies the colours of the selection as an inline style, which the
+ * page's policy blocks with an error.
  */
 function replaceSelection() {
   return EditorView.domEventHandlers({

@@ -6,7 +6,7 @@
 import { HOST_FUNCTIONS } from "../../../../engine/expression/functions/host-functions.ts";
 import type { PatchListName } from "../../../laws/report.ts";
 
-/** A name that can stand in an expression. */
+/** A name that an expression can use. */
 export interface KnownName {
   readonly name: string;
   /** What it is, in a few words. */
@@ -58,7 +58,7 @@ const PORT = { name: "http", port: 8080, protocol: "TCP", appProtocol: "" };
 const METADATA = { labels: {}, annotations: {} };
 const ADDRESS = { ip: "10.1.0.11", hostname: "web-0", nodeName: "node-1" };
 
-/** What objects of a kind can have, as an example: the tenant's object need not have all of it. */
+/** An example object of each kind, for fields that the tenant's object does not have. */
 export const KNOWN_SHAPES: Readonly<Record<PatchListName, object>> = {
   endpoints: { metadata: METADATA, subsets: [{ addresses: [ADDRESS], notReadyAddresses: [ADDRESS], ports: [PORT] }] },
   services: { metadata: METADATA, spec: { ports: [{ ...PORT, targetPort: 8080 }] } },

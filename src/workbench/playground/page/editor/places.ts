@@ -1,5 +1,5 @@
 /**
- * Finds the positions in a YAML text of the values that a path selects. It works on the syntax tree, and therefore also on texts with errors.
+ * Finds the positions of the values that a path selects in a YAML text. It works on the syntax tree, so also on texts with errors.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { PatchListName } from "../../../laws/report.ts";
 import { documentsIn, items, members, scalar } from "./yaml-tree.ts";
 import type { SyntaxNode } from "./yaml-tree.ts";
 
-/** A stretch of a text: offsets in UTF-16 units, `to` behind the last. */
+/** A range of a text: offsets in UTF-16 units, `to` excluded. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -31,7 +31,7 @@ export function matchSpans(text: string, list: PatchListName, path: string): Spa
   return object === undefined ? [] : find(object, segments, text).map(({ from, to }) => trimmed(text, from, to));
 }
 
-/** Levels of a text that are read as data; what lies deeper is left out. */
+/** Maximum number of levels of a text that are read as data; deeper ones are left out. */
 const LEVELS_MAX = 40;
 
 /** The data of the first object of the list's kind, up to a limited depth; undefined if there is none. */
@@ -68,15 +68,15 @@ function plainScalar(text: string): unknown {
   return text === "" || text === "~" || text === "null" ? null : text;
 }
 
-/** A patch of a configuration, as the text spells it. */
+/** A patch of a configuration, as written in the text. */
 export interface WrittenPatch {
   readonly list: PatchListName;
   /** Position in its list. */
   readonly patch: number;
   readonly span: Span;
-  /** As it was written; undefined when there is none. */
+  /** As written; undefined if there is none. */
   readonly path: string | undefined;
-  /** Spans of the expressions that are there. */
+  /** Spans of the expressions that the patch has. */
   readonly expressions: Readonly<Partial<Record<"expression" | "reverseExpression", Span>>>;
 }
 

@@ -8,7 +8,7 @@ import { yamlLanguage } from "@codemirror/lang-yaml";
 /** A node of the tree: its name, and where it begins and ends. */
 export type SyntaxNode = ReturnType<typeof yamlLanguage.parser.parse>["topNode"];
 
-/** The stretches that stand beside a value without being one. */
+/** Names of the nodes beside a value that are not values. */
 const ASIDE = new Set(["Comment", "Anchor", "Tag", ":", "-", "?", ",", "[", "]", "{", "}"]);
 
 /** The value of each document in a text; undefined for an empty document. */

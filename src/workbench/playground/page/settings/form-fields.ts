@@ -6,10 +6,10 @@ import type { SettingPath } from "./written-settings.ts";
 /** A setting with a field. */
 export interface SettingField {
   readonly path: SettingPath;
-  /** As the documentation has it: `addressPolicy.allow`. */
+  /** As in the documentation: `addressPolicy.allow`. */
   readonly name: string;
   readonly schema: Schema;
-  /** What it does, with what the chosen value means; `undefined` is the default. */
+  /** Describes the setting and the chosen value; `undefined` means the default. */
   help(chosen: string | undefined): string;
 }
 
@@ -37,7 +37,7 @@ function fieldOf(name: string): SettingField {
   return { path, name, schema, help: (chosen) => helpOf(schema, chosen) };
 }
 
-/** Of a choice: what the descriptions of all values have before them, and that of the chosen one. */
+/** The description of a setting. For a choice, its general part and the part about the chosen value. */
 function helpOf(schema: Schema, chosen: string | undefined): string {
   const { description = "" } = schema;
   if (schema.type !== "literals") return description;

@@ -43,7 +43,7 @@ function choice(values: readonly string[], byDefault: string, names: Names, chan
   };
 }
 
-/** Texts that are typed as they are, and not corrected. */
+/** Attributes of fields whose text must not be corrected. */
 const PLAIN = { spellcheck: "false", autocomplete: "off", autocapitalize: "off" };
 
 function lines(names: Names, change: (value: readonly string[] | undefined) => void): Control {

@@ -15,19 +15,19 @@ import type { SettingPath, SettingValue } from "./written-settings.ts";
 /** The fields of the settings. */
 export interface SettingsForm {
   readonly element: HTMLElement;
-  /** Shows what a text says. Does not count as an edit. */
+  /** Shows the values of a text. Does not count as an edit. */
   show(text: string): void;
-  /** Says at each field what is wrong with it. */
+  /** Shows the problems of each field. */
   complain(problems: readonly Problem[]): void;
   /** Moves the focus to the first field. */
   focus(): void;
 }
 
-/** What the form stands for. */
+/** Options of the form. */
 export interface SettingsFormOptions {
-  /** Fields of the virtual cluster, which stand first. */
+  /** Fields of the virtual cluster, which come first. */
   readonly vcluster: readonly HTMLElement[];
-  /** Changes one setting of the text; `undefined` takes it out. Reports whether the text could be changed. */
+  /** Changes one setting of the text; `undefined` removes it. Reports whether the text could be changed. */
   readonly change: (path: SettingPath, value: SettingValue | undefined) => boolean;
 }
 
@@ -80,7 +80,7 @@ interface ShownField {
   complain(problems: readonly Problem[]): void;
 }
 
-const CLOSED = "This field cannot change the setting in the form that the text uses. Change it in the text.";
+const CLOSED = "This field cannot change the setting as it is written in the text. Edit the text instead.";
 
 function createField(field: SettingField, change: (value: SettingValue | undefined) => boolean): ShownField {
   const id = `setting-${field.name.replaceAll(".", "-")}`;

@@ -1,32 +1,32 @@
 /** The user's choices and latest texts, stored only in this browser. */
 import type { PlaygroundState } from "../../protocol.ts";
 
-/** `system` follows the machine. */
+/** `system` follows the operating system. */
 export type Theme = "system" | "light" | "dark";
 
-/** What the host object is compared with. */
+/** The object that the host object is compared with. */
 export type Compare = "tenant" | "synced" | "nothing";
 
-/** Everything that is kept. */
+/** Everything that is stored. */
 export interface PageSettings {
   readonly theme: Theme;
   readonly compare: Compare;
   /** Whether the introduction has been dismissed. */
   readonly welcomed: boolean;
-  /** The texts as they were last. Left out before anything was written. */
+  /** The last texts. Absent before the first edit. */
   readonly draft?: PlaygroundState;
 }
 
-/** As much of `localStorage` as is used. */
+/** The part of `localStorage` that is used. */
 export interface SettingsStorage {
   getItem(name: string): string | null;
   setItem(name: string, value: string): void;
 }
 
-/** Settings that keep themselves. */
+/** Settings that are stored when they change. */
 export interface SettingsStore {
   get(): PageSettings;
-  /** Changes some. What cannot be kept holds until the page is closed. */
+  /** Changes some settings. If the change cannot be stored, it lasts until the page is closed. */
   set(change: Partial<PageSettings>): void;
 }
 

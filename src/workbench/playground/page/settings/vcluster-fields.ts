@@ -9,7 +9,7 @@ export interface VClusterFields {
   set(vcluster: ShownVCluster): void;
 }
 
-/** Creates fields that call `onEdit` when the user edits them. Text that is not a valid name is not applied, and the field marks it as invalid. */
+/** Creates fields that call `onEdit` when the user edits them. A field does not apply an invalid name, and marks it as invalid. */
 export function createVClusterFields(onEdit: () => void): VClusterFields {
   const name = createField("Name of the virtual cluster: context.vcluster.name", onEdit);
   const namespace = createField("Its namespace on the host: context.vcluster.namespace", onEdit);
@@ -25,12 +25,12 @@ export function createVClusterFields(onEdit: () => void): VClusterFields {
 
 interface Field {
   readonly input: HTMLInputElement;
-  /** The last proper name that was in it. */
+  /** The last valid name that was in it. */
   get(): string;
   set(value: string): void;
 }
 
-/** Names as Kubernetes has them (RFC 1123 label). */
+/** Pattern of Kubernetes names (RFC 1123 label). */
 const NAME = "[a-z0-9]([\\-a-z0-9]{0,61}[a-z0-9])?";
 
 function createField(title: string, onEdit: () => void): Field {

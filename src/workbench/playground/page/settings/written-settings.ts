@@ -48,7 +48,7 @@ export function withSetting(text: string, path: SettingPath, value: SettingValue
   return found !== undefined && jsonEqual(found, expected(before, path, value)) ? after : undefined;
 }
 
-/** Where the text is to be changed, and what stands there then. */
+/** A change of the text: a range, and the text that replaces it. */
 interface Change {
   readonly from: number;
   readonly to: number;
@@ -71,7 +71,7 @@ interface Place {
   readonly text: string;
   readonly path: SettingPath;
   readonly value: SettingValue | undefined;
-  /** Takes out the pair that the map is the value of; undefined for the whole text. */
+  /** Removes the pair whose value is the map; undefined for the whole text. */
   readonly outer: Change | undefined;
 }
 
@@ -91,7 +91,7 @@ function changeIn(map: SyntaxNode, place: Place): Change | undefined {
   return value === undefined ? undefined : replaced(pair, held, { text, rest, value, isFlow: map.name.startsWith("Flow") });
 }
 
-/** Another value of a pair that is there: a list of lines stays one, and lines of items that stay are as they were. */
+/** Replaces the value of an existing pair. A block list stays a block list, and the lines of items that stay are not changed. */
 function replaced(
   pair: SyntaxNode,
   held: SyntaxNode | undefined,
@@ -125,7 +125,7 @@ function relisted(list: SyntaxNode, values: readonly string[], text: string): Ch
   return { from: starts[0]!, to: end, insert: kept.join("\n") };
 }
 
-/** Without a pair: its lines, or its part of a line. */
+/** Removes a pair: its lines, or its part of a line. */
 function without(pair: SyntaxNode, pairs: readonly SyntaxNode[], text: string): Change {
   if (pair.parent?.name.startsWith("Flow")) {
     const lines = flowLines(pair, text);
@@ -139,7 +139,7 @@ function without(pair: SyntaxNode, pairs: readonly SyntaxNode[], text: string): 
   return { from: lineStart(pair.from, text), to: Math.min(end + 1, text.length), insert: "" };
 }
 
-/** The lines of a pair of a flow map that has them for itself: comments of its neighbours stay. */
+/** Removes the lines of a pair of a flow map if they contain nothing else; comments of its neighbours stay. */
 function flowLines(pair: SyntaxNode, text: string): Change | undefined {
   let next = pair.nextSibling;
   while (next?.name === "Comment") next = next.nextSibling;
@@ -177,7 +177,7 @@ function flowValue(path: SettingPath, value: SettingValue): string {
   return typeof value === "object" ? `[${value.map(flowScalar).join(", ")}]` : flowScalar(value);
 }
 
-/** As people write it, in quotes only where YAML needs them. */
+/** Formats a scalar, with quotes only if YAML needs them. */
 function flowScalar(value: string | number | boolean): string {
   if (typeof value !== "string") return String(value);
   const plain = /^[A-Za-z0-9](?:[-\w./:*]*[-\w./*])?$/.test(value) && readSettings(`a: ${value}`)?.["a"] === value;

@@ -8,18 +8,18 @@ import type { Clock, Timer } from "../../../../base/clock.ts";
 
 /** Decides when to ask. */
 export interface Asking {
-  /** Something changed. */
+  /** Asks after a moment without another call. */
   soon(): void;
   /** Asks at once. */
   now(): void;
-  /** The answer came. */
+  /** Ends the wait for an answer. */
   answered(): void;
 }
 
 /** Quiet time after a key, in milliseconds. */
 const QUIET_MS = 150;
 
-/** An answer that takes longer is waited for visibly, in milliseconds. */
+/** Time in milliseconds after which the page shows that it is waiting. */
 const COMPUTING_AFTER_MS = 300;
 
 /** Calls `ask` when it is due, and `computing` when the page should start or stop showing that it is waiting. */

@@ -6,11 +6,11 @@ import { matchSpans, writtenPatches } from "../editor/places.ts";
 import { problemTextName } from "../cards/problem-list.ts";
 import type { Texts } from "../texts.ts";
 
-/** Leads people to places in the texts. */
+/** Leads users to places in the texts. */
 export interface Pointing {
-  /** Marks what the patch under an offset of the configuration finds in the objects; outside of patches nothing. */
+  /** Marks the values that the patch at an offset of the configuration finds in the objects. Outside patches, it removes all marks. */
   markAt(offset: number): void;
-  /** Brings a patch of the configuration into view, and what it finds. Does nothing for one that is not written any more. */
+  /** Brings a patch of the configuration into view, with the values that it finds. Does nothing if the patch no longer exists. */
   toPatch(patch: Pick<ShownPatch, "list" | "patch">): void;
   /** Brings the place of a problem into view. */
   toProblem(problem: Problem): void;

@@ -11,7 +11,7 @@ import { copyText } from "../dom/clipboard.ts";
 import type { Texts } from "../texts.ts";
 import { countOf } from "../cards/words.ts";
 
-/** Where the things to take come from, and who says that they were copied. */
+/** The source of the results to copy, and the announcer of the outcome. */
 export interface TakeawayOptions {
   readonly texts: Pick<Texts, "state">;
   /** The last answer; undefined before the first. */
@@ -19,7 +19,7 @@ export interface TakeawayOptions {
   readonly announcer: Pick<Announcer, "toast">;
 }
 
-/** Each copies one thing, and tells whether it did. */
+/** Actions that copy one result, and announce whether that succeeded. */
 export interface Takeaway {
   share(): void;
   copyTest(): void;
@@ -46,7 +46,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
     announcer.toast((await copyText(text)) ? done : "The browser did not allow the page to copy");
   }
 
-  /** What is made of the answer; undefined before there is one. */
+  /** The result of `make` for the answer; undefined before there is one. */
   function ofAnswer(make: typeof testFileOf): string | undefined {
     const now = answer();
     return now && make(texts.state(), now);

@@ -20,7 +20,7 @@ function ofProblem({ line, column, severity, code, message, hint }: Problem, tex
   return { ...stretch(text, at), severity, source: code, message: hint === "" ? message : `${message}\n${hint}` };
 }
 
-/** A word, or one character; at the end of a line the one before, so that there is something to see. */
+/** The word or the character at an offset. At the end of a line, this is the character before, so that the underline is visible. */
 function stretch(text: string, at: number): { from: number; to: number } {
   const length = /^(?:[\p{L}\p{N}_$-]+|[^\n])/u.exec(text.slice(at, at + 80))?.[0].length ?? 0;
   if (length > 0) return { from: at, to: at + length };
