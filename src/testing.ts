@@ -47,18 +47,18 @@ export type { Planner } from "./engine/reconcile/plan.ts";
 export { ADOPTING } from "./workbench/simulator/configurations.ts";
 export { ACTS } from "./workbench/simulator/swarm.ts";
 
-/** What is simulated. */
+/** Options of {@link createSimulator}. */
 export interface SimulatorOptions extends Omit<RunOptions, "seed" | "settings" | "decisions"> {
-  /** Default: {@link CONFIGURATIONS}, of which each seed takes one. */
+  /** Each seed uses one of these. Default: {@link CONFIGURATIONS}. */
   readonly configurations?: readonly SimulatedConfiguration[];
-  /** The kinds that the configurations can sync. Default: all that are synced. */
+  /** The kinds that the configurations can sync. Default: all synced kinds. */
   readonly kinds?: readonly SyncedKind[];
 }
 
 /** Runs seeds, one after the other. */
 export interface Simulator {
   run(seed: number): Promise<Run>;
-  /** The very same run again, from what was recorded. */
+  /** Repeats a recorded run exactly. */
   replay(recorded: Pick<Run, "seed" | "decisions">): Promise<Run>;
   /** The shortest run found that breaks the same promise as `failed`. */
   shrink(failed: Run): Promise<Run>;
@@ -151,16 +151,16 @@ export async function simulate({ seed, ...options }: SimulateOptions): Promise<R
   }
 }
 
-/** Which patch, and how it is loaded. */
+/** Options of {@link loadPatch}: the patch, and how to load it. */
 export type PatchOptions = PatchesOptions &
   (
     | { readonly patch: PatchDefinition }
     | (Extract<PatchSource, { config: unknown }> & {
-        /** As it is written in the configuration, or in canonical form. Default: the configuration's only patch. */
+        /** Path of the patch, as written in the configuration or in canonical form. Default: the configuration's only patch. */
         readonly path?: string;
         /** Position in its list, instead of `path`. */
         readonly index?: number;
-        /** Default: the first list that has such a patch, Endpoints first. */
+        /** List that contains the patch. Default: the first list with such a patch, Endpoints first. */
         readonly list?: PatchListName;
       })
   );
@@ -234,5 +234,5 @@ function choosePatch(patches: LoadedPatches, { path, index, list }: Exclude<Patc
   const all = patches.all.filter((patch) => list === undefined || patch.list === list);
   const [only] = all;
   if (only !== undefined && all.length === 1) return only;
-  throw new EngineError("USAGE", `Found ${all.length} patches: name one by its path`);
+  throw new EngineError("USAGE", `Expected one patch, found ${all.length}; specify its path or index`);
 }

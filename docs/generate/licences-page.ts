@@ -124,13 +124,13 @@ keeps its licence file in its folder below \`node_modules\`.
 A dependency with a licence that is not listed here fails the tests.
 
 ${table(
-  ["Licence", "Asks for"],
+  ["Licence", "Requires"],
   Object.entries(ALLOWED).map(([name, asks]) => [name, asks]),
 )}
 ## Dependencies
 
 ${table(head, installed.filter(isDirect).map(row))}
-## What they need
+## Dependencies of these packages
 
 ${table(head, installed.filter((one) => !isDirect(one)).map(row))}
 ## In the playground's page

@@ -55,7 +55,7 @@ applied configurations. \`kubectl explain\` shows the same descriptions. The gui
 and [permissions](permissions.md) shows who may do what.
 
 Objects have \`kind\`, \`apiVersion\`, \`metadata\`, \`spec\` and \`status\`, like any Kubernetes object. Names are unique within a
-namespace, or within a kind that has no namespaces; a \`generateName\` that is too long is cut. A body for POST with a
+namespace, or within a kind that has no namespaces; a \`generateName\` that is too long is truncated. A body for POST with a
 \`metadata.resourceVersion\` is refused with 400, as in Kubernetes; other fields that only the server sets are ignored.
 
 The server sets \`status\`. You can also read the status at \`…/status\` below the object's path, and write it only there, by a PUT or

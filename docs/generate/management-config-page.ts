@@ -69,7 +69,7 @@ auth:
     X-My-Header: my-value
 \`\`\`
 
-## What acts
+## Which settings have an effect
 
 Every setting is validated and shown. Settings with "yes" also change what the service does; for other settings, the table lists what they would need. If the file sets such a setting, a warning reports its position, and the condition \`FullyInEffect\` of the object \`config\`
 names it to administrators. Settings of a connector's provider have the same effect as in \`auth\`.

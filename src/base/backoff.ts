@@ -1,10 +1,10 @@
-/** Growing delays between attempts. */
+/** Options of delays that grow from attempt to attempt. */
 export interface BackoffOptions {
   /** Delay before the first repetition, in milliseconds. */
   readonly initialMs: number;
-  /** No delay is longer, in milliseconds. */
+  /** Maximum delay, in milliseconds. */
   readonly maximumMs: number;
-  /** Each delay is this many times the one before. Default 2. */
+  /** Factor between a delay and the next one. Default 2. */
   readonly factor?: number;
   /** Up to this share is added at random, so that many clients do not return at once, not even at the maximum. Default 0. */
   readonly jitter?: number;
@@ -20,6 +20,6 @@ export function backoffDelay(options: BackoffOptions, attempt: number, random: (
   const { initialMs, maximumMs, factor = 2, jitter = 0 } = options;
   // The exponent is capped so that thousands of attempts cannot overflow to Infinity.
   const grown = initialMs * factor ** Math.min(attempt, 64);
-  // The maximum leaves room for the jitter. Cutting afterwards would give all who wait longest the very same delay.
+  // The maximum includes the jitter. Limiting the delay afterwards would give all clients that wait longest the same delay.
   return Math.min(grown, maximumMs / (1 + jitter)) * (1 + jitter * random());
 }

@@ -12,7 +12,10 @@ export interface Clock {
   now(): number;
   /** Milliseconds since an arbitrary start, for durations. Never goes back. */
   monotonic(): number;
-  /** Calls `callback` once after `delayMs` milliseconds, never before `schedule` returns. The timer alone keeps a process alive only if `keepAlive` is set. */
+  /**
+   * Calls `callback` once after `delayMs` milliseconds, never before `schedule` returns. The timer keeps the process alive only if
+   * `keepAlive` is set.
+   */
   schedule(delayMs: number, callback: () => void, options?: { readonly keepAlive?: boolean }): Timer;
 }
 
@@ -46,7 +49,8 @@ export function nextMacrotask(): Promise<void> {
 }
 
 /**
- * Resolves after `delayMs`, or immediately when `signal` aborts. Never rejects. Keeps the process alive until then, because a caller is waiting.
+ * Resolves after `delayMs`, or immediately when `signal` aborts. Never rejects. Keeps the process alive until then, because a caller is
+ * waiting.
  *
  * @example
  * await delay(systemClock, 10);

@@ -64,7 +64,7 @@ export const CODES = {
     meaning:
       "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or a different cluster has responded at the same address since the start.",
     remedy:
-      "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster and start with --adopt-cluster and the uid of the new one.",
+      "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster and start with --adopt-cluster and the uid of the old cluster.",
   },
   CONFIG_SYNTAX: {
     meaning: "The file is not valid YAML, or uses an unsupported feature: duplicate keys, too many aliases, excessive nesting.",
@@ -283,7 +283,7 @@ export const CODES = {
   },
   CACHE_CONTRADICTED: {
     meaning:
-      "For about 20 seconds, the list responses of an API server have contradicted its responses for a single object; the object's copy is stale.",
+      "For about 13 seconds, the list responses of an API server have contradicted its responses for a single object; the object's copy is stale.",
     remedy:
       "Nothing to do if the problem disappears: the syncer reads the lists again once a minute. Otherwise, check any proxy between the syncer and the API server, and the server itself: its lists are incomplete or stale.",
   },

@@ -1,6 +1,6 @@
 import type { Code } from "./codes.ts";
 
-/** Facts of a failure for programs. Never holds secrets or whole objects. */
+/** Facts about a failure, for programs. Never contains secrets or whole objects. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
 
 /**
@@ -45,7 +45,7 @@ export function messageOf(error: unknown): string {
   try {
     return String(error);
   } catch {
-    // An object without a text, in the middle of reporting something else.
+    // The value cannot be converted to text, which must not hide the failure that is being reported.
     return `an ${typeof error} was thrown`;
   }
 }

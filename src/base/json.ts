@@ -48,12 +48,12 @@ export function isDeeperThan(value: unknown, depthMax: number): boolean {
  */
 export function parseJson(text: string, depthMax: number): unknown {
   const value: unknown = JSON.parse(text);
-  // Ordinary answers of a cluster have fewer brackets than the limit has levels, and counting brackets is cheap.
+  // Ordinary responses of a cluster have fewer brackets than the limit has levels, and counting brackets is cheap.
   if (hasMoreBracketsThan(text, depthMax) && isDeeperThan(value, depthMax)) throw new SyntaxError(`it has more than ${depthMax} levels`);
   return value;
 }
 
-/** An escape: a pair of surrogates, a surrogate that stands alone, or any other. */
+/** An escape: a pair of surrogates, a lone surrogate, or any other escape. */
 const ESCAPES = /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|[^])/g;
 const LONE_LENGTH = "\\ud800".length;
 
@@ -71,7 +71,7 @@ export function withoutLoneSurrogates(json: string): string {
   return json.replace(ESCAPES, (escape) => (escape.length === LONE_LENGTH ? "\\ufffd" : escape));
 }
 
-/** Brackets within strings count as well, so that `false` is always true of the levels. */
+/** Counts brackets within strings as well, so a text for which the result is `false` never has more levels than `count`. */
 function hasMoreBracketsThan(text: string, count: number): boolean {
   let left = count;
   for (const bracket of ["{", "["]) {
@@ -103,7 +103,7 @@ export function jsonEqual(left: unknown, right: unknown): boolean {
 
 function recordsEqual(left: JsonObject, right: JsonObject): boolean {
   let extra = 0;
-  // Without lists of keys: this runs for every address of an object that has hundreds.
+  // Creates no lists of keys, because this runs for every address, and an object can have hundreds.
   for (const key in right) if (right[key] !== undefined && Object.hasOwn(right, key)) extra += 1;
   for (const key in left) {
     if (left[key] === undefined || !Object.hasOwn(left, key)) continue;
@@ -151,7 +151,7 @@ export function heldBytes(value: unknown): number {
   if (typeof value === "number") return 16;
   if (typeof value !== "object" || value === null) return 0;
   let bytes = 56;
-  // A name may be in no other object, and has a place in a table then that is filled by half.
+  // A name may occur in no other object; it then needs an entry of its own in a table that is only half full.
   if (Array.isArray(value)) for (const item of value) bytes += 8 + heldBytes(item);
   else for (const name in value) bytes += 80 + name.length + heldBytes((value as JsonObject)[name]);
   return bytes;
@@ -161,5 +161,5 @@ function heldBytesOfText(text: string): number {
   return 24 + text.length * (BEYOND_LATIN1.test(text) ? 2 : 1);
 }
 
-/** Texts with such a character have two bytes for each. */
+/** Texts with such a character take two bytes for each character. */
 const BEYOND_LATIN1 = /[^\0-\u00ff]/;

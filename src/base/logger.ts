@@ -34,7 +34,7 @@ export function withFields(logger: Logger, fields: LogFields | (() => LogFields)
   return new LabelledLogger(logger, fields);
 }
 
-/** One object and no function of its own: there is a logger for each reconcile, and most reconciles write no line. */
+/** One object without closures, because each reconcile has a logger, and most reconciles write no line. */
 class LabelledLogger implements Logger {
   readonly #logger: Logger;
   #fields: LogFields | (() => LogFields);
@@ -66,9 +66,9 @@ class LabelledLogger implements Logger {
   }
 }
 
-/** Codes whose messages are a server's own text about an object, and may quote it. */
+/** Codes whose messages are a server's own text about an object, which may quote the object. */
 const MAY_QUOTE = ["API_BAD_REQUEST", "API_INVALID", "API_ERROR"] as const;
-/** From here on it is a webhook that speaks. */
+/** The part of a message that a webhook wrote. */
 const DENIED = /denied the request: [^]*$/;
 
 /**
@@ -84,7 +84,7 @@ export function loggableMessage(error: unknown): string {
   return message.replace(DENIED, "denied the request");
 }
 
-/** How a logger writes. */
+/** Options of a line logger. */
 export interface LineLoggerOptions {
   /** Lines below this level are dropped. Default "info". */
   readonly level?: LogLevel;
@@ -126,7 +126,7 @@ interface LineHead {
 }
 
 function jsonLine(head: LineHead, fields: LogFields): string {
-  // Named twice: first for its place in the line, last for its value.
+  // The head occurs twice: first for its place in the line, last for its values.
   const members = present({ ...head, ...fields, ...head });
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${jsonText(value)}`).join(",")}}`;
 }

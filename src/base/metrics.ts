@@ -1,4 +1,4 @@
-/** Values of a metric's labels. Never text that a tenant chooses. The object must not change: a reused one costs less. */
+/** Values of a metric's labels. Never text that a tenant chooses. The object must not change; reusing it costs less. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
 /** Counts and measures. Names follow controller-runtime where it has one. */
@@ -82,14 +82,14 @@ export function createMetrics(help: Readonly<Record<string, string>> = {}): Metr
 
 const NO_LABELS: MetricLabels = {};
 
-/** Everything of one name. */
+/** All series with one name. */
 interface Family {
   readonly type: "counter" | "gauge" | "histogram";
   /** By the text of the labels. */
   readonly series: Map<string, Series>;
 }
 
-/** One set of labels. `count` and `buckets` are those of histograms, whose `value` is the sum. */
+/** The data of one set of labels. Only histograms use `count` and `buckets`; their `value` is the sum. */
 interface Series {
   value: number;
   count: number;
@@ -128,7 +128,7 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Texts of label sets that callers keep and hand in again and again. */
+/** Texts of label sets that callers keep and use repeatedly. */
 const texts = new WeakMap<MetricLabels, string>();
 
 function labelText(labels: MetricLabels): string {
@@ -144,7 +144,7 @@ function labelText(labels: MetricLabels): string {
 
 const SPECIAL = /[\\"\n]/;
 
-/** The format knows three escapes; a scraper refuses the whole page for another one, as JSON's `\t` would be. */
+/** Escapes a value. The format has three escapes; a scraper refuses the whole page because of any other, such as JSON's `\t`. */
 function escaped(value: string): string {
   if (!SPECIAL.test(value)) return value;
   return value.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));

@@ -20,7 +20,7 @@ export function suggest(name: string, known: Iterable<string>): string | undefin
   return best?.name;
 }
 
-/** Optimal string alignment: Levenshtein's distance in which a swap of neighbours counts as one slip. */
+/** Optimal string alignment: the Levenshtein distance, but a swap of neighbours counts as one error. */
 function editDistance(left: string, right: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);

@@ -12,7 +12,7 @@ import { readVersion } from "./process/version.ts";
 /** Gives a command its arguments, options, help and action. */
 type Define = (command: Command, context: CommandContext) => void;
 
-/** One command. Its module is loaded when it is needed: imports of some take longer to load than others take to run. */
+/** One command. Its module is loaded only when needed, because the imports of some commands take longer than other commands run. */
 interface CommandEntry {
   readonly name: string;
   readonly summary: string;
@@ -156,8 +156,8 @@ export async function runCli(argv: readonly string[], terminal: Terminal, kinds?
 }
 
 /**
- * Creates the command line. It contains the summaries of all commands, and the options and actions of the commands in `named` (default: all).
- * The reference of the command line is generated from it.
+ * Creates the command line. It contains the summaries of all commands, and the options and actions of the commands in `named` (default:
+ * all). The reference of the command line is generated from it.
  */
 export async function createProgram(context: CommandContext, { named }: { named?: readonly string[] } = {}): Promise<Command> {
   const program = withOutput(new Command("endpoint-sync"), context.terminal)
@@ -176,10 +176,10 @@ export async function createProgram(context: CommandContext, { named }: { named?
 }
 
 /**
- * Fills missing options from the current context, after flags and variables. Names the context if one of its
- * values counts.
+ * Sets options from the current context if neither a flag nor a variable sets them. Prints the name of the context if a command uses one of
+ * its values.
  *
- * @throws as `currentContext`.
+ * @throws as {@link currentContext}.
  */
 async function applyContext(program: Command, terminal: Terminal): Promise<void> {
   const commands = program.commands.filter(({ options }) => options.some(({ envVar }) => envVar === "ENDPOINT_SYNC_NAME"));
@@ -197,13 +197,13 @@ async function applyContext(program: Command, terminal: Terminal): Promise<void>
   }
 }
 
-/** Commands of other programs, and their names here. */
+/** Names of commands in other programs, and the corresponding commands of this one. */
 const HABITS: Readonly<Record<string, string>> = {
   ...{ lint: "validate", check: "validate", verify: "validate", template: "render", build: "render", diff: "plan", preview: "plan" },
   ...{ apply: "run", sync: "run", start: "run", describe: "why", status: "audit", drift: "audit", delete: "cleanup", uninstall: "cleanup" },
 };
 
-/** Commander suggests only similar spellings, which habitual commands are not. */
+/** Suggests the command from {@link HABITS} for an unknown command. Commander itself suggests only similar spellings. */
 function withHabit(text: string): string {
   return text.replace(/^error USAGE: unknown command '(\w+)'(\n\(Did you mean [^)]*\))?/, (told, name: string, spelt = "") =>
     Object.hasOwn(HABITS, name) ? `${told.slice(0, told.length - spelt.length)}\n(Did you mean ${HABITS[name]}?)` : told,

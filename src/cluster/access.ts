@@ -27,12 +27,12 @@ export interface Access {
   readonly kinds: readonly ResourceDefinition[];
   /** Subresources of ServiceAccounts. */
   readonly accountQuestions: NonNullable<ResourceDefinition["questions"]>;
-  /** Ends watches with what allowed them; undefined when nothing ever does. */
+  /** Ends a watch when the token that allowed it ends; undefined when no token ends. */
   readonly onWatch: OnWatch | undefined;
   stop(): void;
 }
 
-/** Options of access. */
+/** Options of {@link createAccess}. */
 export interface AccessOptions {
   readonly store: Store;
   readonly chance: Chance;
@@ -40,7 +40,7 @@ export interface AccessOptions {
   readonly logger: Logger;
   /** Platform whose tokens are accepted besides the cluster's own. Default: none. */
   readonly platform?: PlatformTrust | undefined;
-  /** Tells which resources of the cluster are in namespaces. */
+  /** Reports whether a resource of the cluster is namespaced. */
   readonly isNamespaced: (group: string, resource: string) => boolean;
 }
 

@@ -9,7 +9,7 @@ const NAMESPACE_NAMES = ["default", "kube-system", "kube-public", "kube-node-lea
 
 /** First address of the range: the API server's own Service has it in every cluster. */
 const API_SERVICE_IP = "10.96.0.1";
-/** Where the API server is said to be. A documentation address: nothing can be reached there by mistake. */
+/** Address of the API server in its Endpoints: a documentation address, so that clients cannot reach a real host by mistake. */
 const API_SERVER_IP = "192.0.2.1";
 const API_SERVER_PORT = 6_443;
 

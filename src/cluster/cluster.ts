@@ -47,7 +47,7 @@ export interface EmbeddedClusterOptions {
   /**
    * Controllers that run, as kube-controller-manager's `--controllers` names them: `*` means all of them, and a name after `-` is
    * excluded. Default `["*"]`. Without the garbage collector, foreground deletions, and deletions that orphan dependents, wait until
-   * another one completes them.
+   * another controller completes them.
    *
    * @example
    * await createEmbeddedCluster({ controllers: ["*", "-endpointslice-mirroring-controller"] });
@@ -127,7 +127,7 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
   const { clock = systemClock, chance = systemChance, logger = silentLogger, history } = options;
   const selected = selectControllers(options.controllers ?? ["*"]);
   const store = options.store ?? createMemoryStore(history === undefined ? {} : { history });
-  // The kinds of access are among those of the cluster, which are needed only later.
+  // `definitions` contains the kinds of `access`. It is initialized below, before the function is called.
   const isNamespaced = (group: string, plural: string) =>
     definitions.some(({ type }) => type.namespaced && type.plural === plural && groupOf(type) === group);
   const access = await createAccess({ store, chance, clock, logger, isNamespaced, platform: options.platform });
@@ -143,7 +143,7 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
   const controllers = createControllerSet(parts);
   for (const name of selected) {
     await controllers.start(name);
-    // No caller sees a cluster whose roles are still empty: their controller is the first.
+    // The controller of aggregated roles is the first, so that no caller sees roles that are still empty.
     if (name === "clusterrole-aggregation-controller") await controllers.all()[0]!.settled();
   }
   const graces = await startGracePeriodController({ ...parts, clock });
@@ -165,7 +165,7 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
   };
 }
 
-/** One controller's writes are another one's work, so it takes a round in which nothing was written. */
+/** Waits for a round in which nothing is written, because one controller's writes can be another one's work. */
 async function settled(store: Store, controllers: () => readonly ClusterController[]): Promise<void> {
   for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
     for (const controller of controllers()) await controller.settled();

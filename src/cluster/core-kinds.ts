@@ -22,7 +22,7 @@ export interface CoreKindsOptions {
   readonly regroupsEndpoints?: boolean;
 }
 
-/** The kinds of one embedded cluster. They store the allocated addresses, so every cluster needs its own. */
+/** Creates the kinds of one embedded cluster. They store the allocated addresses, so every cluster needs its own. */
 export function createCoreKinds(chance: Chance, options: CoreKindsOptions = {}): readonly ResourceDefinition[] {
   const { accountQuestions, regroupsEndpoints = false } = options;
   const accounts = { ...serviceAccounts, ...(accountQuestions && { questions: accountQuestions }) };

@@ -10,7 +10,7 @@ export interface ClusterCredentials extends ServerCertificate {
   readonly token: string;
 }
 
-/** User of the credentials. */
+/** Options of {@link createClusterCredentials}. */
 export interface CredentialsOptions {
   /** Common name of the authority. */
   readonly name: string;
@@ -43,7 +43,7 @@ export function fitTogether({ caPem, certPem, keyPem }: ServerCertificate): bool
     const certificate = new X509Certificate(certPem);
     return certificate.checkPrivateKey(createPrivateKey(keyPem)) && certificate.verify(new X509Certificate(caPem).publicKey);
   } catch {
-    // One of them is not PEM text, or of something else.
+    // One of the texts is not PEM, or contains something else.
     return false;
   }
 }

@@ -34,7 +34,7 @@ export function createInProcessClient(registry: Registry): InProcessClient {
   return new RegistryClient(registry);
 }
 
-/** A watch of this client; `broken` tells its end from an orderly one. */
+/** A watch of this client; `broken` distinguishes a lost connection from an orderly end. */
 interface OpenWatch {
   readonly queue: WatchQueue;
   broken: boolean;
@@ -60,7 +60,7 @@ class RegistryClient implements InProcessClient {
   }
 
   async list(resource: ResourceType, options: ListOptions = {}): Promise<ObjectList> {
-    // Nothing here takes long enough to be worth ending early.
+    // A list does not take long enough to be worth cancelling.
     const { signal: _unused, ...request } = options;
     const page = await this.#call(() => this.#registry.list(resource, request));
     const { items, resourceVersion } = page;
@@ -152,7 +152,7 @@ function overTheWire(body: unknown): unknown {
   return JSON.parse(withoutLoneSurrogates(JSON.stringify(body) ?? "null"));
 }
 
-/** Undefined for an absent object; anything else, an unknown resource included, is thrown. */
+/** Returns undefined for an absent object; throws any other error, including that of an unknown resource. */
 function absentOrThrow(error: unknown, { name }: ObjectKey): undefined {
   const status = isEngineError(error, "API_NOT_FOUND") ? (error.details["status"] as { details?: { name?: string } }) : undefined;
   if (status?.details?.name === name) return undefined;

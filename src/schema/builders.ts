@@ -21,7 +21,7 @@ import type {
 
 const description = "";
 
-/** Any value: nothing more is known of it, and laws try none. */
+/** Any value. Nothing more is known about it, and laws try no values for it. */
 export const anything: AnySchema = { type: "any", description };
 
 /** True or false. */
@@ -44,7 +44,7 @@ export const int64: NumberSchema = { type: "integer", description, bits: 64 };
 export const quantity: AnySchema = { ...anything, quantity: true };
 /** A number or a text, such as a target port. */
 export const intOrText: EitherSchema = either(int32, text);
-/** Labels, annotations and the like. */
+/** A map of strings, such as labels and annotations. */
 export const textMap: MapSchema = mapOf(text);
 
 /** One of a few fixed strings. */
@@ -112,13 +112,13 @@ export function untried<S extends Schema>(schema: S): S {
   return { ...schema, untried: true };
 }
 
-/** A field: its schema, alone or with a description, and before them its number in Kubernetes' binary form. */
+/** A field: its schema, alone or with a description; or its number in Kubernetes' binary form, its schema and optionally a description. */
 export type Entry = Schema | readonly [Schema, string] | readonly [number, Schema, string?];
 
 /**
- * Named fields, in this order. A `!` at the end of a name marks a field that the API server never leaves out; a `?` marks a field that every sample
- * value has, although objects can lack it. A field is left out when it is empty, an object only when it is null, unless {@link always} or
- * {@link optional} says otherwise. Source of the numbers: the `generated.proto` files of the API.
+ * Named fields, in this order. A `!` at the end of a name marks a field that the API server never leaves out; a `?` marks a field that
+ * every sample value has, although objects can lack it. A field is left out if it is empty, an object only if it is null; {@link always}
+ * and {@link optional} change that. Source of the numbers: the `generated.proto` files of the API.
  *
  * @example
  * objectOf({ "ip!": textAs("ip"), hostname: [3, text, "Its DNS name."] });

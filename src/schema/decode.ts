@@ -16,11 +16,11 @@ interface Context {
 }
 
 /**
- * Decodes a node by a schema, defaults filled in. All problems go to the report; none is thrown:
+ * Decodes a node by a schema, and fills in defaults. All problems go to the report; none is thrown:
  *
  * - CONFIG_TYPE: a value of another type; the place is the value.
  * - CONFIG_UNKNOWN_FIELD: a field that a strict object does not have; the place is the key. In an open object it is only a
- *   warning, and only when it looks like a typing error.
+ *   warning, and only if it is probably a typing error.
  * - CONFIG_REQUIRED: the place is the key of the object that lacks it. Not reported when an unknown field is probably a misspelling of it.
  * - CONFIG_VALUE: out of range, a mismatch of the pattern, or none of the allowed strings.
  *
@@ -59,7 +59,7 @@ function decodeValue(schema: Schema, node: Node | undefined, context: Context): 
   }
 }
 
-/** Whether null is a value here, and not the absence of one. */
+/** Reports whether null is a value here, and not the absence of one. */
 function acceptsNull(schema: Schema): boolean {
   return schema.nullable === true || schema.type === "any";
 }
@@ -129,7 +129,7 @@ function decodeList(schema: ListSchema, node: ListNode, context: Context): unkno
   return values.filter((value) => value !== undefined);
 }
 
-/** By the first shape that fits. */
+/** Decodes by the first shape that fits. */
 function decodeEither(schema: EitherSchema, node: Node, context: Context): unknown {
   for (const option of schema.options) {
     const report = new Report();
@@ -139,7 +139,7 @@ function decodeEither(schema: EitherSchema, node: Node, context: Context): unkno
   return wrongType(schema, node, context);
 }
 
-/** Where the author chose the place, in a list or under a key, a null is no absent value. */
+/** Decodes an item of a list or a value of a map. Null does not count as absent there, because the author wrote the item or the key. */
 function decodeMember(schema: Schema, node: Node, context: Context): unknown {
   return isAbsent(node) && !acceptsNull(schema) ? wrongType(schema, node, context) : decodeValue(schema, node, context);
 }
@@ -209,7 +209,7 @@ function wrongType(schema: Schema, node: Node, { report, field }: Context): unde
   report.error({ code: "CONFIG_TYPE", message, at: startOf(node), field, hint: typeHint(schema, node) });
 }
 
-/** Words that YAML 1.1 takes for booleans, and YAML 1.2 for text. */
+/** Words that are booleans in YAML 1.1, and text in YAML 1.2. */
 const OLD_BOOLEANS: Readonly<Record<string, boolean>> = { y: true, yes: true, on: true, n: false, no: false, off: false };
 
 function typeHint(schema: Schema, node: Node): string {
@@ -230,7 +230,7 @@ function describe(node: Node): string {
   return typeof node.value === "string" ? `the text ${quote(node.value)}` : String(node.value);
 }
 
-/** Values are cut: a message is read in a terminal, and a misplaced one may be a whole certificate. */
+/** Quotes a value for a message, and truncates it: a misplaced value can be a whole certificate. */
 function quote(value: string): string {
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 }

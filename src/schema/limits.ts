@@ -1,17 +1,17 @@
-/** Longest text that is parsed, in UTF-16 units: 3 Mi, twice what an API server stores. */
+/** Maximum length of a text, in UTF-16 units: 3 Mi, twice what an API server stores. */
 export const TEXT_MAX = 3 * 1024 * 1024;
 
-/** Deepest nesting of lists and maps, aliases followed. */
+/** Maximum nesting of lists and maps, including those that aliases refer to. */
 export const DOCUMENT_DEPTH_MAX = 100;
 
-/** Aliases (`*name`) in one document. */
+/** Maximum number of aliases (`*name`) in one document. */
 export const ALIASES_MAX = 1_000;
 
-/** Values that aliases add to a document when each of them is written out: ten lines can ask for a billion. */
+/** Maximum number of values that aliases add to a document if all of them are expanded: ten lines can expand to a billion values. */
 export const ALIASED_VALUES_MAX = 100_000;
 
-/** Members that `<<` takes over, in one document. */
+/** Maximum number of keys that `<<` adds in one document. */
 export const MERGED_KEYS_MAX = 10_000;
 
-/** Values in an object that is handed over in place of a text, counted as often as they are met. */
+/** Maximum number of values in an object that is passed instead of a text. A value counts each time it occurs. */
 export const OBJECT_VALUES_MAX = 1_000_000;

@@ -8,12 +8,12 @@ import type { Position } from "./problem.ts";
 import { positionAt } from "./source.ts";
 import type { Source } from "./source.ts";
 
-/** How a scalar was written; `"none"` when it comes from no text. */
+/** The style in which a scalar is written; `"none"` if it does not come from a text. */
 export type ScalarStyle = "plain" | "single-quoted" | "double-quoted" | "literal" | "folded" | "none";
 
 interface Place {
   readonly source: Source;
-  /** Offset of the first character; of a quoted scalar, its quote. */
+  /** Offset of the first character, which is the quote in a quoted scalar. */
   readonly start: number;
 }
 
@@ -29,7 +29,7 @@ export interface ScalarNode extends Place {
   readonly indent: number;
 }
 
-/** One member of a map. The key has a place of its own. */
+/** One member of a map. The key has its own position. */
 export interface MapEntry {
   readonly keySource: Source;
   readonly keyStart: number;
@@ -135,7 +135,7 @@ function offsetInside(node: ScalarNode, { line, column }: { line: number; column
   if (node.style === "literal") {
     const first = positionAt(node.source, node.contentStart).line;
     const lineStart = node.source.lineStarts[first - 1 + line - 1];
-    // A parser that wanted more points behind the last line break, where the next key stands.
+    // A parser that expected more text reports a place after the last line break, where the next key is.
     const end = node.contentStart + content.trimEnd().length;
     return lineStart === undefined ? end : Math.min(end, lineStart + node.indent + column - 1);
   }

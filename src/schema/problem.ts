@@ -11,9 +11,9 @@ export interface Position {
 export interface Problem extends Position {
   readonly code: Code;
   readonly severity: "error" | "warning";
-  /** The value found and the value expected. */
+  /** Describes what was found and what was expected. */
   readonly message: string;
-  /** Where in the data, as `sync.toHost.endpoints.patches[1].path`; "" is the whole document. */
+  /** Path in the data, such as `sync.toHost.endpoints.patches[1].path`; "" is the whole document. */
   readonly field: string;
   /** The correction; "" if the message is sufficient. */
   readonly hint: string;
@@ -28,7 +28,7 @@ export interface ProblemInput {
   readonly hint?: string;
 }
 
-/** More problems than this are not collected: the file is another file, or hostile. */
+/** Maximum number of problems that are collected. A file with more problems is hostile, or not the intended file. */
 export const PROBLEMS_MAX = 200;
 
 /** Collects problems in the order in which they are found, {@link PROBLEMS_MAX} at most. */
@@ -45,20 +45,20 @@ export class Report {
     this.#add("warning", input);
   }
 
-  /** Whether there was an error, also one beyond the limit. */
+  /** True if there was an error, even one beyond the limit. */
   get failed(): boolean {
     return this.#errors > 0;
   }
 
   #add(severity: Problem["severity"], { code, message, at, field, hint = "" }: ProblemInput): void {
-    // An error is never pushed out by warnings, since a result without errors reads as success.
+    // The first error is added even if warnings have reached the limit, because a result without errors means success.
     if (this.problems.length >= PROBLEMS_MAX && !(severity === "error" && this.#errors === 1)) return;
     this.problems.push({ code, severity, message, file: at.file, line: at.line, column: at.column, field, hint });
   }
 }
 
 /**
- * The problems by file, line and column, in the order in which to fix them; the order of files is kept.
+ * Returns the problems sorted by file, line and column. The files keep the order in which they first occur.
  */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   const files = [...new Set(problems.map((problem) => problem.file))];
@@ -105,7 +105,7 @@ export function codeFrame(text: string, position: { line: number; column: number
     const number = first + index;
     return `${number === position.line ? ">" : " "} ${String(number).padStart(width)} | ${line.slice(cut, cut + FRAME_WIDTH)}`;
   });
-  // A tab before the caret stays a tab, so that the caret stands below its character at any tab width.
+  // A tab before the caret stays a tab, so that the caret is below its character at any tab width.
   const lead = (lines[position.line - 1] ?? "").slice(cut, position.column - 1).replace(/[^\t]/g, " ");
   return [...shown, `  ${" ".repeat(width)} | ${lead}^`].join("\n");
 }

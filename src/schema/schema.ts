@@ -5,40 +5,40 @@
  * type. An optional value that is null counts as absent, and an absent value takes its default. Schemas of objects are used by the API
  * server's decoder, which keeps the distinctions that Go's encoding makes, by OpenAPI, `kubectl explain`, appliers and the binary form.
  * These use `presence`, `number`, `merge` and the other fields that are marked "API server", and ignore defaults, limits and patterns: each
- * kind validates its values itself. Lints of patches and values that laws try come from schemas of objects.
+ * kind validates its values itself. Lints of patches, and the values that laws try, use schemas of objects too.
  *
  * @module
  */
 import type { JsonObject } from "../base/json.ts";
 
-/** Whether an API server shows a field that holds nothing. */
+/** Determines whether an API server shows an empty field. */
 export type Presence =
   /** Left out when null, "", 0, false, [] or {} (Go: `omitempty` on a value). */
   | "omitEmpty"
   /** Left out only when null (Go: a pointer). */
   | "optional"
-  /** Always there, with its zero value if need be (Go: no `omitempty`, or a struct). */
+  /** Always present, with its zero value if necessary (Go: no `omitempty`, or a struct). */
   | "always";
 
 interface Common {
-  /** Human-readable meaning of the value, with its unit. Shown by editors and by `explain`; empty where no one is shown it. */
+  /** Human-readable meaning of the value, with its unit. Shown by editors and by `explain`; empty if it is not shown anywhere. */
   readonly description: string;
   /**
-   * Absent is an error. Such a field has no default. Of an object in a cluster: the API server never leaves it out, and OpenAPI demands it if
+   * The field must be present; it has no default. In an object of a cluster, the API server never leaves it out, and OpenAPI requires it if
    * it is always shown.
    */
   readonly required?: true;
-  /** Every value to try has the field, although objects can be without it. */
+  /** Every sample value has the field, although objects can lack it. */
   readonly typical?: true;
-  /** No value of it is tried, nor of what is in it. */
+  /** No sample values are tried for it, or for anything in it. */
   readonly untried?: true;
-  /** Null is a value of its own, and the default where `default` is null. */
+  /** Null is a value of its own, and the default if `default` is null. */
   readonly nullable?: true;
-  /** Null is a wrong type, where authors who leave a value empty mean something. */
+  /** Null is a wrong type, because authors who leave this value empty intend a value. */
   readonly refuseNull?: true;
   /** Keywords that only the JSON schema carries, such as `examples`. */
   readonly jsonSchema?: JsonObject;
-  /** Of a field of an API server's objects. Default "optional". */
+  /** For a field of an API server's objects. Default "optional". */
   readonly presence?: Presence;
   /** Number of the field in Kubernetes' binary form; without one, an API server does not read it from there. */
   readonly number?: number;
@@ -50,19 +50,19 @@ interface Common {
 export type TextFormat =
   "annotation" | "annotationKey" | "label" | "labelKey" | "ip" | "name" | "namespace" | "dnsLabel" | "portName" | "protocolName" | "text";
 
-/** Text. `pattern` is a regular expression (flag u) that must run in linear time; `patternHint` says it in words. */
+/** Text. `pattern` is a regular expression (flag u) that must run in linear time; `patternHint` describes it in words. */
 export interface StringSchema extends Common {
   readonly type: "string";
   readonly default?: string | null;
-  /** Values to try have this form; the decoder looks at `pattern`. Default: any text. */
+  /** Format of sample values; the decoder checks `pattern` instead. Default: any text. */
   readonly format?: TextFormat;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly patternHint?: string;
-  /** What the text stands for in an API server, which checks it and has one spelling of it. Default: itself. */
+  /** The value that the text encodes for an API server, which validates it and converts it to one spelling. Default: none. */
   readonly encodes?: "bytes" | "time" | "microTime";
-  /** Of bytes: without line breaks, which Kubernetes' own kinds let pass. */
+  /** For bytes: line breaks are refused. Kubernetes' own kinds accept them. */
   readonly strict?: true;
 }
 
@@ -71,7 +71,7 @@ export interface NumberSchema extends Common {
   readonly type: "integer" | "number";
   /** Range of an integer in an API server, in bits. Default 64. */
   readonly bits?: 32 | 64;
-  /** An API server sets it, whatever is sent: a number that JavaScript rounds is taken too. */
+  /** An API server sets it, regardless of the number that is sent, and therefore accepts even a number that JavaScript rounds. */
   readonly assigned?: true;
   readonly default?: number | null;
   readonly minimum?: number;
@@ -84,7 +84,7 @@ export interface BooleanSchema extends Common {
   readonly default?: boolean | null;
 }
 
-/** One of a few words. To an API server's decoder any text. */
+/** One of a few words. An API server's decoder accepts any text. */
 export interface LiteralsSchema extends Common {
   readonly type: "literals";
   readonly values: readonly string[];
@@ -116,20 +116,20 @@ export interface MapSchema extends Common {
   readonly values: Schema;
   /** Constraint on keys. Default: any text. */
   readonly keys?: StringSchema;
-  /** `{}`: absent is an empty map. */
+  /** With `{}`, an absent map is empty. */
   readonly default?: Readonly<Record<string, never>> | null;
 }
 
-/** Named fields. Strict: an unknown one is an error. Open: it is kept as it is. */
+/** Named fields. An unknown field is an error; if the object is `open`, it is kept as it is. */
 export interface ObjectSchema extends Common {
   readonly type: "object";
   readonly fields: Readonly<Record<string, Schema>>;
   readonly open?: true;
-  /** Name of the type in published schemas; objects without one are part of the schema that holds them. */
+  /** Name of the type in published schemas; objects without one are part of the schema that contains them. */
   readonly name?: string;
-  /** Description of the named type, where that of the value says what one field means by it. Default: that of the value. */
+  /** Description of the named type, if `description` describes its use in one field. Default: `description`. */
   readonly about?: string;
-  /** `{}`: absent is an object of the defaults of its fields. */
+  /** With `{}`, an absent object has the defaults of its fields. */
   readonly default?: Readonly<Record<string, never>> | null;
 }
 
@@ -137,26 +137,26 @@ export interface ObjectSchema extends Common {
 export interface AnySchema extends Common {
   readonly type: "any";
   readonly default?: unknown;
-  /** An object that an API server stores as it comes, without what is null. */
+  /** An object that an API server stores as received, without null values. */
   readonly opaque?: Opaque;
-  /** An amount such as "500m": a text or a number, of which an API server has one spelling. */
+  /** An amount such as "500m": a text or a number, which an API server converts to one spelling. */
   readonly quantity?: true;
-  /** What published schemas say of the value, which an API server reads by other rules. Default: nothing. */
+  /** The shape of the value in published schemas; an API server reads the value by other rules. Default: none. */
   readonly published?: ObjectSchema;
 }
 
-/** What is known of an object whose fields the API server does not know: how its lists are merged. */
+/** Facts about an object whose fields the API server does not know, such as how its lists are merged. */
 export interface Opaque {
   readonly lists: MergeTable;
-  /** Name of the field that holds the value; of the items of a list, the name of the list. Empty at the top. */
+  /** Name of the field that contains the value; for items of a list, the name of the list. Empty at the top. */
   readonly within: string;
-  /** What is read of it in the binary form. A body that says more than that is refused. Default: nothing is. */
+  /** The fields that are read in the binary form. A body with other fields is refused. Default: none. */
   readonly binary?: ObjectSchema;
 }
 
 /**
- * How lists within opaque objects are merged, by name: `env`; or, where one name stands for several lists, by the name of what holds
- * the list and its own: `containers.ports`. The longer name counts first. Lists that are not in it are replaced as a whole.
+ * How lists within opaque objects are merged, by name: `env`; or, if several lists have the same name, by the name of the field that
+ * contains the list and its own: `containers.ports`. The longer name takes precedence. Lists that are not in it are replaced as a whole.
  */
 export type MergeTable = Readonly<Record<string, NonNullable<ListSchema["merge"]> | Whole>>;
 
@@ -165,7 +165,7 @@ export interface Whole {
   readonly as: "whole";
 }
 
-/** A value of any of these shapes. An API server knows one such pair: a number of 32 bits or a text, as a target port is. */
+/** A value of any of these shapes. An API server supports only one such pair: a number of 32 bits or a text, such as a target port. */
 export interface EitherSchema extends Common {
   readonly type: "either";
   readonly options: readonly Schema[];

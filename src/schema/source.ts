@@ -1,6 +1,6 @@
 import type { Position } from "./problem.ts";
 
-/** A text with a name, whose offsets can be turned into lines and columns. */
+/** A text with a name, whose offsets can be converted to lines and columns. */
 export interface Source {
   readonly file: string;
   /** Without a leading byte order mark. */

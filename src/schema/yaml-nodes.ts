@@ -7,7 +7,7 @@ import type { Report } from "./problem.ts";
 import { positionAt } from "./source.ts";
 import type { Source } from "./source.ts";
 
-/** Error that stops reading a document, with the offset of the cause. Never leaves `readYaml`. */
+/** Error that stops reading a document, with the offset of the cause. `readYaml` catches it. */
 export class YamlRefusal extends Error {
   readonly offset: number;
   readonly hint: string;
@@ -19,7 +19,7 @@ export class YamlRefusal extends Error {
   }
 }
 
-/** The message of a document that is nested too deep, by itself or by aliases. */
+/** The message for a document that is nested too deeply, by itself or through aliases. */
 export const TOO_DEEP = `Values are nested more than ${DOCUMENT_DEPTH_MAX} levels deep`;
 
 type EventOf<Type extends number> = Extract<Event, { type: Type }>;
@@ -39,14 +39,14 @@ interface Reader {
   readonly events: readonly Event[];
   /** The next event. */
   next: number;
-  /** Collections around the next event. */
+  /** Number of collections around the next event. */
   depth: number;
-  /** Where the last thing with a place ended: empty values have no place of their own. */
+  /** Where the last node with a position ended: empty values have no position of their own. */
   lastEnd: number;
   /** `"open"` while the anchored collection is being read. */
   readonly anchors: Map<string, { node: Node; extent: Extent } | "open">;
   readonly extents: Map<Node, Extent>;
-  /** Cache of {@link skipBlank} by start: empty values all begin there. */
+  /** Last results of {@link skipBlank}, because consecutive empty values all start the search at the same offset. */
   readonly skipped: Map<RegExp, { readonly from: number; readonly to: number }>;
   readonly aliasedValuesMax: number;
   aliases: number;
@@ -78,7 +78,7 @@ export function buildDocument(events: readonly Event[], options: Pick<Reader, "s
   return readNode(start, 0);
 }
 
-/** `fallback` is the place of a value of which nothing is written. */
+/** Reads the next node. `fallback` is the offset of an empty value. */
 function readNode(reader: Reader, fallback: number): Node {
   const event = reader.events[reader.next];
   reader.next += 1;
@@ -161,7 +161,7 @@ function readKey(reader: Reader): { text?: string; start: number; merge: boolean
   const written = reader.source.text.slice(node.contentStart, node.contentEnd);
   if (node.style === "plain" && written === "<<") return { start, merge: true };
   if (node.style === "plain" && written === "") problem(reader, start, "Expected text as a key, found nothing");
-  // 8080 and true are keys as they are written; JSON has no others.
+  // Keys such as 8080 and true are used as they are written, because keys in JSON are strings.
   const text = typeof node.value === "string" ? node.value : written;
   return { ...(node.style === "plain" && written === "" ? {} : { text }), start, merge: false };
 }
@@ -176,7 +176,7 @@ function addEntry(reader: Reader, entries: Map<string, MapEntry>, entry: { text:
   problem(reader, entry.keyStart, `Duplicate key ${JSON.stringify(entry.text)}, first written at line ${line}, column ${column}`);
 }
 
-/** Own keys win over merged ones, wherever `<<` stands, and earlier merged ones over later ones. */
+/** Own keys take precedence over merged ones, regardless of the position of `<<`, and earlier merged ones over later ones. */
 function mergeInto(reader: Reader, entries: Map<string, MapEntry>, merge: { at: number; value: Node }): void {
   const sources = merge.value.kind === "list" ? merge.value.items : [merge.value];
   for (const source of sources) {
@@ -247,7 +247,7 @@ function anchorName(reader: Reader, event: Properties): string | undefined {
   return event.anchorStart < 0 ? undefined : reader.source.text.slice(event.anchorStart, event.anchorEnd);
 }
 
-/** `str` of `!!str` and `!<tag:yaml.org,2002:str>`; other tags as they are written; "" is none. */
+/** Returns `str` for `!!str` and `!<tag:yaml.org,2002:str>`, other tags as they are written, and "" if there is none. */
 function tagName(reader: Reader, event: Properties): string {
   const raw = event.tagStart < 0 ? "" : reader.source.text.slice(event.tagStart, event.tagEnd);
   return /^(?:!!([a-z]+)|!<tag:yaml\.org,2002:([a-z]+)>)$/.exec(raw)?.slice(1).find(Boolean) ?? raw;
@@ -289,7 +289,7 @@ function isBlock(event: ScalarEvent): boolean {
   return event.style === SCALAR_STYLE.LITERAL_BLOCK || event.style === SCALAR_STYLE.FOLDED_BLOCK;
 }
 
-/** Where an item starts of which only the dash is written. */
+/** Returns the offset of the dash of an empty item. */
 function nextDash(reader: Reader): number | undefined {
   const at = skipBlank(reader, SPACE_OR_COLON);
   return reader.source.text[at] === "-" ? at : undefined;
@@ -298,7 +298,7 @@ function nextDash(reader: Reader): number | undefined {
 const SPACE = /\s/;
 const SPACE_OR_COLON = /[\s:]/;
 
-/** The next offset that holds neither a comment nor one of `blank`. */
+/** Returns the next offset that is not in a comment and does not match `blank`. */
 function skipBlank({ source: { text }, lastEnd, skipped }: Reader, blank: RegExp): number {
   const known = skipped.get(blank);
   if (known?.from === lastEnd) return known.to;

@@ -1,6 +1,6 @@
 /**
- * Parses YAML text into nodes with positions. YAML 1.2 core values (`yes` and `on` are strings), merge keys as in YAML 1.1, one
- * document, JSON data only, limits on everything (`limits.ts`).
+ * Parses YAML text into nodes with positions. Supports YAML 1.2 core values (`yes` and `on` are strings), merge keys as in YAML 1.1, one
+ * document, and only JSON data. Everything has limits (`limits.ts`).
  *
  * js-yaml parses; the nodes are built here from its events, because its own constructor does not keep positions.
  *
@@ -16,15 +16,15 @@ import { createSource, positionAt } from "./source.ts";
 import type { Source } from "./source.ts";
 import { buildDocument, TOO_DEEP, YamlRefusal } from "./yaml-nodes.ts";
 
-/** js-yaml counts keys and scalars as levels too; the exact limit is kept where the nodes are built. */
+/** js-yaml counts keys and scalars as levels too, so this limit is higher; `yaml-nodes.ts` enforces the exact one. */
 const PARSER_DEPTH_MAX = 2 * DOCUMENT_DEPTH_MAX;
 
-/** Source of a text, and the receiver of its problems. */
+/** Options of {@link readYaml}. */
 export interface YamlOptions {
   /** The file's name, for positions. */
   readonly file: string;
   readonly report: Report;
-  /** Values that aliases may add when each of them is written out. Default: {@link ALIASED_VALUES_MAX}. */
+  /** Maximum number of values that aliases may add if all of them are expanded. Default: {@link ALIASED_VALUES_MAX}. */
   readonly aliasedValuesMax?: number;
 }
 
@@ -32,8 +32,8 @@ export interface YamlOptions {
  * Parses one YAML document. An empty text, or one of comments only, is an empty map.
  *
  * Problems go to the report with code CONFIG_SYNTAX: bad syntax, duplicate keys, tags other than those of JSON data,
- * several documents, `.nan` and `.inf`, and anything that exceeds a limit. Duplicate keys and tags do not end the reading, so that all
- * of them are found at once; a problem that stops reading makes the result `undefined`.
+ * several documents, `.nan` and `.inf`, and anything that exceeds a limit. Duplicate keys and tags do not stop the parser, so that all
+ * of them are found at once. If a problem stops the parser, the result is `undefined`.
  *
  * @example
  * const report = new Report();
@@ -76,7 +76,7 @@ function splitDocuments(events: readonly Event[]): Event[][] {
   return documents;
 }
 
-/** A lone separator makes a document of nothing; editors and templates leave those behind. */
+/** Reports whether a document has no content, as after a lone separator, which editors and templates can leave behind. */
 function isEmpty(document: readonly Event[]): boolean {
   const [, content] = document;
   return content?.type === EVENT_ID.SCALAR && content.valueStart < 0 && content.tagStart < 0;

@@ -60,7 +60,7 @@ testCommand("eval", [
     code: 2,
     err: [
       "error USAGE: Cannot read --value: a number is beyond 1.7976931348623157e+308, the largest that expressions can use",
-      "  Pass it as a string",
+      "  Pass the number as a string",
     ],
   },
   {

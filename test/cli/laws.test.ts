@@ -45,7 +45,7 @@ describe("validate --laws", () => {
     const { code, stdout, stderr } = await validate("--config", "good.yaml", "--laws");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.replace(/[\d,]+ checks/, "many checks").split("\n")).toEqual([
-      "endpoints.patches[0] metadata.labels.tier: lossless, what reaches the host comes back unchanged; holds for every value",
+      "endpoints.patches[0] metadata.labels.tier: lossless, values come back unchanged; holds for every value",
       "endpoints.patches[1] subsets[*].ports[*].name: one-way, nothing comes back from the host",
       '  expression fails for tenant "a"',
       "endpoints.patches combined: one-way; the patches are independent",
@@ -150,7 +150,7 @@ describe("validate --laws", () => {
   test("refuses --seed without --laws", async () => {
     const { code, stderr } = await validate("--config", "good.yaml", "--seed", "1");
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^error USAGE: --seed is for --laws\n {2}Add --laws/);
+    expect(stderr).toMatch(/^error USAGE: --seed has no effect without --laws\n {2}Add --laws/);
   });
 });
 

@@ -36,7 +36,7 @@ const watch = (...argv: readonly string[]) => void (ended = runCli(["test", "--w
 
 /** Output from here until it waits again, without the folder's name. */
 async function nextRun(): Promise<string> {
-  const end = "Ctrl-C ends.\n";
+  const end = "Press Ctrl-C to stop.\n";
   await vi.waitFor(() => expect(`${terminal.stdout.slice(seen)}\n${terminal.stderr}`).toContain(end), WAIT);
   const next = terminal.stdout.indexOf(end, seen) + end.length;
   const text = terminal.stdout.slice(seen, next);

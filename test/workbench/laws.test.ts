@@ -103,7 +103,7 @@ describe("a pair", () => {
       why: "that maps ranges of addresses onto each other by their first digits",
       patch: pair("subsets[*].addresses[*].ip", 'value.replace(/^10[.]/, "192.")', 'value.replace(/^192[.]/, "10.")'),
       verdict: "drifts",
-      says: /An edit on the host to "192\.[\d.]+" flows back, and leaves the tenant with "10\./,
+      says: /A host edit that sets "192\.[\d.]+" flows back, and leaves the tenant with "10\./,
     },
     {
       why: "of ports",
@@ -247,7 +247,7 @@ describe("the laws beside the verdict", () => {
     const { counterExample } = laws.find(({ law }) => law === "hostEdits")!;
     expect(formatLawSteps(counterExample!.steps)).toBe('host "a" → tenant "" → host "a-"');
     expect(counterExample!.explanation).toBe(
-      'An edit on the host to "a" does not flow back: expression does not reproduce it from the result of reverseExpression. The syncer undoes it.',
+      'A host edit that sets "a" does not flow back: expression does not reproduce the value from the result of reverseExpression. The syncer undoes it.',
     );
   });
 

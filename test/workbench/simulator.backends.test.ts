@@ -44,7 +44,7 @@ test(`where backends change on the way the engine keeps every promise in ${2 * S
   // Six by a reload; by a restart all but the direct way to slices alone where those of Endpoints are left.
   expect(changes.size).toBeGreaterThan(15);
   // What was made waits for a mirror, and goes to it.
-  expect(lines.some((line) => /hands back what was made: looks again/.test(line))).toBe(true);
+  expect(lines.some((line) => /hands back made slices: looks again/.test(line))).toBe(true);
   expect(lines.some((line) => /-[0-9a-f]{8}-0: delete by replica/.test(line))).toBe(true);
 });
 

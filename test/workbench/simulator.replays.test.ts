@@ -180,7 +180,7 @@ test("what was made is handed back also where it reaches the host after the proc
   const simulator = await createSimulator({ configurations: [configuration] });
   const { violation, timeline } = await simulator.replay({ seed: 80010982, decisions: decisionsOf(MADE_AFTER_ITS_PROCESS) });
   simulator.dispose();
-  expect(timeline.join("\n")).toMatch(/hands back what was made[^]*e877dc3a-0: create [^]*\(unreported\)[^]*e877dc3a-0: delete/);
+  expect(timeline.join("\n")).toMatch(/hands back made slices[^]*e877dc3a-0: create [^]*\(unreported\)[^]*e877dc3a-0: delete/);
   expect(violation).toBeUndefined();
 });
 

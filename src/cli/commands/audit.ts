@@ -42,7 +42,7 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
   const found = await findMarkedCopies({ reads: hostReads, translator, kinds });
   const copies = found.copies.filter(({ source }) => whose(rules[0]!, source) === "ours");
   const preview = await inspection.preview();
-  // Kinds that are not synced may be unreadable: the roles of the guide grant no more than needed.
+  // Kinds that are not synced may be unreadable, because the roles in the guide grant only what is needed.
   for (const { resource, error } of found.hidden)
     tellWarning(terminal, `${error.code}: ${resource.kind} objects were not checked: ${error.message}`);
   tellNarrowed(terminal, found);

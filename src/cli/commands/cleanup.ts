@@ -81,7 +81,7 @@ async function cleanHost(terminal: Terminal, flags: CleanupFlags, { loaded, host
   try {
     for await (const removal of removeCopies(copies, { client: host.client, translator })) removals.push(removal);
   } finally {
-    // Also the removals before a failure.
+    // After a failure, the removals before it are reported.
     tellRemovals(terminal, flags, removals);
   }
 }
@@ -98,7 +98,7 @@ async function findCopies(
   tellNarrowed(terminal, { narrowed });
   const usual = [SERVICES, loaded.settings.backends === "slices" ? ENDPOINT_SLICES : ENDPOINTS];
   for (const { resource, error } of hidden) {
-    // These always have copies, and a requested kind must be read.
+    // These kinds always have copies, and a requested kind must be readable.
     if (kind !== undefined || usual.includes(resource)) throw error;
     tellWarning(terminal, `${error.code}: ${resource.kind} objects were not checked: ${error.message}`);
   }
@@ -136,7 +136,7 @@ function tableOf(copies: readonly MarkedCopy[]): string {
 /**
  * Returns the owners whose copies are deleted. Copies of other virtual clusters with the same name are reported and not deleted.
  *
- * @throws USAGE when there are copies from several tenant clusters and none was named, or none from the named tenant cluster.
+ * @throws USAGE if the copies are from several tenant clusters and no uid was passed, or if no copies are from the cluster with that uid.
  */
 function ownersToClean(
   terminal: Terminal,
@@ -145,7 +145,7 @@ function ownersToClean(
 ): readonly CopyOwner[] {
   const owners = groupByOwner(translator, found);
   const describe = (some: readonly CopyOwner[]) => some.map((owner) => describeOwner(translator, owner, 3)).join("; ");
-  // If the namespace is unknown, the named uid identifies the owner.
+  // If the namespace is unknown, the passed uid identifies the owner.
   const named = (owner: CopyOwner) => owner.clusterUid === clusterUid && (owner.isOurs || owner.namespace === undefined);
   const ours = owners.filter((owner) => (clusterUid === undefined ? owner.isOurs : named(owner)));
   const uids = new Set(ours.flatMap((owner) => owner.clusterUid ?? []));

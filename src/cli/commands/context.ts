@@ -64,7 +64,10 @@ async function show({ terminal }: CommandContext, asked?: string): Promise<void>
 
 async function save({ terminal }: CommandContext, name: string, flags: ClusterFlags): Promise<void> {
   if (!/^[A-Za-z0-9][-A-Za-z0-9_.]{0,62}$/.test(name))
-    throw new EngineError("USAGE", `Cannot name a context "${name}": expected at most 63 letters, digits, - _ and .`);
+    throw new EngineError(
+      "USAGE",
+      `Cannot name a context "${name}": expected at most 63 letters, digits, - _ and ., beginning with a letter or digit`,
+    );
   const given = CONTEXT_OPTIONS.filter((option) => flags[option] !== undefined);
   if (given.length === 0) throw new EngineError("USAGE", "Specify the flags to save in the context: --name, --config, …");
   const absolute = (value: unknown) => (Array.isArray(value) ? value.map((one) => resolve(String(one))) : resolve(String(value)));

@@ -100,7 +100,7 @@ async function jsonValue(terminal: Terminal, given: string): Promise<unknown> {
   try {
     return withFiniteNumbers(JSON.parse(text));
   } catch (error) {
-    const hint = error instanceof RangeError ? "Pass it as a string" : `A string needs its own quotes: --value '"text"'`;
+    const hint = error instanceof RangeError ? "Pass the number as a string" : `A string needs its own quotes: --value '"text"'`;
     throw new EngineError("USAGE", `Cannot read --value: ${(error as Error).message}`, {
       cause: error,
       details: { hint },
@@ -108,7 +108,7 @@ async function jsonValue(terminal: Terminal, given: string): Promise<unknown> {
   }
 }
 
-/** Returns a value of JSON in which each number can be used by expressions. @throws RangeError if one is too large. */
+/** Returns a parsed JSON value unchanged. @throws RangeError if it contains a number that is too large for expressions. */
 function withFiniteNumbers(value: unknown): unknown {
   const open = [value];
   while (open.length > 0) {

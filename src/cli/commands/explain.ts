@@ -35,7 +35,7 @@ function explained(code: Code): Explained {
 }
 
 function parseCode(text: string): Code {
-  // As Events spell it: NameCollision.
+  // Events spell NAME_COLLISION as NameCollision.
   const name = (/[a-z]/.test(text) ? text.replace(/([a-z])(?=[A-Z])/g, "$1_") : text).toUpperCase();
   if (Object.hasOwn(CODES, name)) return name as Code;
   const meant = suggest(name, Object.keys(CODES));

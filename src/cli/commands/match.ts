@@ -46,7 +46,7 @@ async function match({ terminal, exit }: CommandContext, text: string, { filenam
   terminal.out(formatTable(rows));
 }
 
-/** How far the path matches in the objects, and the path that was probably meant. */
+/** Reports how far the path matches in each object, and suggests a similar path. */
 function explainMiss(terminal: Terminal, path: Path, objects: readonly KubeObject[]): void {
   terminal.err(visible(`No match for ${path.canonical}${objects.length === 0 ? ": the file contains no object" : ""}`));
   for (const object of objects) {

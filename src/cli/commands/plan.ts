@@ -19,7 +19,7 @@ import { formatValue, visible } from "../output/output.ts";
 import { diffOfChange } from "../inspect/shown-object.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** One object that would be different afterwards. */
+/** One object that the plan changes. */
 interface Change {
   readonly cluster: "tenant" | "host";
   readonly action: "create" | "update" | "delete";
@@ -35,7 +35,7 @@ interface Remark {
   readonly object: string;
   readonly code: Code;
   readonly message: string;
-  /** Host namespace of its copy, if it may have one. */
+  /** Host namespace of the object's copy, if the object can have a copy. */
   readonly hostNamespace?: string;
 }
 
@@ -53,10 +53,10 @@ interface PlanReport {
   readonly readers: readonly { readonly service: string; readonly hostService: string; readonly told: readonly TellingSlices[] }[];
 }
 
-/** As wanted, and so nothing to warn of. */
+/** Codes of intended states, which need no warning. */
 const AS_WANTED: readonly Code[] = ["EXCLUDED", "SYNC_DISABLED", "HOST_SERVICE_SELECTOR", "NAME_NOT_MAPPED"];
 
-/** Codes of objects whose host namespace is missing. Endpoints wait for their Service. */
+/** Codes of objects whose host namespace is missing. The second one is for Endpoints, which wait for their Service. */
 const WAITING_FOR_NAMESPACE: readonly Code[] = ["HOST_NAMESPACE_MISSING", "HOST_SERVICE_MISSING"];
 
 /** `plan`: shows what `run` would write. */
@@ -78,7 +78,7 @@ async function plan({ terminal, exit }: CommandContext, { output }: InspectionFl
   const readers = (await inspectReaders(inspection))?.services ?? [];
   const report = reportOf(inspection, await inspection.preview(), readers);
   if (report.writes > 0) exit(EXIT_FAILED);
-  // A gate must stop here: a plan that cannot be carried out must not be approved.
+  // A pipeline must not approve a plan that cannot be carried out.
   if (report.blocked.length > 0) exit(EXIT_USAGE);
   if (output !== undefined) return terminal.out(formatValue(report, output));
   for (const { diff } of report.changes) terminal.out(visible(diff));
@@ -135,7 +135,7 @@ function tellNotes(terminal: Terminal, notes: readonly Remark[]): void {
   if (held > 0) tellWarning(terminal, `DELETE_BRAKE: ${held} copies are kept, although their tenant objects are missing`);
 }
 
-/** With the number of tenant objects that wait for each. */
+/** Returns the missing host namespaces, with the number of tenant objects that wait for each. */
 function missingNamespaces(notes: readonly Remark[]): ReadonlyMap<string, number> {
   const isMissing = new Set(notes.flatMap(({ code, hostNamespace = "" }) => (code === "HOST_NAMESPACE_MISSING" ? [hostNamespace] : [])));
   const counts = new Map<string, number>();

@@ -12,18 +12,18 @@ import type { Terminal } from "../process/terminal.ts";
 
 /** How the page is served. */
 export interface PlaygroundOptions {
-  /** Default `usualPort`, or a free one where that is taken. */
+  /** Default: `usualPort`, or a free port if that is in use. */
   readonly port?: number;
-  /** The port to try first where none is given. Default 7411. */
+  /** The port to try first if `port` is not set. Default: 7411. */
   readonly usualPort?: number;
   /** The page. Default: the page in the package. */
   readonly page?: URL;
 }
 
-/** The package's root is at the same distance from the sources and from what is built of them. */
+/** The relative path of the page is the same in the sources and in the build. */
 const PAGE = new URL("../../../dist/playground/index.html", import.meta.url);
 
-/** Always the same, so that links and what the browser keeps, which belong to an address, outlive the process. */
+/** Always the same port: links and the browser's storage belong to an address, so they remain valid after a restart. */
 const PORT = 7411;
 
 /** `playground`: serves the page on loopback until it is stopped. */

@@ -82,7 +82,10 @@ interface Rendering {
   readonly toHost: boolean;
 }
 
-/** The patched object, or nothing if it is not synced, which is reported. One that no cluster would accept fails, but is still shown. */
+/**
+ * Returns the patched object, or nothing and a warning if it is not synced. An object that an API server would refuse fails the command,
+ * but is still shown.
+ */
 function patched({ terminal, exit }: CommandContext, { patcher, kinds, object, apply, rejection, toHost }: Rendering): KubeObject[] {
   if (!patcher.knows(object)) {
     tellWarning(terminal, `${displayName(object)} is left out: objects of this kind are not synced`);
@@ -92,7 +95,7 @@ function patched({ terminal, exit }: CommandContext, { patcher, kinds, object, a
   try {
     const result = apply(object);
     tellTrouble(terminal, object, result);
-    // On the way back, the tenant's API server has already accepted the tenant's object.
+    // Objects for the tenant are not checked: the tenant's API server has already accepted the tenant's object.
     const refusals = toHost ? refusalsOf(result.object, kinds) : [];
     for (const refusal of refusals) tellRefusal(terminal, displayName(object), refusal, patchOfRefusal(refusal, result));
     if (refusals.length > 0) exit(EXIT_FAILED);

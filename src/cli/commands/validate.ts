@@ -92,7 +92,9 @@ interface Trial {
 
 const NOTHING: Trial = { problems: [], text: "" };
 
-/** Loaded only where there is something to try: it brings the API server's validation along. */
+/**
+ * Tries the patches on objects. The modules are loaded only if there is something to try, because they include the API server's validation.
+ */
 async function tryObjects(loaded: LoadedConfiguration, input: TrialInput): Promise<Trial> {
   if (input.objects.length === 0 && patchedLists(loaded).length === 0) return NOTHING;
   const [{ sampleProblems }, { forecastFuel, formatForecasts, fuelProblems }] = await Promise.all([
@@ -104,7 +106,7 @@ async function tryObjects(loaded: LoadedConfiguration, input: TrialInput): Promi
   return { problems, text: formatForecasts(forecasts) };
 }
 
-/** Loaded only here: plain `validate` does not wait for it. */
+/** Checks the laws. The modules are loaded here, so that `validate` without `--laws` does not wait for them. */
 async function tryLaws(
   loaded: LoadedConfiguration,
   { options, files, objects, settings }: TrialInput & { options: ValidateOptions; settings: ConfigFile },
@@ -116,11 +118,12 @@ async function tryLaws(
   return { report, problems, text: formatLawReport(report) };
 }
 
-/** @throws USAGE when nothing is to be checked, or an option would do nothing. */
+/** @throws USAGE if there is nothing to check, or an option would have no effect. */
 function refuseIdleOptions({ config = [], seed, laws }: ValidateOptions): void {
   const hint = "endpoint-sync validate vcluster.yaml";
   if (config.length === 0) throw new EngineError("USAGE", "Specify a configuration file to validate", { details: { hint } });
-  if (seed !== undefined && laws !== true) throw new EngineError("USAGE", "--seed is for --laws", { details: { hint: "Add --laws" } });
+  if (seed !== undefined && laws !== true)
+    throw new EngineError("USAGE", "--seed has no effect without --laws", { details: { hint: "Add --laws" } });
 }
 
 function emptyProblem(file: string): Problem {
@@ -129,7 +132,7 @@ function emptyProblem(file: string): Problem {
   return { code: "CONFIG_FILE", severity: "warning", message, file, line: 0, column: 0, field: "", hint };
 }
 
-/** Default settings are not the file's fault. */
+/** Converts a warning into an error, except for warnings about default settings, which no file sets. */
 function madeError(problem: Problem): Problem {
   return problem.file === NO_SETTINGS ? problem : { ...problem, severity: "error" };
 }
@@ -154,7 +157,7 @@ function contentsOf(loaded: LoadedConfiguration): string {
 
 const READY = /^(\$\.)?subsets\[\*\]\.addresses\b/;
 
-/** A hint, where patches reach the addresses that are ready and none reaches the others: it may be meant. */
+/** Returns a hint if patches match ready addresses and none matches addresses that are not ready, because this may be unintended. */
 function missedAddresses({ endpoints: { patches } }: Config): string {
   const ready = patches.find(({ path }) => READY.test(path));
   if (ready === undefined || patches.some(({ path }) => path.includes("notReadyAddresses") || path.includes(".."))) return "";

@@ -79,7 +79,9 @@ interface About {
   readonly wait: () => boolean;
 }
 
-/** Reports at the first call that it waits, and counts from then on: inspecting takes its time, too. */
+/**
+ * Creates a function that reports whether to wait. The time limit starts at its first call, because the inspection before it takes time.
+ */
 function createWait({ terminal }: CommandContext, { wait: seconds = 0 }: WhyFlags): () => boolean {
   let until: number | undefined;
   return () => {
@@ -133,7 +135,10 @@ function takesRights({ engine }: Inspection, { writes }: Preview, service: Objec
   });
 }
 
-/** The tenant key that is meant: a key that only the host has, with one of our copies, is that of the tenant object. */
+/**
+ * Returns the tenant key for a key that the user passed. If only the host has an object with this key, and it is a copy, returns its
+ * source.
+ */
 function tenantKeyOf({ resource, key, inspection }: About): ObjectKey {
   const copy = inspection.host.now(resource, key);
   if (copy === undefined || inspection.tenant.now(resource, key) !== undefined) return key;
@@ -146,7 +151,7 @@ function isNowhere({ tenant, host, orphans }: ObjectExplanation): boolean {
   return tenant === undefined && host?.whose !== "copy" && orphans.length === 0;
 }
 
-/** With the nearest name: in the namespace, else the same name in another one. */
+/** Returns the error for an unknown object. It suggests a similar name in the namespace, or the same name in another namespace. */
 function notFound({ resource, key, inspection }: About): EngineError {
   const keys = inspection.tenant.source(resource).list().map(keyOf);
   const inNamespace = keys.filter(({ namespace }) => namespace === key.namespace).map(({ name }) => name);
@@ -160,7 +165,7 @@ function notFound({ resource, key, inspection }: About): EngineError {
   });
 }
 
-/** The Service that the object belongs to, or its own. */
+/** Returns the key of the Service that the object belongs to, or of the object itself if it is a Service. */
 function serviceOf({ rules, tenant }: Inspection, resource: ResourceType, key: ObjectKey): ObjectKey | undefined {
   const object = tenant.before(resource, key);
   return object && rules.find(({ kind }) => kind.resource === resource)!.kind.serviceOf(key, object);

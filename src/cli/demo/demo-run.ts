@@ -16,15 +16,15 @@ import { visible } from "../output/output.ts";
 import { createTeardown } from "../process/teardown.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** The demonstration gives up when it has not converged after this time, in milliseconds. */
+/** Maximum time for the demonstration to converge, in milliseconds. */
 const CONVERGENCE_MS = 60_000;
-/** Kinds that the demonstration copies; its Secret is one that an annotation names. */
+/** Kinds that the demonstration copies; an annotation refers to its Secret. */
 const COPIED_KINDS = [ENDPOINTS, SERVICES, SECRETS];
-/** Between two looks while it converges, in milliseconds. */
+/** Interval between two checks while it converges, in milliseconds. */
 const LOOK_MS = 50;
 /** Interval of redrawing the table, in milliseconds. */
 const REFRESH_MS = 1_000;
-/** Values that changed between two looks; more are not shown. */
+/** Maximum number of changed values that are shown at once. */
 const CHANGES_SHOWN = 10;
 /** Moves the cursor to the upper left corner and clears the screen below. */
 const CLEAR = "\u001b[H\u001b[J";
@@ -81,7 +81,7 @@ function writesOf({ metrics }: DemoWorld): number {
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
 }
 
-/** Slices are left out: those of the demonstration are made of its Endpoints, by either cluster. */
+/** Returns the records to show. Slices are omitted: both clusters mirror the demonstration's Endpoints into slices. */
 function shownRecords({ syncer }: DemoWorld): readonly SyncRecord[] {
   return syncer.status().objects.filter(({ resource }) => COPIED_KINDS.some(({ plural }) => plural === resource));
 }
@@ -98,7 +98,7 @@ function summary(world: DemoWorld, tookMs: number): string {
   return `\n${copied} of ${objects.length} objects are on the host, ${tookMs} ms after the start of both clusters.${why}\n`;
 }
 
-/** Redraws the table where it fits on the screen, with the values that changed; elsewhere, only what changed is written below. */
+/** Redraws the table, with the changed values, if it fits on the screen; otherwise, prints only the changes. */
 async function live(terminal: Terminal, world: DemoWorld, stop: AbortSignal): Promise<void> {
   const guide = tryThis(world);
   let shown = tableOf(world, terminal);

@@ -36,7 +36,7 @@ function nameOf({ resource, tenantKey }: SyncRecord): string {
   return `${resource} ${formatKey(tenantKey)}`;
 }
 
-/** State where it is not plain "copied", codes of notes, and the patches that did something. */
+/** Describes the state unless it is "copied", the codes of the notes, and the number of applied patches. */
 function outcomesOf({ state, notes, outcomes }: SyncRecord): string {
   const applied = outcomes.filter(({ outcome }) => outcome === "applied");
   const changed = applied.reduce((sum, outcome) => sum + outcome.changed, 0);

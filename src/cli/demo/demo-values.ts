@@ -19,7 +19,8 @@ export function demoValues(sides: readonly DemoSide[]): DemoValues {
 }
 
 /**
- * Describes the changes, one line per value: `host Endpoints vc-blue/web metadata.labels.a: "x" → "y"`. Created and deleted objects take one line.
+ * Describes the changes, one line per value: `host Endpoints vc-blue/web metadata.labels.a: "x" → "y"`. Created and deleted objects have one
+ * line each.
  *
  * @example
  * valueChanges(new Map([["host Endpoints a/b", { a: 1 }]]), new Map([["host Endpoints a/b", { a: 2 }]])); // ["host Endpoints a/b a: 1 → 2"]

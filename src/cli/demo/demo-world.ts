@@ -22,7 +22,7 @@ import { demoValues } from "./demo-values.ts";
 import type { DemoSide, DemoValues } from "./demo-values.ts";
 import type { Teardown } from "../process/teardown.ts";
 
-/** The folder of the demonstration's files, in the sources and in the built package. */
+/** Returns the path of a file of the demonstration; it is the same in the sources and in the built package. */
 export function demoFile(name: string): string {
   return fileURLToPath(new URL(`../../../fixtures/demo/${name}`, import.meta.url));
 }
@@ -87,7 +87,7 @@ async function startSide({ side, scope, path, runtime, teardown }: SideInput): P
   return followed;
 }
 
-/** The host namespace of the virtual cluster, and its own Service, which owns the copies. */
+/** Creates the host namespace of the virtual cluster, and the virtual cluster's own Service, which owns the copies. */
 async function prepareHost(client: ClusterClient, { vcluster }: LoadedConfiguration): Promise<void> {
   await client.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata: { name: vcluster.namespace } });
   await client.create(SERVICES, {

@@ -10,7 +10,7 @@ import { openSqliteStore } from "../../apiserver/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 import { readKeptFile, writeKeptFile } from "./kept-file.ts";
 
-/** Certificates with less time left are replaced at the start. */
+/** A certificate with fewer days left is replaced at the start. */
 const DAYS_LEFT_MIN = 30;
 
 /** State that a cluster keeps for its next start, in addition to its objects. */
@@ -18,15 +18,15 @@ interface Kept extends ClusterCredentials {
   readonly port: number;
 }
 
-/** A folder in which a cluster lives on while it does not run. */
+/** A folder that stores the state of a cluster while the cluster does not run. */
 export interface DataFolder {
   readonly store: Store;
   readonly credentials: ClusterCredentials;
-  /** The port of the start before; undefined at the first. */
+  /** The port of the previous start; undefined at the first start. */
   readonly port: number | undefined;
-  /** The certificate was about to expire: kubeconfigs from before no longer work. */
+  /** True if the certificate was about to expire and was replaced: earlier kubeconfigs no longer work. */
   readonly renewed: boolean;
-  /** Remembers credentials and port, readable only by its owner. @throws CONFIG_FILE when that fails. */
+  /** Stores the credentials and the port in a file that only its owner can read. @throws CONFIG_FILE when that fails. */
   keep(port: number): Promise<void>;
 }
 

@@ -36,7 +36,7 @@ export async function readKeptFile<Kept>({ path, isKept, what, hint }: KeptFile<
  */
 export async function writeKeptFile(path: string, text: string, draft = `${path}.new`): Promise<void> {
   try {
-    // A draft that is there is a crash's, or a link of another user's to a file elsewhere.
+    // An existing draft is from a crash, or is another user's link to a different file.
     await rm(draft, { force: true });
     const file = await open(draft, "wx", 0o600);
     try {

@@ -11,8 +11,8 @@ export interface KubeconfigFile {
 }
 
 /**
- * Refuses a file that contains anything other than an earlier kubeconfig of the same name: `--kubeconfig ~/.kube/config` must not
- * cost users access to their clusters.
+ * Refuses a file that contains anything other than an earlier kubeconfig of the same name, because `--kubeconfig ~/.kube/config` must not
+ * remove users' access to their clusters.
  *
  * @throws CONFIG_FILE when the file contains something else, or cannot be read.
  */
@@ -32,7 +32,7 @@ export async function checkKubeconfigFile({ path, name }: KubeconfigFile): Promi
  */
 export async function writeKubeconfigFile(path: string, text: string): Promise<void> {
   try {
-    // The mode below counts for new files only, and the key must not be in a file that others can read.
+    // The mode below applies only to new files, and other users must not be able to read the key.
     await chmod(path, 0o600).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
     });

@@ -5,7 +5,7 @@ import type { Code } from "../../base/codes.ts";
 /** Maximum size of a file. It is large, because lists of objects may be long. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Fault of a file, with its remedy. Both are also in the details of the error, for lists of problems. */
+/** Fault of a file, with its remedy. The details of the error contain both, for lists of problems. */
 interface FileFault {
   readonly reason: string;
   readonly hint: string;

@@ -14,7 +14,7 @@ export interface ClusterFlags extends ConfigurationOptions {
   readonly hostKubeconfig?: string;
   readonly hostContext?: string;
   readonly fromDeployment?: string;
-  /** Texts of files that are on no disk, by the names that the other flags have for them. */
+  /** Texts of files that are not on a disk, by the names that the other flags use for them. */
   readonly texts?: ReadonlyMap<string, string>;
 }
 

@@ -20,7 +20,7 @@ import { emptyFile } from "../files/text-file.ts";
 export interface ConfigurationOptions {
   readonly config?: readonly string[];
   readonly settings?: string;
-  /** An empty file is an error: a program that writes in place empties it first. Default false. */
+  /** Treats an empty file as an error, because a program that writes a file in place empties it first. Default false. */
   readonly refuseEmpty?: boolean;
   /** The names are checked against the mappings only if both are known, because placeholders differ from the real names. */
   readonly name?: string;
@@ -40,7 +40,7 @@ export interface LoadedConfiguration {
   readonly config: Config;
   readonly settings: Settings;
   readonly vcluster: VCluster;
-  /** The kinds that it was read for. */
+  /** The kinds that the configuration was read for. */
   readonly kinds: readonly SyncedKind[];
 }
 
@@ -88,13 +88,13 @@ export async function checkConfiguration(terminal: Terminal, options: Configurat
 }
 
 /**
- * Loads the configuration for a command. Problems and warnings of the files go to standard error. After an error, the result is `undefined` and
- * the exit code is set.
+ * Loads the configuration for a command, and writes problems and warnings of the files to standard error. After an error, the result is
+ * `undefined` and the exit code is set.
  */
 export async function loadConfiguration(context: CommandContext, options: ConfigurationOptions): Promise<LoadedConfiguration | undefined> {
   const { problems, texts, loaded } = await checkConfiguration(context.terminal, withKinds(context, options));
   for (const problem of problems) {
-    // Gaps of default settings matter where addresses reach a host: in `validate` and `run`, which report them themselves.
+    // Gaps of the default settings matter only to `validate` and `run`, which report them themselves.
     if (problem.file !== NO_SETTINGS) tellProblem(context.terminal, problem, problemText(problem, texts));
   }
   if (loaded === undefined) context.exit(EXIT_USAGE);
@@ -159,14 +159,14 @@ function problemsOf(result: ConfigResult | SettingsResult): readonly Problem[] {
 function loadedOf(config: Config, settings: Settings, given: ConfigurationOptions): LoadedConfiguration {
   const { mappings, ...namespaces } = config.namespaces;
   const name = given.name ?? DEFAULT_VCLUSTER.name;
-  // Checked under an unknown name, the mappings still hold `${name}`.
+  // If the name was unknown when the mappings were checked, they still contain `${name}`.
   const byName = fillName(mappings.byName, name);
   const namespace = given.namespace ?? standIn(Object.values(byName));
   const { kinds = SYNCED_KINDS } = given;
   return { config: { ...config, namespaces: { ...namespaces, mappings: { byName } } }, settings, vcluster: { name, namespace }, kinds };
 }
 
-/** A host namespace for a virtual cluster that has none: one that no mapping leads to, since nothing is mapped to the real one. */
+/** Returns a host namespace for a virtual cluster without one: a namespace that no mapping uses, as no mapping may use the real one. */
 function standIn(mapped: readonly string[]): string {
   const free = (namespace: string) =>
     !mapped.some((host) => (host.endsWith("*") ? namespace.startsWith(host.slice(0, -1)) : host === namespace));

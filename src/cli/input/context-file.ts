@@ -28,7 +28,7 @@ const CONTEXT_FIELDS = {
   fromDeployment: text("As --from-deployment."),
 } as const;
 
-/** Names of virtual clusters in the file. */
+/** Maximum number of contexts in the file. */
 const CONTEXTS_MAX = 1_000;
 
 const CONTEXTS = {
@@ -58,7 +58,9 @@ export const CONTEXT_FILES: readonly (keyof SavedContext)[] = ["tenantKubeconfig
 /** Every option that a context can set. */
 export const CONTEXT_OPTIONS = Object.keys(CONTEXT_FIELDS) as readonly (keyof SavedContext)[];
 
-/** The file: `ENDPOINT_SYNC_CONTEXTS`, or a file of the user's configuration; undefined where there is no home. */
+/**
+ * Returns the path of the file: `ENDPOINT_SYNC_CONTEXTS`, or a file in the user's configuration folder; undefined without a home folder.
+ */
 function contextsFile(env: Terminal["env"]): string | undefined {
   const { ENDPOINT_SYNC_CONTEXTS: named, XDG_CONFIG_HOME: config, HOME: home } = env;
   if (named) return named;
@@ -90,7 +92,8 @@ function nothingThere(error: unknown): string {
 }
 
 /**
- * Returns the context that commands use: the one that `ENDPOINT_SYNC_CONTEXT` names, or the current context. An empty variable selects none.
+ * Returns the context that commands use: the one that `ENDPOINT_SYNC_CONTEXT` names, or the current context. An empty variable selects
+ * none.
  *
  * @throws USAGE when no context has that name, and the errors of {@link readContexts}.
  */

@@ -1,5 +1,5 @@
 /**
- * Reads the arguments of a running Deployment of this program: names, files and kubeconfigs, for commands that look at the same clusters.
+ * Reads the arguments of a running Deployment of this program: names, files and kubeconfigs, for commands that inspect the same clusters.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { CONTEXT_OPTIONS } from "./context-file.ts";
 
 const DEPLOYMENTS: ResourceType = { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", namespaced: true };
 
-/** Flags of the start that are neither file nor name, which inspecting commands need as well. */
+/** Flags of `run` other than files and names, which inspecting commands need as well. */
 export interface StartedFlags {
   readonly services?: ServicesMode;
   readonly enableEndpoints?: boolean;
@@ -30,7 +30,9 @@ export interface StartedFlags {
   readonly adoptCluster?: string;
 }
 
-/** Removes values from variables, contexts and defaults if `--from-deployment` is set: only the Deployment and the command line apply then. */
+/**
+ * Removes values from variables, contexts and defaults if `--from-deployment` is set: only the Deployment and the command line apply then.
+ */
 export function dropUnsaid(command: Command): void {
   if (command.getOptionValue("fromDeployment") === undefined) return;
   const kept = ["fromDeployment", "hostKubeconfig", "hostContext"];
@@ -107,7 +109,7 @@ interface Reading {
   readonly client: Pick<ClusterClient, "get">;
 }
 
-/** Flags that a container gives, and that other commands know too. */
+/** Flags of a container that inspecting commands have as well. */
 const FLAGS = {
   "--tenant-kubeconfig": "tenantKubeconfig",
   "--tenant-context": "tenantContext",
@@ -123,7 +125,7 @@ const FLAGS = {
   "--adopt-cluster": "adoptCluster",
 } as const;
 
-/** Those that name files in the container. */
+/** Options whose values are files in the container. */
 const FILES = ["tenantKubeconfig", "hostKubeconfig", "config", "settings"];
 
 interface ReadFlags {
@@ -163,7 +165,7 @@ function valuesOf(container: Record<string, unknown>, { namespace }: Reading): R
   return values;
 }
 
-/** Of the fields of a Pod only its namespace is known before there is one. */
+/** Returns the value of an environment variable. Without a Pod, only one field reference has a known value: the namespace. */
 function variable(entry: Record<string, unknown>, namespace: string): string | undefined {
   if (typeof entry["value"] === "string") return entry["value"];
   return at(entry, "valueFrom", "fieldRef", "fieldPath") === "metadata.namespace" ? namespace : undefined;
@@ -175,7 +177,7 @@ interface FoundFile {
   readonly text: string;
 }
 
-/** A file of the container: a key of the Secret or ConfigMap that is mounted there. */
+/** Reads a file of the container from the Secret or ConfigMap that is mounted there. */
 async function fileOf(path: string, { container, volumes }: PodTemplate, reading: Reading): Promise<FoundFile> {
   const mounts = recordsOf(container["volumeMounts"]).flatMap((mount) => mountOf(path, mount) ?? []);
   const found = mounts.sort((one, other) => other.depth - one.depth)[0];

@@ -3,12 +3,12 @@ import type { EmbeddedCluster } from "../../cluster/cluster.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { displayName } from "./objects.ts";
 
-/** The namespace of objects that name none, as with kubectl. */
+/** The namespace of objects that do not specify one, as in kubectl. */
 const DEFAULT_NAMESPACE = "default";
 
 /**
- * Creates the initial objects of a cluster, in order. Existing objects do not change, so that a cluster that keeps its data can be restarted
- * with the same file.
+ * Creates the initial objects of a cluster, in order. Existing objects do not change, so that a cluster that keeps its data can be
+ * restarted with the same file.
  *
  * @throws USAGE when the cluster does not serve a kind, or refuses an object. The message names the object.
  * @example

@@ -49,10 +49,10 @@ export interface FollowClusterOptions {
   readonly runtime: Runtime;
 }
 
-/** More connections than workers blocked on silent namespaces can use up. They are opened on demand. */
+/** Maximum number of connections: more than workers that wait for unresponsive namespaces can occupy. They are opened on demand. */
 const CONNECTIONS_MAX = 64;
 
-/** Prepares client and caches without opening anything. */
+/** Creates the client and the caches of a cluster, without opening a connection. */
 export function followCluster(options: FollowClusterOptions): FollowedCluster {
   const { side, kubeConfig, scope = {}, qps, mayWrite, onForbidden, environment = {}, runtime } = options;
   const limits = {

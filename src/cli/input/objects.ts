@@ -41,7 +41,7 @@ function parseDocuments(text: string, path: string): unknown[] {
   try {
     return loadAll(text, { filename: path });
   } catch (error) {
-    // The parser may throw other errors than its own.
+    // The parser may also throw errors of other types.
     const { reason, mark } = error instanceof YAMLException ? error : { reason: messageOf(error), mark: undefined };
     const place = mark === undefined ? "" : ` at line ${mark.line + 1}, column ${mark.column + 1}`;
     throw new EngineError("CONFIG_SYNTAX", `Cannot parse "${path}"${place}: ${reason}`, { cause: error });
@@ -58,7 +58,10 @@ function refuseBomb(documents: readonly unknown[], path: string): void {
   documents.forEach(count);
 }
 
-/** A List as kubectl prints it, or one as an API server sends it (`EndpointsList`), whose items have no kind. */
+/**
+ * Returns the objects of a document: itself, or the items of a List. Items of a typed list such as `EndpointsList` have no kind of their
+ * own.
+ */
 function flatten(document: unknown, path: string): KubeObject[] {
   if (!isRecord(document) || typeof document["kind"] !== "string" || typeof document["apiVersion"] !== "string") {
     const hint = "Every document needs apiVersion and kind, as in the output of kubectl get -o yaml";

@@ -42,7 +42,7 @@ function namespaceOption(otherwise = ""): Option {
 /** Parses a DNS label, the form of the names of virtual clusters and namespaces. @throws InvalidArgumentError for any other value. */
 export function parseLabel(text: string): string {
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
-  throw new InvalidArgumentError("Expected at most 63 lower-case letters, digits and hyphens.");
+  throw new InvalidArgumentError("Expected at most 63 lower-case letters, digits and hyphens, without a hyphen at either end.");
 }
 
 /** Parses a TCP port. @throws InvalidArgumentError for any other value. */

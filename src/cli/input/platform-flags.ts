@@ -39,11 +39,11 @@ function parseTarget(text: string): Target {
 }
 
 /**
- * Reads the options for the issuer whose tokens the cluster accepts; undefined without such options. A file with keys is read immediately, so
- * that its errors are reported at startup.
+ * Reads the options for the issuer whose tokens the cluster accepts; undefined without such options. A file with keys is read immediately,
+ * so that its errors are reported at startup.
  *
- * @throws USAGE when only some of the options are specified, or keys would be sent over an insecure network; CONFIG_SYNTAX when the file is not
- *   JSON; errors of `readTextFile` and `readKeySet`.
+ * @throws USAGE when only some of the options are specified, or keys would be sent over an insecure network; CONFIG_SYNTAX when the file is
+ *   not JSON; errors of `readTextFile` and `readKeySet`.
  */
 export async function readPlatformFlags(flags: PlatformFlags, terminal: Pick<Terminal, "read">): Promise<PlatformTrust | undefined> {
   const { platformIssuer: issuer, platformKeys: place, platformTarget: target } = flags;

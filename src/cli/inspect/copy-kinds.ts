@@ -8,7 +8,7 @@ export function copyKinds({ references }: Settings, synced: readonly SyncedKind[
   const named = references.kinds.flatMap(({ apiVersion, kind, plural }) =>
     plural === undefined ? [] : [{ apiVersion, kind, plural, namespaced: true }],
   );
-  // Without its Service, the host would collect Endpoints by itself in between.
+  // If a Service were removed first, the host would remove its Endpoints by itself in the meantime.
   const before = synced.flatMap(({ resource }) => (resource === SERVICES ? [] : [resource]));
   return [...before, SERVICES, SECRETS, CONFIG_MAPS, ...named];
 }

@@ -31,16 +31,16 @@ import { preview } from "../../engine/sync/inspect/preview.ts";
 import type { Preview } from "../../engine/sync/inspect/preview.ts";
 import { hostScope } from "../input/followed-cluster.ts";
 
-/** The reading part of a client. `get` is for namespaces, of which roles often allow no more. */
+/** The reading part of a client. `get` is for Namespaces, because roles often do not allow listing them. */
 export type ReadClient = Pick<ClusterClient, "get" | "list">;
 
 /** Scope of an inspection. */
 export interface InspectionOptions extends EngineOptions {
   readonly tenant: ReadClient;
   readonly host: ReadClient;
-  /** As many deletes as the delete brake need not hold. Default none. */
+  /** Number of deletes that the delete brake does not hold. Default none. */
   readonly confirmDeletes?: number | undefined;
-  /** Ends the reading. */
+  /** Ends the reads. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
@@ -54,7 +54,7 @@ interface Looked {
   readonly isPending: boolean;
 }
 
-/** Two clusters at one moment. */
+/** The state of two clusters at one point in time. */
 export interface Inspection {
   readonly engine: Engine;
   /** The kinds that can be synced. */
@@ -65,16 +65,20 @@ export interface Inspection {
   readonly tenantReads: ClusterReads;
   readonly hostReads: ClusterReads;
   readonly clock: Clock;
-  /** Simulates the next run on both views, which works once; `ids` are processed in any case. @throws API_… when a referenced object cannot be read. */
+  /**
+   * Simulates the next run on both views, which works once; `ids` are processed in any case.
+   *
+   * @throws API_… when a referenced object cannot be read.
+   */
   preview(options?: { readonly ids?: readonly string[] }): Promise<Preview>;
   /**
-   * What the running syncer has reported about a tenant object in Events, since it alone knows: that writes are slowed, since when, and
-   * until when, or that another writer undoes them. Nothing once that is over, or if Events may not be read.
+   * Returns what only the running syncer knows about a tenant object, from its Events: writes are slowed, since when and until when, or
+   * another writer undoes them. Empty once this is over, or if Events cannot be read.
    */
   slowed(object: Looked): Promise<readonly Note[]>;
-  /** Why the running syncer does not make a copy of this Service, or of its Endpoints, that is missing; as its Events say. */
+  /** Returns why the running syncer does not create a missing copy of this Service or of its Endpoints, according to its Events. */
   withheld(service: ObjectKey): Promise<Code | undefined>;
-  /** Why `backends: auto` is looked at as `endpoints`, and what helps; undefined where it is not. */
+  /** Why `backends: auto` is treated as `endpoints`; undefined if it is not. */
   readonly fallback: string | undefined;
   /** Frees the sandbox. */
   dispose(): void;
@@ -98,7 +102,9 @@ export async function inspect(asked: InspectionOptions): Promise<Inspection> {
   }
 }
 
-/** If slices may not be read, or an API server does not know them, `backends: auto` acts as `endpoints`: a syncer treats it the same way. */
+/**
+ * If slices may not be read, or an API server does not know them, `backends: auto` acts as `endpoints`: a syncer treats it the same way.
+ */
 async function withSeenSlices(options: InspectionOptions): Promise<{ options: InspectionOptions; fallback: string | undefined }> {
   const { settings = DEFAULT_SETTINGS } = options;
   if (effectiveBackends(settings.backends, options.config) !== "auto" || !options.config.endpoints.enabled)
@@ -152,16 +158,16 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Omit<In
   };
 }
 
-/** Codes by which a copy can be missing for long. */
+/** Codes of copies that can be missing for a long time. */
 const WITHHOLDS: readonly Code[] = ["API_INVALID", "LOOP_STOPPED"];
 
 async function slowed(options: InspectionOptions, engine: Engine, looked: Looked): Promise<readonly Note[]> {
   const { clock } = options;
-  // Each wait is reported as it begins, none is longer, and an object that needs no write for a minute afterwards is no longer slowed.
+  // Each delay is reported when it begins, and none is longer. An object that needs no write for a minute afterwards is no longer slowed.
   const longestMs = (engine.settings.loopGuard.slowestMinutes + 1) * 60_000;
   const told = await Promise.all([
     lastTold(options, looked, "WRITES_SLOWED", ({ at }) => clock.now() - at <= longestMs),
-    // It is reported once for each version of the object; another version ends the fight over it.
+    // This is reported once for each version of the object; a new version is written again.
     lastTold(options, looked, "LOOP_STOPPED", ({ version }) => looked.isPending && version === looked.resourceVersion),
   ]);
   return told.flat();
@@ -170,7 +176,7 @@ async function slowed(options: InspectionOptions, engine: Engine, looked: Looked
 interface ToldEvent {
   readonly at: number;
   readonly message: string;
-  /** Version of the object that it is about. */
+  /** Version of the object that the Event is about. */
   readonly version: unknown;
 }
 
@@ -210,7 +216,7 @@ async function namespaceExists(client: ReadClient, name: string): Promise<boolea
   try {
     return (await client.get(NAMESPACES, { namespace: "", name })) !== undefined;
   } catch (error) {
-    // A role in one namespace shows no namespaces; its existence shows that this one exists.
+    // A role in one namespace does not allow reading Namespaces, but its existence shows that the namespace exists.
     if (isEngineError(error, "API_FORBIDDEN")) return true;
     throw error;
   }

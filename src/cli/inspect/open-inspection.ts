@@ -88,12 +88,12 @@ export async function withInspection(
   }
 }
 
-/** Nothing stops a command that ends by itself. */
+/** Returns the clock, and a signal that never aborts, because the command ends by itself. */
 function ambience(): { signal: AbortSignal; clock: typeof systemClock } {
   return { signal: new AbortController().signal, clock: systemClock };
 }
 
-/** One cluster, with a client whose requests are not repeated. */
+/** One cluster, and a client for it. */
 export interface ReachedCluster<Client = ReadClient> {
   readonly side: "tenant" | "host";
   /** Address of the API server, for messages. */
@@ -139,7 +139,7 @@ export function reachCluster({
   };
 }
 
-/** Runs a command whose exit code 1 stands for findings. Failures get an exit code of at least `code`. */
+/** Runs a command whose exit code 1 means findings. Failures get an exit code of at least `code`. */
 export async function failingWith({ terminal, exit }: CommandContext, code: number, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -4,9 +4,9 @@ import type { KubeObject } from "../../kube/object/types.ts";
 import { unifiedDiff } from "../output/diff.ts";
 import { formatValue } from "../output/output.ts";
 
-/** Fields that only the cluster writes, and fields that would drown the rest. */
+/** Fields that only API servers write, which are not shown. */
 const ASSIGNED = ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"];
-/** Holds a whole object as text, a Secret's data included. */
+/** Annotation that contains a whole object as text, including the data of a Secret. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Maps of a Secret whose values are hidden. */
 const SECRET_MAPS = ["data", "stringData"];
@@ -46,7 +46,7 @@ function textOf(object: KubeObject | undefined, { madeUp, unlike }: Shown): stri
   return formatValue(sorted({ ...rest, metadata: shown }), "yaml");
 }
 
-/** The future version of a write is in a marker of the next one. */
+/** Replaces the version of a write that has not happened yet: a marker of the next write contains it. */
 function known(key: string, value: string, madeUp: (text: string) => boolean): string {
   return key.endsWith("/object-resource-version") && madeUp(value) ? "(known after the write)" : value;
 }
@@ -68,7 +68,7 @@ function withoutValues(secret: KubeObject, unlike: KubeObject | undefined): Kube
   };
 }
 
-/** In another order of its keys an object is the same. */
+/** Sorts the keys of all objects in a value, because their order has no meaning. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isRecord(value)) return value;

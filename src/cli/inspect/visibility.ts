@@ -23,8 +23,8 @@ export async function inspectVisibility(
     host: { get: (resource, key) => host.before(resource, key), reads: hostReads, scope: hostScope(engine.translator) },
   });
   for (const { side, error } of hidden) {
-    const unknown = side === "host" ? "Whether readers on the host see the backends" : "Whether the tenant has backends only in slices";
-    tellWarning(terminal, `${error.code}: ${unknown} cannot be determined: ${error.message}`);
+    const unknown = side === "host" ? "whether readers on the host see the backends" : "whether the tenant has backends only in slices";
+    tellWarning(terminal, `${error.code}: Cannot determine ${unknown}: ${error.message}`);
   }
   return invisible;
 }

@@ -26,32 +26,36 @@ import { noteClosed, readServerFile, readServerText } from "./server-file.ts";
 import { namesEtcd, openStoreFromFlags, storeName } from "./store-flags.ts";
 import type { StoreFlags } from "./store-flags.ts";
 
-/** A source of data, and what it states about itself. */
+/** The contents of a source, and its metadata. */
 export interface DataSource {
   readonly contents: Contents;
   readonly copy: CopyState | undefined;
-  /** By key: the backup that a row was sealed for. */
+  /** The id of the backup that each row was sealed for, by the key of the row. */
   readonly backups: ReadonlyMap<string, string>;
   /** The text of `server.json`; undefined when there is none. */
   readonly serverFile: string | undefined;
-  /** Why `server.json` is unusable. */
+  /** Why `server.json` is unusable; undefined if it is not. */
   readonly serverFault: string | undefined;
-  /** How the source is called, for messages. */
+  /** The name of the source, for messages. */
   readonly place: string;
 }
 
 /** Result of checking a source. */
 export interface SourceCheck extends Findings {
-  /** State of the source. Rows of a backup whose manifest is missing are still a backup. */
+  /** State of the source. A backup whose manifest is missing is still a backup. */
   readonly state: "data" | CopyState["state"];
   readonly manifest: Manifest | undefined;
-  /** Why the data differ from what was backed up or stored, one sentence each; they come first among the faults. */
+  /** Differences from the data that were backed up or stored, one sentence each; they are also the first faults. */
   readonly broken: readonly string[];
-  /** Facts that cannot be proven or disproven, one sentence each. */
+  /** Facts that cannot be verified, one phrase each. */
   readonly unproven: readonly string[];
 }
 
-/** Reads data from the server that has the folder open, or from the store if there is no such server. @throws errors of the source and the keys. */
+/**
+ * Reads data from the server that has the folder open, or from the store if there is no such server.
+ *
+ * @throws errors of the source and the keys.
+ */
 export async function readSource(context: CommandContext, flags: StoreFlags, cipher: KeyedCipher): Promise<DataSource> {
   const place = storeName(flags);
   const inFolder = namesEtcd(flags) ? undefined : flags.data;
@@ -97,7 +101,7 @@ export async function withSource<T>(
   throw new EngineError("CONFIG_FILE", `"${flags.data}" was opened by a server while it was read`, { details });
 }
 
-/** A log exists before the file marks the data as open, and until it marks them as closed. @throws STORE_FAILED if it is missing. */
+/** Requires a log if the file marks the data as open: the log exists for all of that time. @throws STORE_FAILED if it is missing. */
 async function demandLog(folder: string): Promise<void> {
   const kept = await readServerFile(folder).catch(() => undefined);
   const path = join(folder, DATABASE_FILE);
@@ -105,8 +109,8 @@ async function demandLog(folder: string): Promise<void> {
 }
 
 /**
- * Opens data that may have a log next to it. When the database is closed, the log is merged into the database and removed. From then on, a missing
- * log is not an error.
+ * Opens data that may have a log next to it. When the database is closed, the log is merged into the database and removed. From then on, a
+ * missing log is not an error.
  */
 export async function openRecovering<S extends Store>(folder: string, open: () => S): Promise<S> {
   const store = open();
@@ -158,7 +162,7 @@ export function judge({ contents, copy, backups, serverFile, serverFault }: Data
     if (copy.digest !== found.digest) broken.push("its contents differ from those that were copied into it");
     unproven.push("that server.json is the one that was backed up", "the order in which the objects were written");
   }
-  if (contents.objects.length === 0) broken.push("it holds nothing");
+  if (contents.objects.length === 0) broken.push("it contains no data");
   if (serverFault !== undefined) broken.push(serverFault);
   const state = copy?.state ?? (isBackup ? "backup" : "data");
   return { ...found, faults: [...broken, ...found.faults], broken, state, manifest, unproven };

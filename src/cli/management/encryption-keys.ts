@@ -9,7 +9,7 @@ import type { Terminal } from "../process/terminal.ts";
 
 /** The places to look for keys. */
 export interface EncryptionKeyOptions {
-  /** File with the encryption keys; the variable counts when it is left out. */
+  /** File with the encryption keys. Default: the variable {@link ENCRYPTION_KEY_VARIABLE}. */
   readonly file?: string | undefined;
   /** Folder that may contain a key next to its data. */
   readonly folder?: string | undefined;
@@ -23,7 +23,7 @@ export interface PlatformCipher {
   readonly isBeside: boolean;
 }
 
-/** The variable that holds encryption keys when no file is named. */
+/** The variable that contains the encryption keys if no file is specified. */
 export const ENCRYPTION_KEY_VARIABLE = "ENDPOINT_SYNC_ENCRYPTION_KEY";
 /** The database in a folder of the management API. */
 export const DATABASE_FILE = "management.db";

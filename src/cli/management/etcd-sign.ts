@@ -16,13 +16,13 @@ import type { StoreFlags } from "./store-flags.ts";
 interface Sign {
   readonly etcd: readonly string[];
   readonly prefix: string;
-  /** Absent from signs of earlier versions. */
+  /** Absent from records of earlier versions. */
   readonly seen?: SeenState;
 }
 
 /** Record from an earlier server for the next one. */
 export interface EtcdSign {
-  /** Says how it is known that there was data. */
+  /** Evidence that there was data, for messages. */
   readonly hadData: string;
   readonly seen: SeenState | undefined;
 }
@@ -30,7 +30,7 @@ export interface EtcdSign {
 const PREFIX_DEFAULT = "/endpoint-sync/";
 /** Interval of checking the server's revision, in milliseconds. */
 const EVERY_MS = 5_000;
-/** More revisions than etcd makes between two looks. */
+/** More revisions than etcd creates between two checks. */
 const AHEAD = 20_000;
 
 function pathBeside(kubeconfig: string): string {
@@ -38,8 +38,8 @@ function pathBeside(kubeconfig: string): string {
 }
 
 /**
- * Reads the sign next to a kubeconfig. Its addresses are not compared with those in use, because different addresses may lead to the same
- * etcd. Undefined when there is no sign.
+ * Reads the record next to a kubeconfig; undefined if there is none. Its addresses are not compared with those in use, because different
+ * addresses may lead to the same etcd.
  *
  * @throws CONFIG_FILE when the file cannot be read.
  */
@@ -52,7 +52,7 @@ export async function readEtcdSign(kubeconfig: string): Promise<EtcdSign | undef
   return { hadData, seen: sign.seen };
 }
 
-/** Dependencies of keeping the sign up to date. */
+/** Dependencies of keeping the record up to date. */
 export interface EtcdSignOptions {
   readonly flags: StoreFlags;
   readonly store: Pick<EtcdStore, "known">;
@@ -60,7 +60,7 @@ export interface EtcdSignOptions {
   readonly logger: Logger;
 }
 
-/** Writes the sign, and keeps it up to date until `stop`. A failure is logged once, and the server continues. */
+/** Writes the record, and keeps it up to date until `stop`. A failure is logged once, and the server continues. */
 export async function keepEtcdSign(
   kubeconfig: string,
   { flags: { etcd = [], etcdPrefix = PREFIX_DEFAULT }, store, clock, logger }: EtcdSignOptions,

@@ -1,6 +1,6 @@
 /**
- * Lets a command reach the server that has a folder open, through a socket in the folder that only its owner can use. Data on the socket is encrypted
- * as it is on the disk.
+ * Lets a command reach the server that has a folder open, through a socket in the folder that only its owner can use. Data on the socket is
+ * encrypted as it is on the disk.
  *
  * A request is one line, `contents` or `keys`. The response to `contents` is a line with revision, digest and number of objects, and then a
  * line for each object; that to `keys` is one line.
@@ -48,7 +48,9 @@ const SOCKET = "server.sock";
 /** Maximum length of a request. */
 const REQUEST_MAX = 100;
 
-/** Serves the requests of commands until it is closed. If the socket cannot be opened, this is logged, and the server continues without it. */
+/**
+ * Serves the requests of commands until it is closed. If the socket cannot be opened, this is logged, and the server continues without it.
+ */
 export async function serveFolder(options: FolderSocketOptions): Promise<FolderSocket> {
   const file = socketPath(options.path);
   const open = new Set<Socket>();
@@ -141,7 +143,7 @@ async function ask(folder: string, request: string): Promise<string[] | undefine
     await once(socket, "connect");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Left behind by a server that was killed, or never there.
+    // The socket does not exist, or is from a server that was killed.
     if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR") return undefined;
     throw new EngineError("STORE_FAILED", `Cannot reach the server that uses "${folder}": ${messageOf(error)}`, { cause: error });
   }

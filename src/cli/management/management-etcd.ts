@@ -17,16 +17,16 @@ export interface EtcdFlags extends StoreFlags {
   readonly encryptionKeyFile?: string;
   /** In minutes; 0 means never. */
   readonly etcdCompactionInterval?: number;
-  /** In seconds; 0 means for as long as it takes. */
+  /** In seconds; 0 means no limit. */
   readonly etcdRecoveryTimeout?: number;
   readonly publicUrl?: string;
-  /** Start with the remaining data if some are missing. Default false: that is refused. */
+  /** Starts with the remaining data if some are missing. Default false: the start is refused. */
   readonly acceptDataLoss?: boolean;
 }
 
 /** An open etcd store. */
 export interface SharedStore extends Pick<ManagementOptions, "store" | "sharing"> {
-  /** Records next to the kubeconfig, until `stop`, that etcd contains data, and up to which revision. Failures are logged. */
+  /** Records next to the kubeconfig, until `stop`, that etcd contains data, and its revision. Failures are logged. */
   keep(): Promise<{ stop(): Promise<void> } | undefined>;
 }
 
@@ -34,7 +34,7 @@ const MINUTE_MS = 60_000;
 const LOOPBACK = /^(localhost|127\.[0-9.]+|\[::1\])$/;
 const PLAIN =
   "The connection to etcd is not encrypted: anyone on the network path can read the names of objects and change writes; use https addresses";
-/** Longer than any useful wait, and shorter than the longest timer. */
+/** Maximum interval, in minutes: longer than any useful one, and shorter than the longest timer. */
 const COMPACTION_MAX = 10_000;
 
 /** Parses `--etcd-compaction-interval`. @throws InvalidArgumentError when it is not a number of minutes. */

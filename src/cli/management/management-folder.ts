@@ -28,13 +28,13 @@ export interface ManagementFolder {
   readonly path: string;
   readonly cipher: Cipher;
   readonly certificate: ServerCertificate;
-  /** The port of the start before; undefined at the first. */
+  /** The port of the previous start; undefined at the first start. */
   readonly port: number | undefined;
   /** True if the encryption key is stored next to the data that it encrypts. */
   readonly keyIsBeside: boolean;
-  /** How large the files of the store are, in bytes. */
+  /** Returns the total size of the store's files, in bytes. */
   size(): number;
-  /** Remembers certificate and port, and that the data is open until the store is closed. @throws CONFIG_FILE when that fails. */
+  /** Stores the certificate and the port, and marks the data as open until the store is closed. @throws CONFIG_FILE when that fails. */
   keep(port: number): Promise<void>;
 }
 
@@ -43,9 +43,9 @@ export interface ManagementFolderOptions {
   readonly path: string;
   /** Name of the server, for its certificate. */
   readonly name: string;
-  /** File with the encryption keys; without it, and without the variable, a key is made and kept in the folder. */
+  /** File with the encryption keys. Without it and without the variable, a key is created and stored in the folder. */
   readonly encryptionKeyFile?: string;
-  /** Start with the remaining data if some are missing. Default false: that is refused. */
+  /** Starts with the remaining data if some are missing. Default false: the start is refused. */
   readonly acceptDataLoss?: boolean;
   readonly memory?: StoreMemory;
   readonly terminal: Pick<Terminal, "read" | "env">;
@@ -54,11 +54,11 @@ export interface ManagementFolderOptions {
 const DAYS_LEFT_MIN = 30;
 
 /**
- * Opens a folder, and creates it if it does not exist. `management.db` contains all objects, `server.json` the certificate and the port, and
- * `encryption.key` the key if the options name none. No other process can open the folder until it is closed.
+ * Opens a folder, and creates it if it does not exist. `management.db` contains all objects, `server.json` the certificate and the port,
+ * and `encryption.key` the key if the options name none. No other process can open the folder until it is closed.
  *
- * @throws CONFIG_FILE when the folder or a file in it cannot be used, for example because the key is missing or is not the one that encrypted
- *   the data; CONFIG_VALUE for a value that is not a key; STORE_FAILED for a backup, an incomplete copy, or missing data.
+ * @throws CONFIG_FILE when the folder or a file in it cannot be used, for example because the key is missing or is not the one that
+ *   encrypted the data; CONFIG_VALUE for a value that is not a key; STORE_FAILED for a backup, an incomplete copy, or missing data.
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
   const { path, name, acceptDataLoss = false } = options;
@@ -68,7 +68,7 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   const database = join(path, DATABASE_FILE);
   const log = `${database}-wal`;
   const place = `"${database}"`;
-  // Before a key is created next to it.
+  // These checks come before a key is created next to the data.
   if (hadData !== undefined && sizeOf(database) === 0) throw lostData(place, hadData);
   if (hadData !== undefined && kept?.open === true && !existsSync(log)) throw lostLog(log);
   const { cipher, isBeside } = await readOrMakeCipher({ file: options.encryptionKeyFile, folder: path, terminal: options.terminal });
@@ -79,7 +79,7 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   const store = await openRecovering(path, () => openStore(given, () => lostData(place, hadData!)));
   try {
     // A new database counts from 1.
-    const counted = !acceptDataLoss && (await store.revision()) > 1 ? "its write counter shows that there was some" : undefined;
+    const counted = !acceptDataLoss && (await store.revision()) > 1 ? "its write counter shows that there was data" : undefined;
     await demandServable(store, { isBackup: opening.backups.size > 0, hadData: hadData ?? counted, place });
     const isGood = kept !== undefined && daysLeft(kept, systemClock) >= DAYS_LEFT_MIN;
     const certificate = isGood ? kept : createServerCertificate({ name, clock: systemClock, chance: systemChance });
@@ -98,13 +98,16 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   }
 }
 
-/** How it is known that there once were data. The first revision is that of a database in which nothing was written yet. */
+/** Returns the evidence that there was data, for messages; undefined if there is none. The first revision is that of an unused database. */
 function signOfData(folder: string, hasServerFile: boolean): string | undefined {
   if (hasServerFile) return `${SERVER_FILE} shows that a server has run on it`;
   return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} shows that a server has written` : undefined;
 }
 
-/** Records the state before the store is closed: the next start would report a missing log, whereas an additional log does no harm. */
+/**
+ * Marks the data as closed before the store is closed. In the reverse order, a crash in between would leave data marked as open without a
+ * log.
+ */
 function noteWhenClosed(store: Store, folder: string): void {
   const close = store.close.bind(store);
   store.close = async () => {

@@ -66,7 +66,7 @@ export interface ManagementFlags extends EtcdFlags {
   readonly tlsKey?: string;
   readonly http?: boolean;
   readonly adminKeyFile?: string;
-  /** Empty for nowhere. */
+  /** Empty: metrics are not served. */
   readonly metricsAddress: string;
   readonly name: string;
   readonly kubeconfig?: string;
@@ -140,7 +140,7 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
       await followed?.stop();
       await upkeep?.stop();
       await management.stop();
-      // After all other output.
+      // After the last write, so that the record contains its revision.
       await kept?.stop();
     }
   } finally {
@@ -276,7 +276,7 @@ async function readAdminKey(terminal: Terminal, { adminKeyFile }: ManagementFlag
   throw new EngineError("CONFIG_VALUE", `"${adminKeyFile}" contains no access key: expected one word of printable ASCII`);
 }
 
-/** Clients must trust a self-signed certificate itself. */
+/** Reads the specified certificate and key. If the certificate is self-signed, clients must trust it directly. */
 async function givenCertificate(terminal: Terminal, { tlsCert, tlsKey }: ManagementFlags): Promise<Pick<ManagementOptions, "tls">> {
   if (tlsCert === undefined || tlsKey === undefined) return {};
   const [certPem, keyPem] = [await terminal.read(tlsCert), await terminal.read(tlsKey)];
@@ -298,14 +298,14 @@ interface Followed {
   readonly auditLog: AuditLog;
 }
 
-/** Errors in the configuration are reported, and the old one stays. */
+/** Follows the configuration file. Errors are reported, and the previous configuration stays in effect. */
 function follow(terminal: Terminal, file: string, { text, logger, metrics, management, auditLog }: Followed) {
   metrics.count("management_config_reload_failures_total", {}, 0);
   return followConfigFile({
     ...{ clock: systemClock, text, file, environment: terminal.env },
     read: () => terminal.read(file),
     async onChange(config) {
-      // First, because files can fail.
+      // First, because files of the audit log can fail.
       await auditLog.configure(config.audit);
       await management.configure(config);
       logger.info("The configuration has changed");
@@ -320,10 +320,10 @@ function follow(terminal: Terminal, file: string, { text, logger, metrics, manag
   });
 }
 
-/** Maximum number of a file's problems in the condition; the log has all. */
+/** Maximum number of a file's problems in the condition; the log contains all. */
 const TOLD_MAX = 10;
 
-/** The first thing to look at. */
+/** Path of the example request. */
 const TEAMS_PATH = "/kubernetes/management/apis/management.platform/v1/teams";
 
 interface Told {
@@ -333,7 +333,7 @@ interface Told {
   readonly adminKeyFile: string | undefined;
 }
 
-/** The key is shown once: it cannot be read later. */
+/** Prints the address and the first access key. The key is shown once, because it cannot be read later. */
 async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, adminKeyFile }: Told): Promise<void> {
   const { url, adminKey, adminKeyEnd } = management;
   if (folder?.keyIsBeside) terminal.err("The encryption key is stored with the data. Keep it elsewhere with --encryption-key-file");
@@ -347,7 +347,7 @@ async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, a
     terminal.out(`Access key of the administrator${where}\n`);
     if (adminKeyEnd !== undefined) terminal.out(`It expires at ${timestamp(adminKeyEnd)}; use it to create another one before then\n`);
   }
-  // kubectl sends no key where the connection is not encrypted.
+  // kubectl sends no key over an unencrypted connection.
   if (url.startsWith("https:")) return terminal.out(`kubectl --kubeconfig ${kubeconfig} get teams\n`);
   terminal.out(`With the access key in the variable KEY:\ncurl -H "Authorization: Bearer $KEY" ${url}${TEAMS_PATH}\n`);
 }

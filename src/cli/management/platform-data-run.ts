@@ -37,7 +37,7 @@ export interface PlatformDataFlags extends StoreFlags {
   readonly output?: OutputFormat;
 }
 
-/** Those of `platform-data restore`. */
+/** The options of `platform-data restore`. */
 export interface RestoreFlags extends PlatformDataFlags {
   readonly withoutManifest?: boolean;
 }
@@ -68,8 +68,8 @@ export async function restore(context: CommandContext, folder: string, flags: Re
 }
 
 /**
- * Checks a backup, or the data of a server, which may be running. The exit code is 1 if there are problems. If `backup` is not a backup, this
- * is a problem, too.
+ * Checks a backup, or the data of a server, which may be running. The exit code is 1 if there are problems. If `backup` is not a backup,
+ * this is a problem, too.
  */
 export async function checkData(context: CommandContext, backup: string | undefined, flags: PlatformDataFlags): Promise<void> {
   if (backup !== undefined && (namesEtcd(flags) || flags.data !== undefined)) {
@@ -112,7 +112,9 @@ function demandWhole({ terminal }: CommandContext, source: DataSource): void {
   throw new EngineError("STORE_FAILED", `Cannot back up ${source.place}: ${inShort(broken)}`, { details });
 }
 
-/** Requires that the source of a restoration is an unchanged backup; or reports what cannot be proven. */
+/**
+ * Requires that the source of a restoration is an unchanged backup. With `withoutManifest`, faults of a complete copy are only reported.
+ */
 function demandProven({ terminal }: CommandContext, source: DataSource, { withoutManifest = false }: RestoreFlags): void {
   const { state, broken, unproven } = judge(source);
   const all = state === "data" ? [NO_BACKUP, ...broken] : broken;
@@ -146,11 +148,11 @@ interface Writing {
   readonly ahead?: number;
 }
 
-/** Idle servers write every other second, to keep their Lease; clients have written as well. */
+/** An idle server writes every two seconds, to renew its Lease; clients write as well. */
 const WRITES_PER_SECOND = 1;
 const AHEAD_MIN = 2_000;
 
-/** Estimated number of revisions that clients may have seen since a backup; etcd can be raised by no more in any time. */
+/** Returns an estimate of the revisions that clients may have seen since a backup. */
 function revisionsSince(madeAt: string | undefined, now: number): number {
   const seconds = madeAt === undefined ? 0 : (now - Date.parse(madeAt)) / 1_000;
   return Math.max(AHEAD_MIN, Math.ceil(seconds * WRITES_PER_SECOND) || 0);
@@ -174,13 +176,13 @@ async function write(
   }
 }
 
-/** Etcd's revisions cannot be chosen, and a revision that clients have seen before cannot be distinguished from a future one. */
+/** Returns the notice about etcd's revision. It cannot be set, and a revision that clients have seen looks like a future one. */
 function beginAgain(revision: number, copied: number): string {
   const source = revision < copied ? `, below revision ${copied} of the copied data` : "";
   return `etcd continues from ${revision}${source}. Restart clients that have seen a higher resourceVersion; all others recover automatically`;
 }
 
-/** The first that is written into a folder keeps servers from starting there with nothing. */
+/** Writes `server.json` before any data, so that no server starts in the folder without data. */
 async function beginFolder(folder: string, text: string | undefined): Promise<void> {
   if ((statSync(join(folder, DATABASE_FILE), { throwIfNoEntry: false })?.size ?? 0) > 0) return;
   const kept = await readServerText(folder);
@@ -190,11 +192,11 @@ async function beginFolder(folder: string, text: string | undefined): Promise<vo
   throw new EngineError("USAGE", `Cannot write to "${folder}": it already has a ${SERVER_FILE}`, { details });
 }
 
-/** Certificate and port, so that kubeconfigs keep working. Etcd has none. Existing data keep their own file. */
+/** Writes the certificate and the port, so that kubeconfigs remain valid. Data from etcd have none. Existing data keep their own file. */
 async function putServerFile(folder: string, text: string | undefined, isThere: boolean): Promise<void> {
   const file = join(folder, SERVER_FILE);
   if (isThere && (text === undefined || (await exists(file)))) return;
-  // An existing one is from an unfinished copy.
+  // An existing file is from an unfinished copy.
   if (text === undefined) await rm(file, { force: true });
   else await writeKeptFile(file, text);
 }

@@ -18,12 +18,12 @@ import { DATABASE_FILE } from "./encryption-keys.ts";
 
 /** The name of the file. */
 export const REVISION_FILE = "management.revision";
-/** Every number takes the same place. */
+/** Every number has the same length, so that a write replaces the previous number completely. */
 const DIGITS = 16;
-/** Made when it is not there, and not cut when it is. */
+/** Creates a missing file, and does not truncate an existing one. */
 const IN_PLACE = constants.O_WRONLY | constants.O_CREAT;
 
-/** The revision that a folder has reached; undefined when nothing is known. @throws CONFIG_FILE when the file cannot be read. */
+/** Reads the revision that a folder has reached; undefined if it is unknown. @throws CONFIG_FILE when the file cannot be read. */
 export function readRevisionFile(folder: string): number | undefined {
   const path = join(folder, REVISION_FILE);
   try {
@@ -48,9 +48,9 @@ export function demandProgress(folder: string): Progress {
 }
 
 /**
- * For servers: refuses a database that is behind the revision recorded in its folder, and records the revision that the server reaches. With
- * `acceptDataLoss`, such a database is accepted, and continues far above any revision that clients may have seen. If the file cannot be written,
- * the recorded revision falls behind. This never causes complete data to be refused.
+ * For servers: refuses a database that is behind the revision recorded in its folder, and records the revision that the server reaches.
+ * With `acceptDataLoss`, such a database is accepted, and continues far above any revision that clients may have seen. If the file cannot
+ * be written, the recorded revision falls behind. This never causes complete data to be refused.
  */
 export function keepProgress(folder: string, acceptDataLoss: boolean): Progress {
   const path = join(folder, REVISION_FILE);
@@ -63,13 +63,13 @@ export function keepProgress(folder: string, acceptDataLoss: boolean): Progress 
       try {
         write(path, revision);
       } catch {
-        // Writes continue without it.
+        // Writes continue without the file.
       }
     },
   };
 }
 
-/** In place: after a crash there is the old number, or the new one. */
+/** Writes the number in place: after a crash, the file contains the old number or the new one. */
 function write(path: string, revision: number): void {
   const file = openSync(path, IN_PLACE, 0o600);
   try {

@@ -17,7 +17,7 @@ export const SERVER_FILE = "server.json";
 /** Content of the file. */
 export interface KeptServer extends ServerCertificate {
   readonly port: number;
-  /** A server has the data open, or has not closed it. Default false. */
+  /** True if a server has the data open, or has not closed the data. Default false. */
   readonly open?: boolean;
 }
 

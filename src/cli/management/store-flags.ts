@@ -42,7 +42,7 @@ const MIB = 1024 * 1024;
 export interface OpenStoreOptions {
   readonly terminal: Pick<Terminal, "read">;
   readonly cipher: Cipher;
-  /** The revision of a folder that has nothing in it; etcd counts by itself. Default 1. */
+  /** The first revision of an empty folder; etcd assigns its own revisions. Default 1. */
   readonly firstRevision?: number;
   /** Logs loss and recovery of etcd. Default: no logs. */
   readonly logger?: Logger;
@@ -99,7 +99,8 @@ export function storeName({ data, etcdPrefix }: StoreFlags): string {
 }
 
 /**
- * Opens the store that the flags select: etcd, or the database in a folder. The database is created if it is missing; the folder must exist.
+ * Opens the store that the flags select: etcd, or the database in a folder. The database is created if it is missing; the folder must
+ * exist.
  *
  * @throws USAGE if the flags contradict each other or select no store; errors of the store and the files.
  */

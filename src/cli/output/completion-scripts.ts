@@ -17,12 +17,12 @@ interface Flag {
 
 /** Completions for the words of one command. */
 export interface CommandWords {
-  /** The words that lead there, separated by spaces; empty for the program itself. */
+  /** The words of the command, separated by spaces; empty for the program itself. */
   readonly path: string;
   readonly meaning: string;
   readonly commands: readonly { readonly name: string; readonly meaning: string }[];
   readonly flags: readonly Flag[];
-  /** Words of the first argument, where there is a list of them. */
+  /** Possible values of the first argument, if it has a fixed list of them. */
   readonly choices: readonly string[];
 }
 
@@ -52,7 +52,7 @@ function flagOf(option: Option): Flag {
 /** The scripts, by shell. */
 export const COMPLETION_SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
-/** A word in single quotes, as all three shells read it when it has none of its own. */
+/** Puts a word in single quotes, for all three shells. Quotes, backslashes and line breaks in the word become spaces. */
 function quoted(text: string): string {
   return `'${text.replace(/['\\\n]/g, " ")}'`;
 }
@@ -61,7 +61,7 @@ function namesOf({ flags, commands, choices }: CommandWords): string {
   return [...commands.map(({ name }) => name), ...choices, ...flags.map(({ names }) => names[0]!)].join(" ");
 }
 
-/** `case` branches that follow the words of the line to the command that is meant. */
+/** Returns the `case` branches that find the command from the words of the line. */
 function pathCases(all: readonly CommandWords[]): string {
   return all
     .flatMap(({ path, commands }) =>
@@ -135,7 +135,7 @@ fi
 `;
 }
 
-/** Conditions are those of a function that finds the command of the line. */
+/** Creates the fish script. A function finds the command of the line, and each completion applies to one command. */
 function fishScript(all: readonly CommandWords[]): string {
   const lines = all.flatMap(({ path, commands, flags, choices }) => {
     const here = `complete -c endpoint-sync -n ${quoted(`__endpoint_sync_at "${path}"`)}`;

@@ -1,4 +1,4 @@
-/** A line that both texts have, or one of them. */
+/** A line of both texts (" "), of only the first one ("-"), or of only the second one ("+"). */
 interface Edit {
   readonly mark: " " | "-" | "+";
   readonly line: string;
@@ -10,8 +10,8 @@ const CONTEXT = 3;
 const DIFFERENCES_MAX = 2_000;
 
 /**
- * Formats the changes from one text to another as a unified diff with three lines of context; "" when the texts are equal. The text "" stands for
- * a missing object, and has no lines.
+ * Formats the changes from one text to another as a unified diff with three lines of context; "" when the texts are equal. The text ""
+ * stands for a missing object, and has no lines.
  *
  * @example
  * unifiedDiff({ name: "host Endpoints vc-blue/db", before: "a\nb\n", after: "a\nc\n" });
@@ -42,8 +42,8 @@ function editsOf(before: readonly string[], after: readonly string[]): Edit[] {
 }
 
 /**
- * The shortest way from one list to the other, found from its end: Myers, "An O(ND) Difference Algorithm and Its Variations",
- * 1986. `reached[d]` has, per diagonal, how far into `before` a way with d differences leads.
+ * Finds the shortest sequence of edits from one list to the other: Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
+ * `reached[d]` contains, for each diagonal, the furthest position in `before` that d differences reach.
  */
 function editsBetween(before: readonly string[], after: readonly string[]): Edit[] {
   const reached: Map<number, number>[] = [];

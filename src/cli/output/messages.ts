@@ -14,7 +14,9 @@ import type { Terminal } from "../process/terminal.ts";
 
 const COLOURS = { error: 31, warning: 33 } as const;
 
-/** Reports a failure with its remedy, and returns the exit code. An AggregateError stands for several failures. */
+/**
+ * Reports a failure with its remedy, and returns the exit code. For an AggregateError, reports all failures, and returns the highest code.
+ */
 export function tellFailure(terminal: Terminal, failure: unknown): number {
   if (failure instanceof AggregateError) return Math.max(...failure.errors.map((error) => tellFailure(terminal, error)));
   if (isEngineError(failure)) {
@@ -30,7 +32,7 @@ function tellError(terminal: Terminal, { code, message, details }: EngineError):
   tell(terminal, "error", `${code}: ${message}`);
   const hint = details["hint"];
   const next = typeof hint === "string" && hint !== "" ? hint : CODES[code].remedy;
-  // Messages of paths and expressions hold their hint already.
+  // Messages about paths and expressions already contain their hint.
   if (!message.includes(next)) terminal.err(`  ${visible(next)}`);
 }
 
@@ -54,7 +56,7 @@ function painted({ colours }: Terminal, severity: "error" | "warning"): string {
   return colours ? `\u001b[1;${COLOURS[severity]}m${severity}\u001b[0m` : severity;
 }
 
-/** A command line or a file that is wrong: 2. A fault of the program: 3. Everything else: 1. */
+/** Returns 2 for an invalid command line or file, 3 for an error in the program, and 1 for all other errors. */
 function exitCodeOf({ code }: EngineError): number {
   if (code === "INTERNAL") return EXIT_INTERNAL;
   return code === "USAGE" || code.startsWith("CONFIG_") || code.startsWith("PATH_") ? EXIT_USAGE : EXIT_FAILED;

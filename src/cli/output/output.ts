@@ -1,7 +1,7 @@
 import { dump } from "js-yaml";
 import { escapeControls } from "../../base/escape-controls.ts";
 
-/** How structured output is written. */
+/** Format of structured output. */
 export type OutputFormat = "yaml" | "json";
 
 /** Formats a value as YAML or as indented JSON, with a line end. */
@@ -21,8 +21,8 @@ export function formatObjects(objects: readonly unknown[], format: OutputFormat)
 }
 
 /**
- * Escapes, as in JSON, the characters of a text that could move the cursor of a terminal or change the reading direction. Names in files and
- * messages of servers are not trusted.
+ * Escapes, as in JSON, the characters of a text that could move the cursor of a terminal or change the reading direction. Names in files
+ * and messages of servers are not trusted.
  *
  * @example
  * visible("\u001b[2Jweb"); // "\\u001b[2Jweb"

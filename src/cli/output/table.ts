@@ -5,8 +5,8 @@ const GAP = "  ";
 const CELL_MIN = 12;
 
 /**
- * Formats a table. Columns are as wide as their widest cell, and two spaces apart. With `width`, cells of the widest columns are shortened in
- * the middle until lines fit, as far as that is possible.
+ * Formats a table. Columns are as wide as their widest cell, and two spaces apart. With `width`, cells of the widest columns are shortened
+ * in the middle until lines fit, as far as that is possible.
  *
  * @example
  * formatTable([["NAME", "AGE"], ["web", "3s"]]); // "NAME  AGE\nweb   3s\n"
@@ -29,7 +29,7 @@ function fittingWidths(rows: readonly (readonly string[])[], width = Infinity): 
   return widths;
 }
 
-/** Beginning and end of a cell that is too long: long names differ in their last characters. */
+/** Shortens a long cell in the middle, because long names often differ only in their last characters. */
 function cut(cell: string, width: number): string {
   if (cell.length <= width) return cell;
   const head = Math.ceil((width - 1) / 2);

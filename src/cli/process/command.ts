@@ -16,7 +16,9 @@ export function outputOption(): Option {
   return new Option("-o, --output <format>", "output format").choices(["yaml", "json"]);
 }
 
-/** Formats the examples at the end of a command's help. Each works unchanged; `test/cli/examples.test.ts` runs those that need no cluster. */
+/**
+ * Formats the examples at the end of a command's help. Each works unchanged; `test/cli/examples.test.ts` runs those that need no cluster.
+ */
 export function examples(...commands: readonly string[]): string {
   const indented = commands.map((command) => `  ${command.replaceAll("\n", "\n    ")}`);
   return ["", commands.length > 1 ? "Examples:" : "Example:", ...indented].join("\n");

@@ -20,17 +20,17 @@ export interface StartedProcess {
 /** Settings for a process with little memory. */
 export const LEAN = {
   /**
-   * Megabytes of half the room for short-lived objects: left alone, V8 takes up to 16 and never gives any back. And a way to collect
-   * garbage once: a process that does little after its start never gets to it.
+   * Limits half of the space for short-lived objects, in megabytes: by default, V8 takes up to 16 and never returns any of it. Also exposes
+   * garbage collection for {@link giveBack}, because a process that does little after its start may never collect garbage.
    */
   options: ["--max-semi-space-size=2", "--expose-gc"],
-  /** Pools that glibc takes memory from. By default each thread gets one, and its memory is hardly ever returned. */
+  /** Limits the memory pools of glibc. By default, each thread has its own, and its memory is rarely returned. */
   env: { MALLOC_ARENA_MAX: "1" },
 } as const;
 
 /**
- * Replaces the process of a long-running command with one that has limited space for short-lived objects. It then does not return. It returns if
- * the process was already started in this way, has its own settings for that space, or cannot be replaced.
+ * Replaces the process of a long-running command with one that has limited space for short-lived objects. It then does not return. It
+ * returns if the process was already started in this way, has its own settings for that space, or cannot be replaced.
  */
 export function startLean(started: StartedProcess): void {
   const { argv, execArgv, env, execPath, execve, send } = started;
@@ -40,13 +40,13 @@ export function startLean(started: StartedProcess): void {
   try {
     execve.call(started, execPath, args, { ...LEAN.env, ...env });
   } catch {
-    // Not allowed, as under Node's permission model. It costs memory and nothing else.
+    // Not allowed, for example by Node's permission model. The process then only needs more memory.
   }
 }
 
 /**
- * Releases memory that was needed only at startup, for texts and lists of both clusters, and V8's reserve for more of them. Pauses the process
- * for about 50 ms with 1,000 objects. Does nothing in a process that {@link startLean} did not start.
+ * Releases memory that was needed only at startup, for texts and lists of both clusters, and V8's reserve for more of them. Pauses the
+ * process for about 50 ms with 1,000 objects. Does nothing in a process that {@link startLean} did not start.
  */
 export function giveBack({ gc }: { readonly gc?: NodeJS.GCFunction | undefined } = globalThis): void {
   gc?.({ type: "major", execution: "sync", flavor: "last-resort" });

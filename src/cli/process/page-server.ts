@@ -36,7 +36,7 @@ export async function startPageServer(page: string, { port = 0 }: { readonly por
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Adds the header that a page cannot set itself: framing is forbidden. */
+/** Returns the headers of the page. They also forbid framing, which a page cannot do in a `meta` element. */
 function headersOf(page: string): Headers {
   const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
   if (policy === undefined) throw new EngineError("USAGE", "Cannot serve a page without a Content-Security-Policy");

@@ -9,8 +9,8 @@ const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 
 /**
- * Exposes metrics of this process under the names of Prometheus' client libraries: versions, CPU time, memory, open files, start time, and the
- * lag of the event loop. Returns a function that stops the measurement.
+ * Exposes metrics of this process under the names of Prometheus' client libraries: versions, CPU time, memory, open files, start time, and
+ * the lag of the event loop. Returns a function that stops the measurement.
  */
 export function exposeProcess(metrics: Metrics, clock: Pick<Clock, "now">): () => void {
   const lag = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -29,7 +29,7 @@ export function exposeProcess(metrics: Metrics, clock: Pick<Clock, "now">): () =
     metrics.gauge("process_start_time_seconds", startedAt);
     const open = countOpenFiles();
     if (open !== undefined) metrics.gauge("process_open_fds", open);
-    // Nothing is measured between two reads that follow each other at once.
+    // There may be no measurement between two reads in quick succession.
     metrics.gauge("nodejs_eventloop_lag_p50_seconds", lag.count === 0 ? 0 : late(lag.percentile(50)));
     metrics.gauge("nodejs_eventloop_lag_p99_seconds", lag.count === 0 ? 0 : late(lag.percentile(99)));
     metrics.gauge("nodejs_eventloop_lag_max_seconds", lag.count === 0 ? 0 : late(lag.max));
@@ -38,7 +38,7 @@ export function exposeProcess(metrics: Metrics, clock: Pick<Clock, "now">): () =
   return () => void lag.disable();
 }
 
-/** Undefined where the system does not list them. */
+/** Returns the number of open files; undefined if the system does not list them. */
 function countOpenFiles(): number | undefined {
   try {
     return readdirSync("/proc/self/fd").length;

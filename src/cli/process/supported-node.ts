@@ -2,8 +2,8 @@
 const OLDEST = { major: 22, minor: 19 };
 
 /**
- * Returns a message if Node is too old; undefined if it is new enough. Without the message, users would see a syntax error, or a failure at an
- * arbitrary point.
+ * Returns a message if Node is too old; undefined if it is new enough. Without the message, users would see a syntax error, or a failure at
+ * an arbitrary point.
  *
  * @example
  * tooOld("v24.21.0"); // undefined

@@ -19,28 +19,28 @@ export interface Terminal {
   /** Writes one line to standard error. */
   err(line: string): void;
   /**
-   * The text of a file; `-` is standard input.
+   * Reads the text of a file; `-` is standard input.
    *
    * @throws CONFIG_FILE, CONFIG_SYNTAX as `readTextFile`; USAGE if standard input is read a second time.
    */
   read(path: string): Promise<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Undefined when standard output is no screen. */
+  /** Undefined if standard output is not a screen. */
   readonly screen: Screen | undefined;
   /** True if standard error shows colours: it is a screen, and NO_COLOR is not set. */
   readonly colours: boolean;
   /**
-   * Aborts at the first SIGINT or SIGTERM. From the first call on these signals no longer end the process by themselves, but
-   * the second one does, and so does a stop that takes too long. Commands that end by themselves never use it.
+   * Returns a signal that aborts at the first SIGINT or SIGTERM. After the first call, the first of these signals no longer ends the
+   * process by itself, but the second one does, and so does a stop that takes too long. Commands that end by themselves do not call it.
    */
   stopSignal(): AbortSignal;
   /** Asks the user a question and returns the line that they enter; undefined if the session is not interactive. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
-  /** Calls `listener` at every SIGHUP, which no longer ends the process then. Returns a function that ends that. */
+  /** Calls `listener` at every SIGHUP, which then no longer ends the process. Returns a function that removes the listener. */
   onHangUp(listener: () => void): () => void;
 }
 
-/** A stop that takes longer is cut off, in milliseconds. A kubelet kills after 30 s. */
+/** Maximum time for a stop, in milliseconds. A kubelet kills the process after 30 s. */
 const GRACE_MS = 25_000;
 
 /** Creates the terminal of this process. Call it only once. */
@@ -87,7 +87,7 @@ export function showsColours({ isTTY }: { readonly isTTY?: boolean }, env: Termi
   return isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }
 
-/** On standard error, so that the question does not end up in a file. */
+/** Asks a question on standard error, because standard output may be redirected to a file. */
 async function askPerson(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -1,6 +1,6 @@
 /**
- * Checks, while the sidecar runs, whether readers on the host see the backends. It reads the existing caches and lists EndpointSlices
- * some time after a copy was written: at rest it sends no requests.
+ * Checks, while the sidecar runs, whether readers on the host see the backends. It reads the existing caches, and lists EndpointSlices some
+ * time after a copy is written. It sends no requests while nothing changes.
  *
  * @module
  */
@@ -30,7 +30,7 @@ import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 
 /** Delay of the first check, and minimum interval of later ones, in milliseconds: by then copies and mirrors have settled. */
 const EVERY_MS = 30_000;
-/** Services whose invisible backends are each reported on a line of their own. */
+/** Maximum number of Services whose invisible backends are reported on separate lines. */
 const TOLD_MAX = 10;
 
 /** Dependencies of the watch. */
@@ -39,13 +39,13 @@ export interface BackendWatchOptions {
   readonly host: BackendWatchOptions["tenant"] & Pick<FollowedCluster, "scope">;
   readonly services: ServicesMode;
   readonly runtime: Pick<Runtime, "clock" | "logger" | "metrics">;
-  /** The sidecar does its work, and no other process does it. */
+  /** Reports whether this sidecar syncs, and no other process does. */
   ready(): boolean;
-  /** How each object was left. Default: nothing is known. */
+  /** Returns the last result for each object. Default: none. */
   objects?(): readonly Pick<SyncRecord, "resource" | "tenantKey" | "notes">[];
 }
 
-/** A configuration as the syncer carries it out. */
+/** A configuration as the syncer applies it. */
 export interface WatchedConfiguration extends LoadedConfiguration {
   /** True if the setting is `backends: auto`, but permissions for it are missing. Default false. */
   readonly lacksRights?: boolean;
@@ -53,16 +53,18 @@ export interface WatchedConfiguration extends LoadedConfiguration {
 
 /** The check that runs along with a sidecar. */
 export interface BackendWatch {
-  /** Goes by another configuration from now on. */
+  /** Uses another configuration from now on. */
   follow(loaded: WatchedConfiguration): void;
   /** Tenant Services whose backends were not all visible to readers on the host at the last check. */
   invisible(): readonly string[];
-  /** Those of which slices were found twice that are not kept current. */
+  /** Tenant Services with slices on the host that are not kept up to date, if two checks in a row found them. */
   left(): readonly string[];
   stop(): Promise<void>;
 }
 
-/** Reports Services whose backends are not visible on the host: in the log and as Events, once per occurrence, and as a gauge. Never fails. */
+/**
+ * Reports Services whose backends are not visible on the host: in the log and as Events, once per occurrence, and as a gauge. Never fails.
+ */
 export function watchBackends(loaded: WatchedConfiguration, options: BackendWatchOptions): BackendWatch {
   const watch = new RunningWatch(loaded, options);
   const work = watch.run();
@@ -77,19 +79,22 @@ export function watchBackends(loaded: WatchedConfiguration, options: BackendWatc
   };
 }
 
-/** Replaces a client that has refused a request, so that it is not sent again. */
+/** Replaces the reads of a cluster that has refused a request, so that the request is not sent again. */
 const NO_READS: ReadCluster["reads"] = { list: () => Promise.resolve([]) };
 
 class RunningWatch {
   readonly #options: BackendWatchOptions;
   readonly #ended = new AbortController();
   #loaded: WatchedConfiguration;
-  /** Something was copied since the last look, or the last look found something. */
+  /** True if something was copied or configured since the last check, or if the last check found something. */
   #due = true;
   readonly #told = new Set<string>();
-  /** Services of which copies could not be made at the last look, each with the code, as text. */
+  /** Services whose copies could not be written at the last check, with their codes, as text. */
   #withheld = "";
-  /** Services with left slices, and whether this was reported. The first time it is not, because the host's mirror may soon replace the slices. */
+  /**
+   * Services with left slices, and whether they were reported. The first check does not report them: the host's mirror may soon replace
+   * them.
+   */
   #left: ReadonlyMap<string, "seen" | "told"> = new Map();
   readonly #unknown = new Set<"tenant" | "host">();
   readonly #events: EventRecorder;
@@ -128,7 +133,7 @@ class RunningWatch {
       const withheld = withheldOf(this.#options.objects?.() ?? []);
       const text = JSON.stringify([...withheld]);
       if (!this.#due && text === this.#withheld) continue;
-      // Before the sidecar works, the caches are not open.
+      // The caches are not open before the sidecar is ready.
       heard ??= this.#hear();
       this.#due = false;
       this.#withheld = text;
@@ -156,7 +161,7 @@ class RunningWatch {
     ];
   }
 
-  /** Others write Endpoints in the namespace too, leaders every few seconds. */
+  /** Reports whether an object is a copy. Others write Endpoints in the namespace as well, leaders every few seconds. */
   #isCopy(resource: ResourceType, key: ObjectKey): boolean {
     const object = this.#options.host.access.source(resource).get(key);
     return object !== undefined && readMarkers(this.#loaded.settings.markerPrefix, object) !== undefined;
@@ -211,7 +216,7 @@ class RunningWatch {
     }
     if (this.#unknown.has("host")) return;
     metrics.gauge("endpoint_sync_invisible_services", invisible.length);
-    // A finding is checked again until it is over.
+    // A finding is checked again until it is resolved.
     if (invisible.length > 0) this.#due = true;
     const news = invisible.filter(({ tenant: key }) => !this.#told.has(formatKey(key)));
     for (const { tenant: key, host, note } of news.slice(0, TOLD_MAX))
@@ -250,7 +255,7 @@ class RunningWatch {
   }
 }
 
-/** Codes by which a copy can be missing for long although it is to be there. */
+/** Codes of copies that can be missing for a long time although they should exist. */
 const WITHHOLDS: ReadonlySet<Code> = new Set(["API_INVALID", "LOOP_STOPPED"]);
 const OF_SERVICES: ReadonlySet<string> = new Set([SERVICES.plural, ENDPOINTS.plural]);
 
@@ -268,7 +273,7 @@ function autoOf({ lacksRights = false, settings, config }: WatchedConfiguration)
   return effectiveBackends(settings.backends, config) === "auto" ? "configured" : undefined;
 }
 
-/** The set of copies does not depend on patches, and without them no sandbox is needed. */
+/** Removes the patches: the set of copies does not depend on them, and without them no sandbox is needed. */
 function withoutPatches(loaded: LoadedConfiguration): LoadedConfiguration {
   return { ...loaded, config: withSync(loaded.config, loaded.kinds, (sync) => ({ ...sync, patches: [] })) };
 }

@@ -1,5 +1,6 @@
 /**
- * Checks the patches of a running sidecar in the background, and warns about pairs that would never settle. Syncing does not wait for the check.
+ * Checks the patches of a running sidecar in the background, and warns about pairs that would never settle. Syncing does not wait for the
+ * check.
  *
  * @module
  */
@@ -12,23 +13,23 @@ import type { LawBreach, LawReport, LawStep } from "../../workbench/laws/check-l
 import type { LoadedConfiguration } from "../input/configuration.ts";
 import type { Runtime } from "../input/followed-cluster.ts";
 
-/** After the start there is other work to do first, in milliseconds. */
+/** Delay after the start, in milliseconds, because other work comes first. */
 const START_MS = 5_000;
 /** Time and values per slice; then other work proceeds for the pause. */
 const SLICE_MS = 2;
 const SLICE_VALUES = 10;
 const PAUSE_MS = 20;
 
-/** Values to try for each patch, and steps in which that must be done. */
+/** Values to try for each patch, and the fuel for all of them. */
 const RUNS = 100;
 const FUEL = 2_000_000;
-/** No single evaluation may take longer than a millisecond or so; longer ones are left to `validate --laws`. */
+/** Maximum fuel of one evaluation, for about a millisecond. Longer ones are checked only by `validate --laws`. */
 const EVALUATION_FUEL = 100_000;
 
 /** Dependencies of the check. */
 export interface LawWatchOptions {
   readonly runtime: Pick<Runtime, "clock" | "logger">;
-  /** The sidecar does its work. */
+  /** Reports whether the sidecar is ready. */
   ready(): boolean;
 }
 
@@ -40,8 +41,8 @@ export interface LawWatch {
 }
 
 /**
- * Checks the patches some time after the sidecar is ready, and after each new configuration. Warns once about every pair of expressions that
- * oscillates, and again only after the pair has changed. Never fails.
+ * Checks the patches some time after the sidecar is ready, and after each new configuration. Warns once about every pair of expressions
+ * that oscillates, and again only after the pair has changed. Never fails.
  */
 export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions): LawWatch {
   const told = new Set<string>();
@@ -63,7 +64,7 @@ export function watchLaws(loaded: LoadedConfiguration, options: LawWatchOptions)
   };
 }
 
-/** A reference is the engine's own pair, and a patch without a way back can only see its own result. */
+/** Reports whether a patch can oscillate: if it has a reverse expression, or if its expression can read its own result on the host. */
 function isWorthwhile({ config, kinds }: LoadedConfiguration): boolean {
   const patches = kinds.flatMap((kind) => syncOf(config, kind).patches);
   return patches.some(
@@ -110,7 +111,7 @@ async function checkSlowly(loaded: LoadedConfiguration, { runtime: { clock, logg
   }
 }
 
-/** A few values; the report after the last one. */
+/** Tries a few values. Returns the report after the last one. */
 function slice(checks: Iterator<void, LawReport>, clock: Clock): LawReport | undefined {
   const until = clock.monotonic() + SLICE_MS;
   for (let values = 0; values < SLICE_VALUES && clock.monotonic() <= until; values += 1) {
@@ -144,7 +145,7 @@ function tell(breaches: readonly LawBreach[], { loaded: { config }, logger, told
       patch: patches.map((patch) => `${list}.patches[${patch}]`).join(", "),
       path: paths.join(", "),
       example: formatLawSteps(counterExample.steps),
-      hint: "validate --laws tells more",
+      hint: "validate --laws shows more details",
     });
   }
   told.clear();

@@ -11,8 +11,8 @@ export interface ProblemOutput {
 }
 
 /**
- * Creates a function that reports problems of a configuration in the format of the log. With the format JSON, problems are log lines, so that
- * all output is JSON. Otherwise each problem is one line, as in `validate`.
+ * Creates a function that reports problems of a configuration in the format of the log. With the format JSON, problems are log lines, so
+ * that all output is JSON. Otherwise each problem is one line, as in `validate`.
  *
  * @example
  * const tell = createProblemTeller({ terminal, logger, format: "json" });

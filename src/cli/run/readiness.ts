@@ -21,17 +21,23 @@ export const REVIEW_PAUSE_MS = 5_000;
 /** Dependencies of readiness. */
 export interface SyncerReadinessOptions {
   readonly clusters: readonly Pick<FollowedCluster, "side" | "client" | "access">[];
-  /** Permissions that the present configuration needs. */
+  /** Permissions that the current configuration needs. */
   permissions(): readonly Permission[];
-  /** True when the work can be done. */
+  /** Reports whether the first lists are complete. */
   prepared(): boolean;
-  /** Objects of which a cluster has said otherwise than its lists for a while. They are reported, and make nothing unready: a restart would not help. */
+  /**
+   * Objects for which a cluster has contradicted its lists for a while. They are reported, but do not affect readiness: a restart would not
+   * help.
+   */
   contradicted?(): readonly string[];
-  /** Clusters that are out of sight, and since when: a line for each. Default nothing. */
+  /** One line for each cluster or kind that cannot be reached or followed, with the time since when. Default: none. */
   outOfSight?(): readonly string[];
-  /** Services whose backends are not all visible to readers on the host. They are reported, but do not affect readiness: the copies are current. */
+  /**
+   * Services whose backends are not all visible to readers on the host. They are reported, but do not affect readiness: the copies are
+   * current.
+   */
   invisible?(): readonly string[];
-  /** Services of which slices on the host are not kept current. They are reported in the same way. */
+  /** Services with slices on the host that are not kept up to date. They are reported in the same way. */
   left?(): readonly string[];
   readonly runtime: Runtime;
 }
@@ -39,9 +45,9 @@ export interface SyncerReadinessOptions {
 /** The response to `/readyz`. */
 export interface Readiness {
   readonly probe: ProbeAnswer;
-  /** Starts to check permissions; before that, none is missing. */
+  /** Starts to check permissions; before that, none is reported as missing. */
   start(): void;
-  /** Checks permissions soon: a cluster has refused a request, or others are needed now. */
+  /** Checks permissions soon, because a cluster has refused a request or different permissions are needed. */
   askAgain(): void;
   stop(): void;
 }
@@ -159,7 +165,7 @@ class WatchedReadiness implements Readiness {
     }
   }
 
-  /** Those that are missing. One request at a time for each cluster: there is no hurry. */
+  /** Returns the missing permissions. It sends one request at a time to each cluster, because the check is not urgent. */
   async #ask(permissions: readonly Permission[]): Promise<readonly Permission[]> {
     const missing = await Promise.all(
       this.#options.clusters.map(async ({ side, client }) => {

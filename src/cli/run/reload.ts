@@ -8,7 +8,7 @@ import type { ConfigurationOptions, LoadedConfiguration } from "../input/configu
 import type { Problem } from "../../schema/problem.ts";
 import type { Terminal } from "../process/terminal.ts";
 
-/** How often the files are read again, in milliseconds. Mounted files have no events that can be relied on. */
+/** Interval for reading the files again, in milliseconds. Mounted files have no reliable events. */
 const POLL_MS = 5_000;
 
 /** Files that are followed, and the receiver of changes. */
@@ -18,16 +18,16 @@ export interface ReloadOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Takes each error of a text that is refused. */
+  /** Called with each error of the files. */
   tell(problem: Problem): void;
-  /** Takes a configuration without errors. A failure leaves the old one at work. */
+  /** Applies a configuration without errors. If this fails, the previous one stays in effect. */
   apply(loaded: LoadedConfiguration): Promise<"changed" | "unchanged">;
 }
 
 /**
- * Reads the configuration again when a file has changed and has then stayed the same for a whole interval, and immediately on SIGHUP. After an
- * error, the previous configuration stays in effect, and the error is logged and counted, once per text. Returns a function that stops the
- * watch.
+ * Reads the configuration again when a file has changed and has then stayed the same for a whole interval, and immediately on SIGHUP. After
+ * an error, the previous configuration stays in effect, and the error is logged and counted, once per text. Returns a function that stops
+ * the watch.
  */
 export function watchConfiguration(options: ReloadOptions): () => Promise<void> {
   const watch = new ConfigurationWatch(options);
@@ -38,7 +38,7 @@ export function watchConfiguration(options: ReloadOptions): () => Promise<void> 
 class ConfigurationWatch {
   readonly #options: ReloadOptions;
   readonly #files: readonly string[];
-  /** Digest of the texts that were taken last, or refused; undefined before that. */
+  /** Digest of the texts that were last accepted or refused; undefined before that. */
   #seen: string | undefined;
   /** Digest of changed texts found by the last check: an in-place write may still be in progress. */
   #found: string | undefined;
@@ -87,7 +87,7 @@ class ConfigurationWatch {
     if (isSettled && digest !== this.#seen) await this.#reload();
   }
 
-  /** A file that cannot be read counts as another text. */
+  /** Returns the digest of the texts. A file that cannot be read counts as a different text. */
   async #digest(): Promise<string> {
     const texts = this.#files.map((file) => this.#options.terminal.read(file).catch((error: unknown) => `\0${messageOf(error)}`));
     return sha256Hex((await Promise.all(texts)).join("\0"));

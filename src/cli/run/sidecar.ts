@@ -61,8 +61,8 @@ export interface SidecarOptions extends ClusterFlags {
   readonly adoptCluster?: string;
   readonly confirmDeletes?: number;
   readonly leaderElect?: boolean;
-  /** False: `--no-laws`. */
   readonly allowEmpty?: boolean;
+  /** False: `--no-laws`. */
   readonly laws: boolean;
   readonly metricsAddress: string;
   readonly healthAddress: string;
@@ -70,14 +70,14 @@ export interface SidecarOptions extends ClusterFlags {
   readonly logLevel: LogLevel;
 }
 
-/** Time for writes in progress when it stops, in milliseconds; then their connections are closed. */
+/** Time for writes in progress when the sidecar stops, in milliseconds; then their connections are closed. */
 const WRITES_MS = 10_000;
 
 /** Syncs two clusters until a stop signal. */
 export async function runSidecar(context: CommandContext, given: SidecarOptions): Promise<void> {
   const options = withKinds(context, given);
   const { problems, loaded } = await checkConfiguration(context.terminal, filesOf(options));
-  // One line each, as everything else in a log.
+  // Each problem is one line, like all other log output.
   const tell = problemTeller(context.terminal, options, createLogger(context.terminal, options));
   for (const problem of problems) tell(problem);
   if (loaded === undefined) context.exit(EXIT_USAGE);
@@ -95,7 +95,7 @@ function filesOf({ allowEmpty, ...files }: SidecarOptions): ConfigurationOptions
   return { ...files, refuseEmpty: allowEmpty !== true };
 }
 
-/** The configuration as the syncer can carry it out. */
+/** Returns the configuration with the setting `backends` that the syncer applies. */
 function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "backends">): WatchedConfiguration {
   const lacksRights = backends !== effectiveBackends(loaded.settings.backends, loaded.config);
   return { ...loaded, settings: { ...loaded.settings, backends }, lacksRights };
@@ -114,7 +114,7 @@ function followConfiguration(
     ...runtime,
     tell: problemTeller(terminal, options, runtime.logger),
     async apply(changed) {
-      // The scope followed on the host is decided at the start.
+      // The scope that is followed on the host is fixed at the start.
       if (!jsonEqual(hostScope(createTranslatorFor(changed)), scope))
         throw new EngineError("CONFIG_VALUE", "Cannot change which host namespaces are followed while the syncer runs", {
           details: { hint: "Restart the syncer with the new configuration" },
@@ -209,7 +209,7 @@ function leaseOf({ vcluster: { name, namespace } }: LoadedConfiguration): Object
   return { namespace, name: `endpoint-sync-${name}` };
 }
 
-/** Half a renew deadline: a leader that sees less hands over before one that cannot reach the Lease loses it. */
+/** A cluster is lost after half the renew deadline, so that a leader hands the Lease over before it could lose it. */
 function sightTimes({ settings: { leaderElection } }: LoadedConfiguration): SightTimes {
   return { lostAfterMs: leaderElection.renewDeadlineSeconds * 500, clearAfterMs: leaderElection.retryPeriodSeconds * 1_000 };
 }
@@ -220,8 +220,8 @@ interface Electing {
 }
 
 /**
- * With clients of their own: renewals neither wait for writes nor for `--host-qps`. The Lease shows whether the host can be reached; the
- * tenant is checked as often.
+ * Creates the election. It has its own clients, so that renewals wait neither for writes nor for `--host-qps`. Requests for the Lease show
+ * whether the host can be reached; the tenant is probed at the same interval.
  */
 function joinElection(terminal: Terminal, { loaded, kubeConfigs, teardown }: Parts, { runtime, sights }: Electing): LeaderElection {
   const times = loaded.settings.leaderElection;
@@ -304,9 +304,9 @@ interface Working {
   readonly runtime: Runtime;
   /** Undefined with `--no-laws`. */
   readonly laws: LawWatch | undefined;
-  /** Undefined where no Endpoints are read: copies are then all that readers see. */
+  /** Undefined if no Endpoints are read, because readers then see only copies. */
   readonly backends: BackendWatch | undefined;
-  /** Called with each configuration that takes the place of the first one. */
+  /** Called with each configuration that replaces the previous one. */
   follow(next: LoadedConfiguration): void;
 }
 
@@ -328,11 +328,11 @@ interface Beginning extends StartupOptions {
   readonly syncer: Syncer;
   readonly election: LeaderElection | undefined;
   readonly readiness: Readiness;
-  /** Called once it is known what the clusters allow. */
+  /** Called once the permissions on both clusters are known. */
   prepared(): void;
 }
 
-/** Resolves when the syncer works; with an election, when it has stopped. */
+/** Starts the syncer. Resolves when it runs or, with an election, when it has stopped. */
 async function begin({ syncer, election, readiness, prepared, ...startup }: Beginning): Promise<void> {
   await awaitClusters(startup);
   readiness.start();

@@ -15,14 +15,14 @@ import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 export interface SightTimes {
   /** Time without a response, or without a working watch, after which a cluster counts as unreachable. */
   readonly lostAfterMs: number;
-  /** Time without a failure after which a cluster is in clear sight. */
+  /** Time without a failure after which the sight of a cluster is `clear`. */
   readonly clearAfterMs: number;
 }
 
-/** One cluster, as this process sees it. Updated by every request that is made anyway. */
+/** The reachability of one cluster from this process. Requests for the Lease and probes update it. */
 export interface ClusterSight extends Reach {
   readonly sight: Sight;
-  /** A line for each thing that is out of sight, with the time since when. */
+  /** One line for the cluster, or for each kind, that cannot be reached or followed, with the time since when. */
   lost(): readonly string[];
 }
 
@@ -60,7 +60,7 @@ class WatchedCluster implements ClusterSight {
     const back = this.#answeringMs === undefined;
     this.#unansweredMs = undefined;
     this.#answeringMs ??= this.#clock.monotonic();
-    // Informers wait longer and longer between their attempts.
+    // Informers increase the delay between their attempts.
     if (back) this.#cluster.access.retryNow();
   }
 
@@ -114,7 +114,7 @@ export interface ClusterProbe {
   readonly reach: Reach;
   /** Rejects if there is no response. */
   readonly ask: () => Promise<unknown>;
-  /** Between two questions, in milliseconds. */
+  /** Interval between two probes, in milliseconds. */
   readonly everyMs: number;
   readonly runtime: Pick<Runtime, "clock">;
 }

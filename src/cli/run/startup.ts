@@ -11,7 +11,7 @@ import { ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 
-/** Short in the first seconds, because the API server next to a sidecar starts at the same time. */
+/** Delays between attempts. They are short in the first seconds, because the API server next to a sidecar starts at the same time. */
 const BACKOFF = { initialMs: 250, maximumMs: 15_000, factor: 1.15, jitter: 0.2 };
 
 /** Time, in milliseconds, for which an API server may refuse allowed requests after its start, because it has not loaded its roles yet. */
@@ -20,7 +20,7 @@ const WARMING_UP_MS = 30_000;
 /** Kinds that are read on both sides by default. */
 const USUALLY_READ = [SERVICES, ENDPOINTS];
 
-/** The certificate of the server does not fit the kubeconfig. */
+/** Errors about a server's certificate that has expired or does not match the kubeconfig. */
 const CERTIFICATE_FAULTS = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "SELF_SIGNED_CERT_IN_CHAIN",
@@ -37,14 +37,14 @@ export interface StartupOptions {
   readonly host: FollowedCluster;
   /** Kinds that are read on both sides. Default Services and Endpoints. */
   readonly kinds?: readonly ResourceType[];
-  /** Ends the waiting. */
+  /** Ends the wait. */
   readonly stop: AbortSignal;
   readonly runtime: Runtime;
 }
 
 /**
- * Waits until both clusters respond and can be read, and checks that they are different clusters. Only warns about a missing host namespace,
- * which can be created later. Resolves early when `stop` aborts.
+ * Waits until both clusters respond and can be read, and checks that they are different clusters. Only warns about a missing host
+ * namespace, which can be created later. Resolves early when `stop` aborts.
  *
  * @throws API_UNAUTHORIZED, API_FORBIDDEN and others when a cluster refuses; API_UNAVAILABLE when its certificate cannot be trusted.
  * @throws CONFIG_VALUE when both sides are the same cluster.
@@ -147,7 +147,7 @@ async function warnOfMissingNamespace({ host, runtime }: StartupOptions): Promis
   runtime.logger.warn("The host namespace does not exist; nothing is copied until it is created", { namespace });
 }
 
-/** A namespace; a role for one namespace only does not let us see any. */
+/** Looks up a namespace. It is "hidden" if this process may not read Namespaces, as with a role in a single namespace. */
 async function look(
   { client }: Pick<AnsweringCluster, "client">,
   name: string,

@@ -18,7 +18,7 @@ const TESTS = "patch-tests";
 const CONFIG = "vcluster.yaml";
 const SETTINGS = "settings.yaml";
 
-/** The virtual cluster that tests are about when they name none. */
+/** The virtual cluster of tests that do not specify one. */
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };
 
 /** A configuration to begin with. */
@@ -31,7 +31,7 @@ const FIRST_CONFIG = `sync:
           reverseExpression: value.slice(context.vcluster.name.length + 1)
 `;
 
-/** Only pod addresses, as most clusters have them. */
+/** Settings that allow only the pod addresses of most clusters. */
 const FIRST_SETTINGS = `addressPolicy:
   allow: [10.0.0.0/8] # the networks of the tenant's pods
 `;

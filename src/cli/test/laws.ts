@@ -1,5 +1,5 @@
 /**
- * The laws of patches on the command line: the text of a report, and its problems of the configuration.
+ * The laws of patches on the command line: a report as text, and as problems of the configuration.
  *
  * @module
  */
@@ -54,7 +54,7 @@ export function lawProblems(laws: LawReport, texts: readonly { readonly file: st
 /** Laws that are reported below a patch although they decide no verdict. */
 const NOTES: Partial<Record<LawName, string>> = { typeKept: "changes its type", deterministic: "is not deterministic" };
 
-/** Only what came back can hold or not. */
+/** Formats the evidence that a patch is lossless; "" for other verdicts. */
 function evidenceOf({ verdict, evidence }: PairReport): string {
   return verdict === "lossless" ? `; ${evidenceInWords(evidence)}` : "";
 }

@@ -14,7 +14,7 @@ export function parseFilter(text: string): NameFilter {
   const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(text) ?? [];
   if (source === undefined) return (name) => name.includes(text);
   try {
-    // With g or y an expression would remember where it stopped.
+    // With the flags g or y, an expression would keep its position between two tests.
     const pattern = new RegExp(source, flags?.replace(/[gy]/g, ""));
     return (name) => pattern.test(name);
   } catch (error) {

@@ -15,9 +15,9 @@ import type { RanSuite } from "./reporters/report.ts";
 export interface RunTestsOptions {
   /** Default: all tests. */
   readonly filter?: NameFilter;
-  /** Writes golden files again. */
+  /** Updates golden files. */
   readonly update?: boolean;
-  /** Runs no further file after the first with a failure. */
+  /** Stops after the first file with a failure. */
   readonly failFast?: boolean;
   readonly coverage?: boolean;
 }

@@ -40,8 +40,8 @@ interface SkeletonTest {
 const PLACES_MAX = 5;
 
 /**
- * Writes a test for every patch, and the objects that the tests use. Each test expects the current result of its patch for these objects. A test
- * for which no suitable value is known is skipped, with the reason.
+ * Writes a test for every patch, and the objects that the tests use. Each test expects the current result of its patch for these objects. A
+ * test for which no suitable value is known is skipped, with the reason.
  */
 export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile[]> {
   const { loaded, file } = options;

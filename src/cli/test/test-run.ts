@@ -50,7 +50,7 @@ export async function runTestCommand({ terminal, exit, kinds }: CommandContext, 
   }
 }
 
-/** A file that is wrong outweighs a test that fails: it may hide others. */
+/** Returns the exit code. An invalid file takes precedence over a failed test, because it may hide further failures. */
 function exitCodeOf({ totals }: TestReport): number {
   if (totals.unusable > 0) return EXIT_USAGE;
   return totals.failed + totals.error > 0 ? EXIT_FAILED : 0;

@@ -18,7 +18,7 @@ import type { RunTestsOptions } from "./run-tests.ts";
 
 /** Editors write a file in several steps; writes within this time belong together, in milliseconds. */
 const SETTLE_MS = 30;
-/** Names that a message lists. */
+/** Maximum number of names in a message. */
 const NAMES_MAX = 3;
 /** Moves the cursor to the upper left corner and clears the screen below. */
 const CLEAR = "\u001b[H\u001b[J";
@@ -42,8 +42,8 @@ interface Difference {
 }
 
 /**
- * Runs all tests, and then, after each change, the tests that depend on it, until a stop signal. The summary after each run includes the last
- * results of files that did not run again.
+ * Runs all tests, and then, after each change, the tests that depend on it, until a stop signal. The summary after each run includes the
+ * last results of files that did not run again.
  *
  * @throws USAGE if a named file does not exist at the start, or the system can watch no more folders.
  */
@@ -83,7 +83,7 @@ class TestWatch {
     const { terminal, named } = this.#options;
     this.#discovery = { files: [], folders: (await discoverTests(named)).folders };
     for (let round = 0; !this.#stop.aborted; round += 1) {
-      // First the watch, then the look: nothing falls in between.
+      // The folders are watched before the check, so that no change is missed.
       this.#folders.follow(this.#watchedFolders());
       const difference = await this.#look();
       const told = messageOf(difference);
@@ -118,7 +118,7 @@ class TestWatch {
     this.#awake = this.#stop.aborted;
   }
 
-  /** Searched folders, those of all files that tests have read, and those of files that are named and may be missing. */
+  /** Returns the searched folders, the folders of all files that tests have read, and those of named files, which may be missing. */
   #watchedFolders(): Set<string> {
     const { named } = this.#options;
     return new Set([...this.#discovery.folders, ...this.#stamps.folders, ...named.map((name) => dirname(join(name)))]);
@@ -175,11 +175,11 @@ class TestWatch {
   #waiting(): string {
     const count = this.#discovery.files.length;
     const files = count === 1 ? "1 test file" : `${count} test files`;
-    return `${paintOf(this.#options.terminal)("quiet", `Watching ${files}. Ctrl-C ends.`)}\n`;
+    return `${paintOf(this.#options.terminal)("quiet", `Watching ${files}. Press Ctrl-C to stop.`)}\n`;
   }
 }
 
-/** `Changed: vcluster.yaml`; "" when nothing did. */
+/** `Changed: vcluster.yaml`; "" if nothing has changed. */
 function messageOf({ changed, appeared, removed }: Difference): string {
   const parts = Object.entries({ Changed: changed, New: appeared, Removed: removed }).filter(([, files]) => files.length > 0);
   return parts.map(([word, files]) => `${word}: ${listed(files)}`).join("; ");

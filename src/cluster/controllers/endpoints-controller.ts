@@ -21,7 +21,7 @@ const LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
 
 /**
  * Keeps Endpoints in step with their Service: lists the matching Pods while the Service has a selector, and deletes the Endpoints with
- * the Service. Endpoints of a Service without a selector are left to their writer. Source: the endpoints controller, including its
+ * the Service. Endpoints of a Service without a selector stay unchanged. Source: the endpoints controller, including its
  * cleanup of leftovers at startup.
  */
 export async function startEndpointsController({ registry, store, logger }: ClusterControllerOptions): Promise<ClusterController> {

@@ -51,7 +51,7 @@ function addressOf(service: KubeObject, pod: KubeObject): EndpointAddress | unde
   };
 }
 
-/** A name in the spec that keeps to its rule. */
+/** A name in the spec, if it is valid. */
 function named(pod: KubeObject, field: string, rule: TextRule): string | undefined {
   const name = textAt(pod, "spec", field);
   return name === undefined || rule(name).length > 0 ? undefined : name;
@@ -69,7 +69,7 @@ function ipOf(service: KubeObject, pod: KubeObject): string | undefined {
   );
 }
 
-/** The ports of one subset each; a headless Service without ports has one subset that names none. */
+/** A list of ports for each subset; a headless Service without ports has one subset with an empty list. */
 function portsOf(service: KubeObject, pod: KubeObject): EndpointPort[][] {
   const { ports = [] } = serviceSpecOf(service);
   if (ports.length === 0) return isHeadless(serviceSpecOf(service)) ? [[]] : [];
@@ -99,9 +99,9 @@ const NO_PORTS: NamedPorts = new Map();
 
 const portKey = (name: string, protocol: string) => `${protocol}/${name}`;
 
-/** Made once for each Pod: a Service and a Pod may both have thousands of ports. Of several of the same name the first counts. */
+/** Created once for each Pod: a Service and a Pod may both have thousands of ports. Of several with the same name, the first counts. */
 function namedPorts(pod: KubeObject): NamedPorts {
-  // A sidecar is an init container that stays.
+  // A sidecar is an init container that keeps running.
   const sidecars = listAt(pod, "spec", "initContainers").filter((container) => textAt(container, "restartPolicy") === "Always");
   const found = new Map<string, unknown>();
   for (const port of [...listAt(pod, "spec", "containers"), ...sidecars].flatMap((container) => listAt(container, "ports"))) {

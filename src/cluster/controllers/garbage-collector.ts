@@ -52,7 +52,7 @@ function isTerminating({ metadata }: KubeObject): boolean {
   return typeof metadata.deletionTimestamp === "string";
 }
 
-/** The object waits for its dependents. */
+/** Whether the object waits for its dependents. */
 function isWaiting(object: KubeObject): boolean {
   return isTerminating(object) && object.metadata.finalizers?.includes(FOREGROUND_FINALIZER) === true;
 }
@@ -63,15 +63,15 @@ function leavesOrphans(object: KubeObject): boolean {
 
 const NONE: readonly string[] = [];
 
-/** Keys whose state may have changed by an event. */
+/** UIDs of the objects to reconcile after an event. */
 function affected(ownership: Ownership, { type, object, previous }: StoreEvent): readonly string[] {
   const uid = object.metadata.uid!;
   const isAlone = object.metadata.ownerReferences === undefined && previous?.metadata.ownerReferences === undefined;
-  // Most objects have no owner. While such an object stays, nothing follows from it, even if it owns others.
+  // Most objects have no owner. Unless such an object is deleted, its event needs no action, even if it owns others.
   if (isAlone && type !== "deleted" && !isTerminating(object)) return NONE;
   if (type === "deleted") ownership.remove(object);
   else ownership.put(object);
-  // An owner may have waited for this object, or for its reference to go or to stop blocking.
+  // An owner may have waited for the deletion of this object, or for its reference to be removed or to stop blocking.
   const owners = [...ownersOf(object), ...ownersOf(previous)].filter((owner) => {
     const found = ownership.get(owner);
     return found !== undefined && isWaiting(found);
@@ -109,7 +109,7 @@ async function waitForDependents(collector: Collector, type: ResourceType, owner
   if (!blocked) await liftFinalizer(collector, type, owner, FOREGROUND_FINALIZER);
 }
 
-/** Solid owners keep an object; absent ones do not, nor do those that wait for it to go; unknown ones forbid to judge. */
+/** A solid owner keeps an object; an absent one, or one that waits for its dependents, does not; an unknown one prevents a decision. */
 type Standing = "solid" | "absent" | "waiting" | "unknown";
 
 async function judge(collector: Collector, type: ResourceType, object: KubeObject): Promise<void> {
@@ -125,7 +125,7 @@ async function judge(collector: Collector, type: ResourceType, object: KubeObjec
     return discard(collector, type, object, policyOfFinalizers(object.metadata.finalizers ?? []));
   }
   if (!dependents.some(isWaiting)) return discard(collector, type, object, "Foreground");
-  // Owners that wait for each other in a circle would wait forever.
+  // Without this change, owners that wait for each other in a circle would wait forever.
   const ownerReferences = references.map((reference) => ({ ...reference, blockOwnerDeletion: false }));
   await change(collector, type, object, { ownerReferences });
 }

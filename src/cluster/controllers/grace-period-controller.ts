@@ -59,7 +59,7 @@ async function end(registry: Registry, object: KubeObject): Promise<void> {
   try {
     await registry.delete(type, keyOf(object), { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid! } });
   } catch (error) {
-    // Gone, or another one of the same name: the end that was wanted.
+    // The object is gone, or a new one has its name: nothing is left to do.
     if (!isEngineError(error, "API_NOT_FOUND", "API_CONFLICT")) throw error;
   }
 }

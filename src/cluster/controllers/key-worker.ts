@@ -11,7 +11,7 @@ import type { Logger } from "../../base/logger.ts";
 import { createController } from "../../kube/runtime/controller.ts";
 import { createWorkQueue } from "../../kube/runtime/queue/work-queue.ts";
 
-/** Works off keys one after the other, each once however often it was added meanwhile. */
+/** Processes keys one after the other, each once regardless of how often it was added in the meantime. */
 export interface KeyWorker {
   add(key: string): void;
   /** Resolves when nothing is left to do. */
@@ -23,14 +23,14 @@ export interface KeyWorker {
 export interface KeyWorkerOptions {
   readonly name: string;
   readonly logger: Logger;
-  /** Brings what the key names into its wanted state. Another writer in between is not a failure: the key is retried. */
+  /** Reconciles the object of a key. A conflict with another writer is not a failure: the key is retried. */
   readonly reconcile: (key: string) => Promise<void>;
 }
 
-/** Conflicts with other writers that one key may meet in a row before it is given up until its next event. */
+/** Consecutive conflicts with other writers after which a key is dropped until its next event. */
 const CONFLICTS_MAX = 100;
 
-/** Nothing here waits, and nothing is slow, late or random. */
+/** The controllers use no timers and no random numbers. */
 const NO_TIME: Clock = { now: () => 0, monotonic: () => 0, schedule: () => ({ cancel() {} }) };
 const NO_CHANCE: Chance = { fraction: () => 0, uuid: () => "", bytes: (count) => new Uint8Array(count) };
 
@@ -58,7 +58,7 @@ export function createKeyWorker({ name, logger, reconcile }: KeyWorkerOptions): 
   controller.start();
   return {
     add(key) {
-      // What one event adds is worked on when the event is over, each key once.
+      // Keys that one event adds are processed after the event, each key once.
       if (queue.underway === 0) {
         queue.pause();
         void Promise.resolve().then(() => queue.resume());

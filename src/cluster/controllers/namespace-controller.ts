@@ -16,7 +16,7 @@ export async function startNamespaceController({ registry, store, logger }: Clus
   const worker = createKeyWorker({ name: "namespace", logger, reconcile: (name) => reconcile(registry, name) });
   const onEvent = ({ type, object }: StoreEvent) => {
     if (isTerminating(object) && type !== "deleted") worker.add(object.metadata.name!);
-    // The last object of a namespace may have been what its end was waiting for.
+    // The namespace may have waited for the deletion of this object.
     else if (type === "deleted" && object.metadata.namespace !== undefined) worker.add(object.metadata.namespace);
   };
   const present = await store.list({ prefix: storePrefix(NAMESPACES) });

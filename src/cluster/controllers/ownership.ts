@@ -1,17 +1,17 @@
 import type { KubeObject } from "../../kube/object/types.ts";
 
-/** Index of dependents and of owners that end, kept up to date with the store. */
+/** Index of dependents and of owners that are being deleted, kept up to date with the store. */
 export interface Ownership {
   get(uid: string): KubeObject | undefined;
   /** The objects whose references name this one as a permitted owner: a cluster-scoped one, or one in their namespace. */
   dependentsOf(owner: KubeObject): readonly KubeObject[];
-  /** The objects that name this uid, rightly or not. */
+  /** The objects that name this uid as an owner, permitted or not. */
   claimantsOf(uid: string): readonly KubeObject[];
   put(object: KubeObject): void;
   remove(object: KubeObject): void;
 }
 
-/** An empty {@link Ownership}. The cost of a change is proportional to the number of the object's owners. */
+/** Creates an empty {@link Ownership}. The cost of a change is proportional to the number of the object's owners. */
 export function createOwnership(): Ownership {
   const objects = new Map<string, KubeObject>();
   const claimants = new Map<string, Set<string>>();

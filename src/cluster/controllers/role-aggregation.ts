@@ -13,7 +13,7 @@ import { createClusterController } from "./controller.ts";
 import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
-/** The name under which the rules are owned. Source: the ClusterRole aggregation controller. */
+/** The field manager that owns the rules. Source: the ClusterRole aggregation controller. */
 const MANAGER = "clusterrole-aggregation-controller";
 const PREFIX = storePrefix(CLUSTER_ROLES);
 
@@ -45,7 +45,7 @@ export async function startRoleAggregation({ registry, store, logger }: ClusterC
   return createClusterController(worker, [watch]);
 }
 
-/** The version of the role is demanded, so that a rule that its author has just changed is not overlooked. */
+/** Requires the version of the role that was read, so that a rule that its author has just changed is not overlooked. */
 async function writeRules(registry: Registry, role: AggregatedRole, rules: readonly PolicyRule[]): Promise<void> {
   if (jsonEqual(rules, role["rules"] ?? [])) return;
   try {
@@ -57,8 +57,8 @@ async function writeRules(registry: Registry, role: AggregatedRole, rules: reado
 }
 
 /**
- * The rules of all roles that are not aggregated themselves, as far as selectors lead to them. What the rules of aggregated
- * parts are at the moment does not count: roles that select each other in a circle would pass them on forever.
+ * Collects the rules of all roles that selectors lead to and that are not aggregated themselves. The current rules of aggregated parts do
+ * not count: roles that select each other in a circle would pass them on forever.
  */
 function aggregatedRules(role: AggregatedRole, roles: readonly KubeObject[]): readonly PolicyRule[] {
   const visited = new Set<KubeObject>([role]);

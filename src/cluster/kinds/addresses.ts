@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import { invalid } from "../../apiserver/types/field-error.ts";
 import type { FieldError } from "../../apiserver/types/field-error.ts";
 
-/** A range that no endpoint may lie in, and what is said about it. */
+/** A range that endpoints may not use, and the message about it. */
 interface RefusedRange {
   readonly ranges: BlockList;
   readonly detail: string;
@@ -15,7 +15,7 @@ function refused(v4: readonly [string, number], v6: readonly [string, number], d
   return { ranges, detail };
 }
 
-/** Multicast beyond the link is accepted, as Kubernetes does. */
+/** Multicast beyond the link is accepted, as in Kubernetes. */
 const REFUSED: readonly RefusedRange[] = [
   refused(["0.0.0.0", 32], ["::", 128], "may not be unspecified (0.0.0.0 or ::)"),
   refused(["127.0.0.0", 8], ["::1", 128], "may not be in the loopback range (127.0.0.0/8, ::1/128)"),

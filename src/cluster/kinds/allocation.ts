@@ -1,8 +1,8 @@
-/** Numbers of which each may be held once. */
+/** Numbers, each of which can be allocated once. */
 export interface Allocation {
   /** Takes one number; false when it is held or out of range. */
   take(number: number): boolean;
-  /** Takes a free number chosen by chance; undefined when all are held. */
+  /** Takes a free number, chosen at random; undefined when all are held. */
   takeAny(): number | undefined;
   release(number: number): void;
   inRange(number: number): boolean;
@@ -33,7 +33,7 @@ export function createAllocation({
     takeAny() {
       if (held.size >= size) return undefined;
       let candidate = first + Math.floor(fraction() * size);
-      // From a random start to the next free number: it always ends, however full the range is.
+      // Takes the next free number after a random start: this always ends, even if the range is nearly full.
       while (!take(candidate)) candidate = candidate === last ? first : candidate + 1;
       return candidate;
     },

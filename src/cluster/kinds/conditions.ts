@@ -30,5 +30,5 @@ const NAMESPACE_CONDITION = named("NamespaceCondition", "A condition of a namesp
   message: [6, text, MESSAGE],
 });
 
-/** Conditions of Namespaces, which are older and have less. Source: `NamespaceCondition` of `core/v1`. */
+/** Conditions of Namespaces, which are older and have fewer fields. Source: `NamespaceCondition` of `core/v1`. */
 export const NAMESPACE_CONDITIONS = listOf(NAMESPACE_CONDITION, { as: "map", keys: ["type"] });

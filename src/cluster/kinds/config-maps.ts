@@ -9,7 +9,7 @@ import { kindShape } from "../../kube/object/kind-shape.ts";
 import { bool, bytes, mapOf, optional, textMap } from "../../schema/builders.ts";
 import { CONFIG_MAP_COLUMNS } from "./columns/small.ts";
 
-/** All keys and values of one object's data, in bytes. */
+/** Most bytes of all values of one object. */
 const DATA_BYTES_MAX = 1_048_576;
 
 /** `v1` ConfigMaps. */

@@ -34,7 +34,7 @@ export const endpointSlices: ResourceDefinition = {
   },
 };
 
-/** Labels count: consumers find slices by them. */
+/** The content whose changes count as a new generation. It includes labels, because consumers find slices by them. */
 function content({ metadata, ...rest }: KubeObject): unknown {
   return [metadata.labels, prepare(rest as KubeObject)];
 }

@@ -15,7 +15,7 @@ import { endpointAddressErrors } from "./addresses.ts";
 /** Protocols of a port. */
 export const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
-/** `v1` Endpoints. Subsets are stored as they are written, and a PUT creates what is not there, which is a trap for writers. */
+/** `v1` Endpoints. Subsets are stored as written. A PUT creates an absent object, so writers can recreate deleted Endpoints by mistake. */
 export const endpoints: ResourceDefinition = {
   type: ENDPOINTS,
   singular: "endpoints",
@@ -26,13 +26,13 @@ export const endpoints: ResourceDefinition = {
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, prepare, validate },
 };
 
-/** The same in an API server before Kubernetes 1.36, which regroups subsets on every write, in an order of its own. */
+/** `v1` Endpoints of API servers before Kubernetes 1.36, which regroup subsets on every write, in an unpredictable order. */
 export const regroupedEndpoints: ResourceDefinition = {
   ...endpoints,
   strategy: { ...endpoints.strategy, canonicalize: regroup },
 };
 
-/** Lists without items are left out, as everywhere in the API. */
+/** Omits empty lists, as everywhere in the API. */
 function prepare(object: KubeObject): KubeObject {
   return { ...object, subsets: ((object as Endpoints).subsets ?? []).map(prepareSubset) };
 }
@@ -46,7 +46,7 @@ function prepareSubset({ addresses = [], notReadyAddresses = [], ports = [], ...
   };
 }
 
-/** Subsets and their ports come in the order of a digest, as in the real thing: anyone who relies on any order finds out here. */
+/** Orders subsets and their ports by a digest, as Kubernetes does, to expose code that relies on any order. */
 function regroup(object: KubeObject): KubeObject {
   const packed = repackSubsets((object as Endpoints).subsets ?? []);
   const subsets = packed.map((subset) => (subset.ports ? { ...subset, ports: byDigest(subset.ports) } : subset));

@@ -9,7 +9,7 @@ import { OBJECT_REFERENCE } from "../../kube/object/kinds/parts.ts";
 import { always, int32, mandatory, microTime, named, optional, text, time } from "../../schema/builders.ts";
 import { EVENT_COLUMNS } from "./columns/events.ts";
 
-const EVENT_SOURCE = named("EventSource", "Who reports an Event.", {
+const EVENT_SOURCE = named("EventSource", "Reporter of an Event.", {
   component: [1, text, "Name of the program."],
   host: [2, text, "Node on which it runs."],
 });
@@ -38,7 +38,7 @@ export const events: ResourceDefinition = {
       involvedObject: [2, mandatory(OBJECT_REFERENCE), "The object that the Event is about."],
       reason: [3, text, "Reason in one word, for programs."],
       message: [4, text, "Description of what happened."],
-      source: [5, always(EVENT_SOURCE), "Who reports it."],
+      source: [5, always(EVENT_SOURCE), "Reporter of the Event."],
       firstTimestamp: [6, always(time), "Time of the first occurrence."],
       lastTimestamp: [7, always(time), "Time of the last occurrence."],
       count: [8, int32, "Number of occurrences."],
@@ -69,7 +69,7 @@ export const events: ResourceDefinition = {
   strategy: { nameRule: dnsSubdomain, createOnUpdate: true, validate },
 };
 
-/** Events about objects without a namespace are kept in `default`. */
+/** Events about objects without a namespace must be in `default`. */
 function validate(object: KubeObject): FieldError[] {
   const { namespace = "" } = (object as Event).involvedObject;
   const expected = namespace === "" ? "default" : namespace;

@@ -14,7 +14,7 @@ interface Namespace extends KubeObject {
   readonly status: { readonly phase?: string };
 }
 
-/** What keeps a namespace until its contents are gone; the namespace controller takes it away. */
+/** The finalizer that keeps a namespace until its contents are gone; the namespace controller removes it. */
 const CONTENTS_FINALIZER = "kubernetes";
 const NAME_LABEL = "kubernetes.io/metadata.name";
 
@@ -23,7 +23,7 @@ const SPEC = named("NamespaceSpec", "Finalizers of a namespace.", {
 });
 const STATUS = named("NamespaceStatus", "Observed state of a namespace.", {
   phase: [1, text, "Active or Terminating."],
-  conditions: [2, NAMESPACE_CONDITIONS, "Progress of its deletion, and what holds it up."],
+  conditions: [2, NAMESPACE_CONDITIONS, "Progress of its deletion, and reasons for a delay."],
 });
 
 /** `v1` Namespaces. */

@@ -4,7 +4,7 @@ import { NODE_COLUMNS } from "./columns/machines.ts";
 import { opaqueKind } from "./opaque/opaque-kind.ts";
 import { memberAt } from "./opaque/read.ts";
 
-/** Nodes, as names that Pods and addresses may point at. */
+/** Nodes, as names that Pods and addresses can refer to. */
 export const NODES: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 
 /** `v1` Nodes. A node is created with its status. */

@@ -8,7 +8,7 @@ import { integerAt, textAt, memberAt } from "./opaque/read.ts";
 /** Pods: nothing schedules or runs them here. */
 export const PODS: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
-/** Seconds that a Pod may take to end unless it says otherwise. */
+/** Default grace period of a Pod, in seconds. */
 const GRACE_SECONDS_DEFAULT = 30;
 
 /** `v1` Pods. Field selectors use the Kubernetes defaults for fields that a Pod does not set. */
@@ -44,7 +44,7 @@ export function accountOfPod(pod: KubeObject): string {
   return textAt(pod, "spec", "serviceAccountName") ?? textAt(pod, "spec", "serviceAccount") ?? "default";
 }
 
-/** A Pod on no node, or one that has ended, has nothing to wait for. Source: the strategy of Pods. */
+/** The grace period in seconds; 0 for a Pod without a node and for one that has ended. Source: the strategy of Pods. */
 function gracePeriod(pod: KubeObject, requested: number | undefined): number {
   const phase = textAt(pod, "status", "phase");
   if (textAt(pod, "spec", "nodeName") === undefined || phase === "Succeeded" || phase === "Failed") return 0;

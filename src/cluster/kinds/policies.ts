@@ -29,8 +29,8 @@ export const networkPolicies: ResourceDefinition = opaqueKind({
   type: NETWORK_POLICIES,
   singular: "networkpolicy",
   shortNames: ["netpol"],
-  description: "Which traffic Pods may send and receive. Here, nothing enforces it.",
-  spec: "Which traffic they may send and receive.",
+  description: "Traffic that Pods may send and receive. Here, nothing enforces the policy.",
+  spec: "Traffic that the Pods may send and receive.",
   columns: NETWORK_POLICY_COLUMNS,
   strategy: { newGeneration: isOtherSpec },
 });
@@ -41,9 +41,9 @@ export const disruptionBudgets: ResourceDefinition = opaqueKind({
   singular: "poddisruptionbudget",
   shortNames: ["pdb"],
   description: "A limit on how many Pods may be disrupted at once.",
-  spec: "How many Pods may be disrupted at once.",
+  spec: "Number of Pods that may be disrupted at once.",
   status: "Disruptions that are allowed now.",
-  // The one selector that `kubectl apply` sends whole, without what is to go.
+  // The only selector that `kubectl apply` sends as a whole, without removed entries.
   lists: { selector: { as: "whole" } },
   binary: BINARY_BUDGET,
   columns: DISRUPTION_BUDGET_COLUMNS,

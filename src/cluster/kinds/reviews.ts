@@ -16,7 +16,7 @@ import { badRequest, invalidObject } from "../../apiserver/types/status.ts";
 import type { Tokens } from "../../apiserver/access/tokens.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 
-/** Who answers the questions. */
+/** Options of {@link createReviews}. */
 export interface ReviewsOptions {
   readonly authorizer: Authorizer;
   readonly tokens: Pick<Tokens, "identify">;
@@ -54,7 +54,7 @@ const RULES_STATUS = objectOf({
 const USER_INFO = objectOf({ username: text, uid: text, groups: listOf(text), extra: EXTRA });
 
 /**
- * The review kinds of a cluster.
+ * Creates the review kinds of a cluster.
  *
  * @example
  * createReviews({ authorizer, tokens }).map(({ type }) => type.plural); // ["selfsubjectreviews", "tokenreviews", ...]
@@ -122,7 +122,7 @@ interface TokenReviewSpec {
   readonly audiences?: readonly string[];
 }
 
-/** Without audiences the question is whether the API takes the token, and the answer names none either. */
+/** Without audiences, the review asks whether the API accepts the token, and the response contains no audiences either. */
 async function tokenStatus(tokens: ReviewsOptions["tokens"], { token = "", audiences }: TokenReviewSpec) {
   if (token === "") throw badRequest("token is required for TokenReview in authentication");
   const proof = await tokens.identify(token, audiences);
@@ -130,7 +130,7 @@ async function tokenStatus(tokens: ReviewsOptions["tokens"], { token = "", audie
   return { authenticated: true, user: shown(proof.user), ...(audiences && { audiences: proof.audiences }) };
 }
 
-/** What an access review asks. */
+/** `spec` of an access review. */
 interface AccessSpec {
   readonly resourceAttributes?: Partial<ResourceAttributes>;
   readonly nonResourceAttributes?: Partial<PathAttributes>;
@@ -144,7 +144,7 @@ function decided(authorizer: Authorizer, object: KubeObject, user: UserInfo): Ku
   return { ...object, status: { allowed, reason } };
 }
 
-/** @throws API_INVALID unless the review asks about one thing. */
+/** @throws API_INVALID unless the review asks about exactly one resource or path. */
 function askedIn(object: KubeObject): Attributes {
   const { resourceAttributes, nonResourceAttributes } = specOf<AccessSpec>(object);
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
@@ -164,7 +164,7 @@ function subjectOf(object: KubeObject): UserInfo {
   return { name: user, groups, ...(extra && { extra }) };
 }
 
-/** @throws API_BAD_REQUEST when the review asks about another namespace than its own. */
+/** @throws API_BAD_REQUEST when the review asks about a namespace other than its own. */
 function local(object: KubeObject): KubeObject {
   const { resourceAttributes, nonResourceAttributes } = specOf<AccessSpec>(object);
   if (nonResourceAttributes !== undefined) throw refused(object, "spec.nonResourceAttributes", "disallowed on this kind of request");

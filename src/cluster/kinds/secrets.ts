@@ -41,7 +41,7 @@ function prepare(object: KubeObject): KubeObject {
   return { ...rest, data: Object.fromEntries([...Object.entries(data), ...encoded]), type: type || "Opaque" };
 }
 
-/** What the well-known types demand: all of one of the alternatives. */
+/** Names that the well-known types require in `data`: all names of one of the alternatives. */
 const KEYS_BY_TYPE: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "kubernetes.io/tls": [["tls.crt", "tls.key"]],
   "kubernetes.io/dockerconfigjson": [[".dockerconfigjson"]],

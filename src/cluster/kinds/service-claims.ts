@@ -9,35 +9,35 @@ import { hasClusterIp, hasNodePorts, HEADLESS } from "./service-rules.ts";
 import type { ServiceSpec } from "./service-rules.ts";
 import { needsHealthCheck } from "./service-type-rules.ts";
 
-/** Where Services get their addresses and ports from. */
+/** Options of {@link createServiceClaims}. */
 export interface ServiceClaimsOptions {
   /** A number in [0, 1). */
   readonly fraction: () => number;
-  /** First address that is given out. Default 10.96.0.1. */
+  /** First address that is assigned. Default 10.96.0.1. */
   readonly firstIp?: string;
-  /** Last address that is given out. Default 10.96.255.254. */
+  /** Last address that is assigned. Default 10.96.255.254. */
   readonly lastIp?: string;
 }
 
 /** The claims of all Services of a cluster. */
 export interface ServiceClaims {
   claim(object: KubeObject, old: KubeObject | undefined): Claim;
-  /** Takes what a Service that is stored already holds. */
+  /** Takes the addresses and ports of a stored Service. */
   restored(object: KubeObject): void;
-  /** Gives back what a Service that is gone has held. */
+  /** Releases the addresses and ports of a deleted Service. */
   released(object: KubeObject): void;
 }
 
 const NODE_PORT_FIRST = 30_000;
 const NODE_PORT_LAST = 32_767;
 
-/** Numbers of one kind that a spec holds, with the field that names each. */
+/** The addresses and node ports that a spec holds, as numbers. */
 interface Held {
   readonly ips: readonly number[];
   readonly nodePorts: readonly number[];
 }
 
-/** Allocations of cluster IPs and node ports. */
+/** Creates the allocations of cluster IPs and node ports. */
 export function createServiceClaims({ fraction, firstIp = "10.96.0.1", lastIp = "10.96.255.254" }: ServiceClaimsOptions): ServiceClaims {
   const ips = createAllocation({ first: ipv4ToNumber(firstIp), last: ipv4ToNumber(lastIp), fraction });
   const nodePorts = createAllocation({ first: NODE_PORT_FIRST, last: NODE_PORT_LAST, fraction });
@@ -82,7 +82,7 @@ function difference(before: Held, now: Held): Held {
   };
 }
 
-/** One attempt to give a Service what it asks for, remembered so that it can be undone. */
+/** One attempt to allocate what a Service requests; it records what it takes, so that this can be released. */
 class Taking {
   readonly errors: FieldError[] = [];
   readonly takenIps: number[] = [];
@@ -129,7 +129,7 @@ class Taking {
   nodePorts(spec: ServiceSpec, allocation: Allocation): ServiceSpec {
     if (!hasNodePorts(spec)) return spec;
     const wanted = spec.type === "NodePort" || spec.allocateLoadBalancerNodePorts !== false;
-    // Ports asked for by number go first, so that none of them is given away to a neighbour.
+    // Ports that are requested by number are taken first, so that none of them is assigned to another port.
     (spec.ports ?? []).forEach(({ nodePort = 0 }, index) => this.#takeNodePort(nodePort, `spec.ports[${index}].nodePort`, allocation));
     return {
       ...spec,

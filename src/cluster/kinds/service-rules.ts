@@ -40,7 +40,7 @@ const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 /** The cluster IP of a Service that has none: its name resolves to the addresses behind it. */
 export const HEADLESS = "None";
 
-/** Types whose Services occupy ports on every node. */
+/** Reports whether a Service can have ports on every node. */
 export function hasNodePorts({ type }: ServiceSpec): boolean {
   return type === "NodePort" || type === "LoadBalancer";
 }
@@ -68,7 +68,7 @@ export function specErrors(spec: ServiceSpec): FieldError[] {
   ];
 }
 
-/** Seconds for which a client stays at one Pod, unless the Service says otherwise: three hours. */
+/** Default time for which a client stays with one Pod, in seconds: three hours. */
 const AFFINITY_SECONDS = 10_800;
 const AFFINITY_SECONDS_MAX = 86_400;
 
@@ -152,7 +152,7 @@ function targetPortErrors(target: number | string, field: string): FieldError[] 
       ];
 }
 
-/** The problems of a change: a cluster IP stays for as long as the Service needs one. */
+/** The problems of a change: the cluster IP cannot change as long as the Service has one. */
 export function specUpdateErrors(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   if (!hasClusterIp(spec) || !hasClusterIp(old) || (old.clusterIP ?? "") === "") return [];
   if (jsonEqual(spec.clusterIPs ?? [], old.clusterIPs ?? [])) return [];

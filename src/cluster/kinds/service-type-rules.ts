@@ -12,7 +12,7 @@ import { qualifiedName } from "../../apiserver/types/objects/names.ts";
 import { portNumberErrors } from "./endpoints.ts";
 import type { ServiceSpec } from "./service-rules.ts";
 
-/** The older place of `spec.loadBalancerSourceRanges`, with commas between the ranges. */
+/** Annotation that preceded `spec.loadBalancerSourceRanges`, with commas between the ranges. */
 const SOURCE_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
 const TOPOLOGY_MODE = "service.kubernetes.io/topology-mode";
 const TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints";
@@ -86,7 +86,7 @@ function nodePortErrors({ ports = [] }: ServiceSpec): FieldError[] {
   });
 }
 
-/** The API server spells the field with a capital. Where it is set, the annotation is not looked at. */
+/** Errors spell the field with a capital letter, as in Kubernetes. If the field is set, the annotation is ignored. */
 function sourceRangeErrors(annotations: StringMap, { type, loadBalancerSourceRanges = [] }: ServiceSpec): FieldError[] {
   const written = annotations[SOURCE_RANGES];
   const inField = loadBalancerSourceRanges.length > 0;

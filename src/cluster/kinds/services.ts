@@ -35,7 +35,7 @@ const STATUS = named("ServiceStatus", "Observed state of a Service.", {
 });
 
 /**
- * `v1` Services. A definition stores the addresses and ports that its Services were assigned, so each cluster has its own.
+ * Creates the kind of `v1` Services. It stores the addresses and ports that its Services were assigned, so each cluster needs its own.
  *
  * @example
  * createServices({ fraction: () => chance.fraction() });
@@ -48,7 +48,7 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
     shortNames: ["svc"],
     categories: ["all"],
     shape: kindShape(
-      { spec: [2, always(SERVICE_SPEC), "What the Service offers."], status: [3, always(STATUS), "State of the load balancer."] },
+      { spec: [2, always(SERVICE_SPEC), "Desired state of the Service."], status: [3, always(STATUS), "State of the load balancer."] },
       "A name and an address for a set of Pods, or for the addresses in its Endpoints.",
     ),
     selectableFields: {
@@ -108,7 +108,7 @@ function portWithDefaults(port: ServicePort): ServicePort {
   return { ...port, protocol: port.protocol ?? "TCP", targetPort: target ?? port.port };
 }
 
-/** A PUT that leaves out what the server once chose keeps it. */
+/** Keeps values that the server has assigned and that a PUT omits. */
 function withAllocated(spec: ServiceSpec, old: ServiceSpec | undefined): ServiceSpec {
   if (old === undefined) return spec;
   const keepsIp = hasClusterIp(spec) && hasClusterIp(old) && spec.clusterIP === undefined && old.clusterIP !== undefined;
@@ -129,7 +129,7 @@ function keepNodePort(port: ServicePort, old: ServiceSpec): ServicePort {
   return before?.nodePort === undefined ? port : { ...port, nodePort: before.nodePort };
 }
 
-/** Drops what a new type has no use for where the author only repeats it from before; what the author sets again stays, for validation to refuse. */
+/** Drops unchanged values that a new type does not use. Values that the author has changed stay, so that validation refuses them. */
 function withoutUnused(spec: ServiceSpec, old: ServiceSpec | undefined): ServiceSpec {
   const result: Record<string, unknown> = { ...spec };
   if (old !== undefined && hasClusterIp(old) && !hasClusterIp(spec) && spec.clusterIP === old.clusterIP) {

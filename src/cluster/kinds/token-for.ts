@@ -41,20 +41,20 @@ export async function tokenUserOf(registry: Registry, subject: TokenSubject): Pr
   return accountBearer({ account, read: (type, key) => unlessAbsent(registry.get(type, key)) });
 }
 
-/** An object with which a token is to end, as it is while the token is made. */
+/** An object that must exist for a token to be valid, as it was when the token was issued. */
 export interface Bound {
   readonly type: ResourceType;
   readonly object: KubeObject;
 }
 
-/** A ServiceAccount, and what ends its token besides its own end. */
+/** A ServiceAccount, and further limits of its token. */
 export interface AccountToken extends Pick<Asked, "read">, Pick<TokenBearer, "expiresAt" | "audiences"> {
   readonly account: KubeObject;
-  /** The token ends with this object. */
+  /** The token is valid only while this object exists. */
   readonly bound?: Bound;
 }
 
-/** The identity that the token of a ServiceAccount represents. It is valid while the account and the bound object exist with the same UIDs. */
+/** The identity that a ServiceAccount's token represents. It is valid while the account and the bound object exist with the same UIDs. */
 export function accountBearer({ account, read, bound, ...rest }: AccountToken): TokenBearer {
   const { namespace = "", name = "" } = account.metadata;
   const needed: readonly Bound[] = [{ type: SERVICE_ACCOUNTS, object: account }, ...(bound ? [bound] : [])];

@@ -68,7 +68,7 @@ interface TokenRequestSpec {
   readonly boundObjectRef?: BoundObject;
 }
 
-/** What tokens are made with. */
+/** Options of {@link createTokenRequests}. */
 export interface TokenRequestsOptions {
   readonly tokens: Pick<Tokens, "issue">;
   readonly clock: Clock;
@@ -92,7 +92,7 @@ export function createTokenRequests({ tokens, clock }: TokenRequestsOptions): Qu
         ...question,
         metadata: { ...question.metadata, namespace, name, creationTimestamp: timestamp(now) },
         spec,
-        // A token that was made for nothing is never given out.
+        // A dry run issues no token.
         status: { token: dryRun ? "" : tokens.issue(bearer), expirationTimestamp: timestamp(expiresAt) },
       };
     },
@@ -111,7 +111,7 @@ function seconds({ expirationSeconds = SECONDS_DEFAULT }: TokenRequestSpec): { r
   return { expirationSeconds };
 }
 
-/** @throws API_INVALID when the question names another account than its path. */
+/** @throws API_INVALID when the question names an account other than that in its path. */
 function checkIdentity({ question, about }: Asked): void {
   for (const field of ["name", "namespace"] as const) {
     const given = question.metadata[field] ?? "";
@@ -124,7 +124,7 @@ function refused(name: string, error: FieldError) {
   return invalidObject(TYPE, name, [error]);
 }
 
-/** @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT when there is no such object, or it has nothing to do with the account. */
+/** @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT when there is no such object, or it does not belong to the account. */
 async function boundObject({ about, read }: Asked, reference: BoundObject | undefined): Promise<Bound | undefined> {
   if (reference === undefined) return undefined;
   const { kind = "", apiVersion = "", name = "", uid = "" } = reference;

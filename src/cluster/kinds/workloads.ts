@@ -15,12 +15,12 @@ import { isOtherSpec, opaqueKind, withoutStatus } from "./opaque/opaque-kind.ts"
 import { integerAt, memberAt } from "./opaque/read.ts";
 import { SCALE } from "./scale.ts";
 
-/** Deployments: nothing makes Pods of them here. */
+/** Deployments: nothing creates Pods for them here. */
 export const DEPLOYMENTS: ResourceType = { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", namespaced: true };
-/** StatefulSets: nothing makes Pods or claims of them here. */
+/** StatefulSets: nothing creates Pods or volume claims for them here. */
 export const STATEFUL_SETS: ResourceType = { apiVersion: "apps/v1", kind: "StatefulSet", plural: "statefulsets", namespaced: true };
 
-/** The one number that a scale shows and changes. */
+/** The problems of `spec.replicas`, which a scale shows and changes. */
 function replicasErrors(workload: KubeObject): FieldError[] {
   const given = memberAt(workload, "spec", "replicas");
   if (given === undefined) return [];
@@ -67,7 +67,7 @@ export const statefulSets: ResourceDefinition = opaqueKind({
   },
 });
 
-/** The one default that is filled in: without it `kubectl rollout status` refuses to look at a StatefulSet. */
+/** Sets the only default of StatefulSets: `kubectl rollout status` rejects a StatefulSet without it. */
 function withUpdateStrategy(set: KubeObject): KubeObject {
   if (memberAt(set, "spec", "updateStrategy") !== undefined) return set;
   return { ...set, spec: { ...(set["spec"] as object), updateStrategy: { type: "RollingUpdate" } } };

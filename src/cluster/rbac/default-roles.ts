@@ -10,7 +10,7 @@ const EVERYTHING = ["*"];
 const core = (verbs: readonly string[], ...resources: string[]): PolicyRule => ({ verbs, apiGroups: [""], resources });
 const inGroup = (group: string, verbs: readonly string[], ...resources: string[]): PolicyRule => ({ verbs, apiGroups: [group], resources });
 
-/** Secrets are not part of it: a reader of a ServiceAccount's token can act as it. */
+/** Secrets are not included: a user who can read a ServiceAccount's token can act as that account. */
 const VIEW: readonly PolicyRule[] = [
   core(READ, "configmaps", "endpoints", "pods", "serviceaccounts", "services", "services/status"),
   core(READ, "bindings", "events", "limitranges", "namespaces/status", "pods/log", "pods/status", "resourcequotas"),
@@ -30,7 +30,7 @@ const VIEW: readonly PolicyRule[] = [
   inGroup("policy", READ, "poddisruptionbudgets", "poddisruptionbudgets/status"),
 ];
 
-/** Endpoints can only be read: writing them can redirect other users' traffic (CVE-2021-25740; so since Kubernetes 1.22). */
+/** Endpoints can only be read, as in Kubernetes since 1.22: writing them can redirect other users' traffic (CVE-2021-25740). */
 const EDIT: readonly PolicyRule[] = [
   core(READ, "pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "secrets", "services/proxy"),
   core(["impersonate"], "serviceaccounts"),
@@ -52,7 +52,7 @@ const ADMIN: readonly PolicyRule[] = [
 const PUBLIC_PATHS = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
 const DISCOVERY_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", ...PUBLIC_PATHS];
 
-/** The ClusterRoles of the first moment. Source: the bootstrap policy of Kubernetes, for what an embedded cluster serves. */
+/** The initial ClusterRoles of every cluster. Source: the bootstrap policy of Kubernetes, for what an embedded cluster serves. */
 const RULES: Readonly<Record<string, readonly PolicyRule[]>> = {
   "cluster-admin": [
     { verbs: EVERYTHING, apiGroups: EVERYTHING, resources: EVERYTHING },
@@ -79,7 +79,7 @@ const AGGREGATED: Readonly<Record<string, StringMap>> = {
   view: aggregatedTo("edit"),
 };
 
-/** To which groups they are given everywhere. */
+/** The groups to which ClusterRoles are granted in the whole cluster. */
 const GIVEN: Readonly<Record<string, readonly string[]>> = {
   "cluster-admin": [MASTERS],
   "system:basic-user": [AUTHENTICATED],

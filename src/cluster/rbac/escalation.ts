@@ -15,7 +15,7 @@ import type { Binding, Policy } from "./policy.ts";
 import { CLUSTER_ROLES, MASTERS, RBAC_GROUP, ROLES } from "./resources.ts";
 import { ruleCovers, simpleRuleCount, simpleRules } from "./rules.ts";
 
-/** Combinations of verb, group, resource and name that one role may have to be compared one by one. */
+/** Most combinations of verb, group, resource and name of one role that are compared one by one. */
 const COMBINATIONS_MAX = 10_000;
 
 /** A write of a role or binding. */

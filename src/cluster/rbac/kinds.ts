@@ -11,7 +11,7 @@ import type { Binding, Policy, Subject } from "./policy.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP, ROLE_BINDINGS, ROLES } from "./resources.ts";
 import { validateBinding, validateRole } from "./validation.ts";
 
-const POLICY_RULE = named("PolicyRule", "Verbs on resources or on paths that are allowed.", {
+const POLICY_RULE = named("PolicyRule", "Verbs that are allowed on resources or on paths.", {
   verbs: [1, mandatory(listOf(text)), "Allowed verbs; '*' allows all."],
   apiGroups: [2, listOf(text), "Groups of the resources; '*' means all, '' means the core group."],
   resources: [
@@ -28,7 +28,7 @@ const LABEL_REQUIREMENT = named("LabelSelectorRequirement", "Requirement on one 
   operator: [2, mandatory(text), "In, NotIn, Exists or DoesNotExist."],
   values: [3, listOf(text), "For In and NotIn, the values to compare the label's value with."],
 });
-const LABEL_SELECTOR = named("LabelSelector", "Which labels an object must have; an empty selector selects every object.", {
+const LABEL_SELECTOR = named("LabelSelector", "Labels that an object must have; an empty selector selects every object.", {
   matchLabels: [1, textMap, "Labels that must have these values."],
   matchExpressions: [2, listOf(LABEL_REQUIREMENT), "Additional requirements; all must hold."],
 });
@@ -50,24 +50,24 @@ const ROLE_REF = named("RoleRef", "The role that is granted. It cannot be change
   name: [3, mandatory(text), "Name of the role."],
 });
 
-const RULES = { rules: [2, always(listOf(POLICY_RULE)), "What the role allows."] } as const;
+const RULES = { rules: [2, always(listOf(POLICY_RULE)), "Permissions of the role."] } as const;
 const BINDING = {
   subjects: [2, listOf(SUBJECT), "The subjects that are granted the role."],
   roleRef: [3, mandatory(ROLE_REF), "The role that is granted."],
 } as const;
 
-/** Roles and bindings, for namespaces and for the whole cluster. Their grants are checked by `policy`. */
+/** Creates the kinds of roles and bindings. Writes of them are checked against the permissions in `policy`. */
 export function createRbacKinds(policy: Policy): readonly ResourceDefinition[] {
   return [
     role(policy, {
       type: ROLES,
       own: RULES,
-      description: "What is permitted in one namespace.",
+      description: "Permissions in one namespace.",
     }),
     role(policy, {
       type: CLUSTER_ROLES,
       own: { ...RULES, aggregationRule: [3, AGGREGATION_RULE] },
-      description: "What is permitted, in all namespaces or in those where the role is granted.",
+      description: "Permissions in all namespaces, or in those where the role is granted.",
     }),
     binding(policy, ROLE_BINDINGS, "Grants a role to subjects, in one namespace."),
     binding(policy, CLUSTER_ROLE_BINDINGS, "Grants a ClusterRole to subjects, everywhere."),
@@ -111,7 +111,7 @@ function binding(policy: Policy, type: ResourceType, description: string): Resou
   };
 }
 
-/** Authors may leave the group of this API out. */
+/** Sets the group of this API where authors omit it. */
 function withDefaults(object: KubeObject): KubeObject {
   const { roleRef, subjects } = object as Binding;
   const complete = (subject: Subject) =>

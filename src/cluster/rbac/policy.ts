@@ -9,11 +9,11 @@ export interface Subject {
   readonly kind: string;
   readonly apiGroup?: string;
   readonly name: string;
-  /** Of a ServiceAccount. Default: the binding's own. */
+  /** Namespace of a ServiceAccount. Default: that of the binding. */
   readonly namespace?: string;
 }
 
-/** The role that is given. */
+/** The role that is granted. */
 export interface RoleRef {
   readonly apiGroup: string;
   readonly kind: string;
@@ -26,7 +26,7 @@ export interface Binding extends KubeObject {
   readonly roleRef: RoleRef;
 }
 
-/** Grant of a binding to a user: the rules of its role, and its description for people. */
+/** Grant of a binding to a user: the rules of its role, and its description for human readers. */
 export interface Grant {
   readonly rules: readonly PolicyRule[];
   readonly reason: string;
@@ -42,7 +42,7 @@ export interface Policy {
 }
 
 /**
- * A policy that follows a store: every lookup includes all earlier writes.
+ * Creates a policy that follows a store: every lookup includes all earlier writes.
  *
  * @example
  * const policy = await followPolicy(store);
@@ -76,7 +76,7 @@ interface Bound {
 class PolicyIndex {
   /** Rules by namespace and name; the namespace of ClusterRoles is "". */
   readonly #rules = new Map<string, readonly PolicyRule[]>();
-  /** By place and subject, which requests look up, then by binding, which events replace. */
+  /** By namespace and subject, which requests look up, then by the name of the binding, which events replace. */
   readonly #bound = new Map<string, Map<string, Bound>>();
 
   follow({ type, object, previous }: StoreEvent): void {
@@ -113,7 +113,7 @@ class PolicyIndex {
   }
 
   *grantsOf({ name, groups }: UserInfo, namespace: string): Generator<Grant> {
-    // A namespace comes from a path, where it may have been anything; a slash would make it part of a subject.
+    // A namespace comes from the path of a request and can be any text; with a slash, it could be mistaken for a part of a subject.
     for (const place of namespace === "" || namespace.includes("/") ? [""] : ["", namespace]) {
       const subjects = [`${place}/User/${name}`, ...groups.map((group) => `${place}/Group/${group}`)];
       for (const subject of subjects) {
@@ -134,12 +134,12 @@ function isBinding(object: KubeObject): object is Binding {
   return object.kind === ROLE_BINDINGS.kind || object.kind === CLUSTER_ROLE_BINDINGS.kind;
 }
 
-/** A ServiceAccount is a user with a name of a certain form. */
+/** The key of a subject in a namespace. A ServiceAccount counts as a user. */
 function placeOf(place: string, { kind, name, namespace = place }: Subject): string {
   return kind === "ServiceAccount" ? `${place}/User/${serviceAccountUser(namespace, name)}` : `${place}/${kind}/${name}`;
 }
 
-/** In the authorizer's own words, which audit logs and `kubectl auth` show. */
+/** Describes a grant as Kubernetes' authorizer does; audit logs and `kubectl auth` show this text. */
 function describe(place: string, { kind, metadata, roleRef }: Binding, subject: Subject): string {
   const own = place === "" ? `${metadata.name}` : `${metadata.name}/${place}`;
   const who = subject.kind === "ServiceAccount" ? `${subject.name}/${subject.namespace ?? place}` : subject.name;

@@ -10,13 +10,13 @@ const rbac = (kind: string, plural: string, namespaced: boolean): ResourceType =
   namespaced,
 });
 
-/** The kinds that say who may do what. */
+/** The kinds that define and grant permissions. */
 export const ROLES = rbac("Role", "roles", true);
 export const ROLE_BINDINGS = rbac("RoleBinding", "rolebindings", true);
 export const CLUSTER_ROLES = rbac("ClusterRole", "clusterroles", false);
 export const CLUSTER_ROLE_BINDINGS = rbac("ClusterRoleBinding", "clusterrolebindings", false);
 
-/** Their bearers may do everything, whatever roles say. */
+/** The group whose members may do everything, regardless of roles. */
 export const MASTERS = "system:masters";
 /** The group of all authenticated users. */
 export const AUTHENTICATED = "system:authenticated";

@@ -30,7 +30,7 @@ function hasOrAll(list: readonly string[], wanted: string): boolean {
   return list.includes(wanted) || list.includes(ALL);
 }
 
-/** `*` is everything, parts of objects included; `*` before a slash is that part of every resource. */
+/** `*` matches everything, including subresources; `*` before a slash matches that subresource of every resource. */
 function resourceMatches(pattern: string, resource: string, subresource: string): boolean {
   if (pattern === ALL) return true;
   if (subresource === "") return pattern === resource;

@@ -1,6 +1,6 @@
 import type { Attributes } from "../../apiserver/access/authorization.ts";
 
-/** Paths that clients read before they do anything, with everything below. */
+/** Paths that clients read before other requests, with everything below them. */
 const OPEN_PATHS = ["/api", "/apis", "/healthz", "/livez", "/openapi", "/readyz", "/version"];
 
 /** Resources by which users ask about themselves, with their groups. */

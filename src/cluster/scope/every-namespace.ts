@@ -1,6 +1,6 @@
 import type { Attributes } from "../../apiserver/access/authorization.ts";
 
-/** No namespace has this name; only what holds in every namespace holds there. */
+/** A name that no namespace has; only rules for every namespace match it. */
 const EVERY_NAMESPACE = "\0";
 
 /**

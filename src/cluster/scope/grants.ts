@@ -15,13 +15,13 @@ export interface ScopeOptions {
   readonly projectNamespacePrefix?: string;
 }
 
-/** A pattern for each coordinate, in a fixed order; a point is meant when each of its coordinates matches. */
+/** A pattern for each coordinate, in a fixed order; a point is in the box when each of its coordinates matches. */
 export type Box = readonly Pattern[];
 
-/** Requests that go to one of the places and are one of the deeds. */
+/** Requests that go to one of `places` and match one of `resources` or `paths`. */
 export interface ScopeGrant {
   readonly kind: Target["kind"];
-  /** Of `management`: no coordinates. Of `cluster`: cluster, project, space. Of `virtualCluster`: project, virtual cluster. */
+  /** Coordinates for `cluster`: cluster, project, space; for `virtualCluster`: project, virtual cluster; for `management`: none. */
   readonly places: readonly Box[];
   /** Verb, API group, resource, subresource, namespace, name. */
   readonly resources: readonly Box[];
@@ -29,10 +29,10 @@ export interface ScopeGrant {
   readonly paths: readonly Box[];
 }
 
-/** How role names are written; the first is the one of the published API. */
+/** Spellings of the role's name; the first is that of the published API. */
 export const PLATFORM_CLI_ROLES = ["platformCLI", "platform-cli"];
 
-/** How the requests of a rule are named that go to management, clusters, spaces and virtual clusters. */
+/** Names in rules for requests to management, clusters, spaces and virtual clusters, in this order. */
 export const REQUEST_TARGETS = ["Management", "Cluster", "ProjectSpace", "ProjectVirtualCluster"];
 
 const MANAGEMENT_GROUP = "management.platform";
@@ -43,7 +43,7 @@ const EVERY_RESOURCE: readonly Box[] = [[ALL, ALL, ALL, ALL, ALL, ALL]];
 const EVERY_PATH: readonly Box[] = [[ALL, ALL]];
 const EVERYTHING = { resources: EVERY_RESOURCE, paths: EVERY_PATH };
 
-/** Grants without a scope. */
+/** The grants of a user without a scope: everything. */
 export const UNLIMITED: readonly ScopeGrant[] = [
   { kind: "management", places: HERE, ...EVERYTHING },
   { kind: "cluster", places: [[ALL, ALL, ALL]], ...EVERYTHING },
@@ -51,7 +51,7 @@ export const UNLIMITED: readonly ScopeGrant[] = [
 ];
 
 /**
- * Grants of a scope, in addition to what is always allowed. Entries that cannot allow anything are left out.
+ * Returns the grants of a scope, in addition to what is always allowed. Entries that cannot allow anything are left out.
  *
  * @example
  * grantsOf({ clusters: [{ cluster: "c1" }] }); // everything in c1
@@ -90,7 +90,7 @@ function projectGrants({ projects = [] }: AccessScope, options: ScopeOptions): S
   ];
 }
 
-/** Patterns of the namespaces that belong to projects: the prefix and the project's name; with `*` whatever has the prefix. */
+/** Patterns of the namespaces that belong to projects: the prefix and the project's name; for `*`, everything with the prefix. */
 function namespacesOf(projects: readonly string[], { projectNamespacePrefix: prefix = DEFAULT_PREFIX }: ScopeOptions): Pattern[] {
   if (projects.includes(WILDCARD)) return [{ below: prefix }];
   const names = projects.filter((project) => project !== "");
@@ -111,14 +111,14 @@ function virtualClusterGrants({ virtualClusters = [] }: AccessScope): ScopeGrant
   return places.length === 0 ? [] : [{ kind: "virtualCluster", places, ...EVERYTHING }];
 }
 
-/** One set of all names, with `every` for the wildcard; nothing when there is no name. */
+/** One pattern for all names, or `every` for the wildcard; empty when there is no name. */
 function selected(names: readonly string[], every: Pattern): Pattern[] {
   if (names.includes(WILDCARD)) return [every];
   const given = names.filter((name) => name !== "");
   return given.length === 0 ? [] : [these(...given)];
 }
 
-/** A box for each project with all that is named in it. A pair of which one part is missing selects nothing. */
+/** A box for each project, with all its names. A pair with a missing part selects nothing. */
 function pairs(entries: readonly (readonly [project: string, name: string])[]): Box[] {
   const byProject = new Map<string, string[]>();
   for (const [project, name] of entries) {
@@ -187,7 +187,7 @@ function pathBoxes({ verbs, resources = [], namespaces = [], nonResourceURLs = [
   return resources.length === 0 && namespaces.length === 0 ? [[verb, ALL]] : [];
 }
 
-/** `/a/*` is everything below `/a/`, however deep, and `/a/` itself. */
+/** `/a/*` means everything below `/a/`, at any depth, and `/a/` itself. */
 function pathPatterns(path: string): Pattern[] {
   if (path === WILDCARD) return [ALL];
   const parent = path.slice(0, -WILDCARD.length);

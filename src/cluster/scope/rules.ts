@@ -15,7 +15,7 @@ import type { Pattern } from "./patterns/pattern.ts";
 import { SCOPE_EXTRA } from "./scope.ts";
 import type { Target } from "./types.ts";
 
-/** Where the rules are to hold. */
+/** The place for which rules are listed. */
 export interface RulesPlace extends ScopeOptions {
   readonly target: Target;
   /** "" for cluster-scoped objects. */
@@ -40,7 +40,7 @@ export function rulesWithin(rules: readonly PolicyRule[], user: UserInfo, place:
   return [...open, ...left];
 }
 
-/** Whatever no scope limits. */
+/** The part of a rule that no scope limits. */
 function openPart({ verbs, apiGroups = NOTHING, resources = NOTHING, nonResourceURLs = NOTHING }: PolicyRule): PolicyRule[] {
   const paths = nonResourceURLs.filter((path) => alwaysAllowed({ verb: "get", path }));
   const reads = verbs.filter((verb) => paths.some((path) => alwaysAllowed({ verb, path })));
@@ -77,7 +77,7 @@ function resourceRule([verb, group, resource, part, , name]: Box): PolicyRule {
   return { verbs: namesOf(verb!), apiGroups: namesOf(group!), resources, ...names };
 }
 
-/** A resource with all its parts; for every resource that is one word. */
+/** A resource with all its subresources; `*` includes them already. */
 function withParts(plural: string): string[] {
   return plural === WILDCARD ? [WILDCARD] : [plural, joined(plural, WILDCARD)];
 }
@@ -86,7 +86,7 @@ function joined(plural: string, part: string): string {
   return part === "" ? plural : `${plural}/${part}`;
 }
 
-/** Every longer text with a beginning is written as in rules, with the wildcard at its end. */
+/** The names of a pattern as in rules: a prefix has the wildcard at its end. */
 function namesOf(pattern: Pattern): readonly string[] {
   if ("all" in pattern) return EVERYTHING;
   return "these" in pattern ? [...pattern.these] : [`${pattern.below}${WILDCARD}`];

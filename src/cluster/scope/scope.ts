@@ -1,5 +1,5 @@
 /**
- * Whether scopes allow a request.
+ * Checks whether scopes allow a request.
  *
  * @module
  */
@@ -67,7 +67,8 @@ function isIn(box: Box, point: readonly string[]): boolean {
 const CACHE = new TextCache<CompiledScope>({ entries: 1000, characters: 4_000_000 });
 
 /**
- * The scopes that limit a user, in order; none if the user is unlimited. An invalid scope allows nothing, because its restrictions are unknown.
+ * The scopes that limit a user, in order; none if the user is unlimited. An invalid scope allows nothing, because its restrictions are
+ * unknown.
  */
 export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly CompiledScope[] {
   const texts = user.extra?.[SCOPE_EXTRA] ?? [];

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A limit of what a credential may reach; `{}` reaches nothing. Field order is that of the published API. */
+/** A limit of what a credential can access; `{}` allows nothing. Field order is that of the published API. */
 export interface AccessScope {
   readonly roles?: readonly ScopeRole[];
   readonly projects?: readonly ScopeProject[];
@@ -17,7 +17,7 @@ export interface AccessScope {
   readonly allowPlatformCli?: boolean;
 }
 
-/** A set of permissions by its name, and where it holds; without lists it holds wherever the role reaches. */
+/** A role, which is a named set of permissions, and where it applies. Without lists, it applies everywhere. */
 export interface ScopeRole {
   readonly role?: string;
   /** Names of projects, `*` for all. */

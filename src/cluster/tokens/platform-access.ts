@@ -1,6 +1,6 @@
 /**
  * Permissions of bearers of a platform's tokens in a cluster: those that roles and bindings grant to their names and groups, and those that
- * the token itself gives, all limited by its scopes.
+ * the token itself grants, all limited by its scopes.
  *
  * @module
  */
@@ -50,7 +50,7 @@ function* ofGroups({ groups }: UserInfo, administrators: readonly string[]): Gen
 
 /** Target that scopes are checked against. */
 export interface ScopedTrust extends Pick<PlatformTrust, "target" | "projectNamespacePrefix"> {
-  /** Tells which resources of the cluster are in namespaces. */
+  /** Reports whether a resource of the cluster is namespaced. */
   readonly isNamespaced: (group: string, resource: string) => boolean;
 }
 
@@ -61,7 +61,7 @@ function optionsOf({ projectNamespacePrefix }: Pick<ScopedTrust, "projectNamespa
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the token does not allow it" };
 
 /**
- * An authorizer that allows bearers of scoped tokens no more than their scopes allow in this cluster. Requests that lead out of
+ * Creates an authorizer that allows bearers of scoped tokens no more than their scopes allow in this cluster. Requests that could exceed
  * a scope are refused even if the scope allows them: limited users cannot impersonate. Users whose scope covers only a part of this
  * cluster also cannot write roles or bindings, or create tokens of ServiceAccounts, because no scope would limit the bearers of these.
  */

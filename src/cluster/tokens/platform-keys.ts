@@ -9,7 +9,7 @@ import type { TokenAlgorithm } from "../scope/cluster-token.ts";
 /** Reads the platform's published keys (a JWKS document). Gives up when `signal` aborts. */
 export type KeySource = (signal: AbortSignal) => Promise<unknown>;
 
-/** A key that proves signatures. */
+/** A key that verifies signatures. */
 export interface PublicKey {
   readonly algorithm: TokenAlgorithm;
   readonly key: KeyObject;
@@ -17,11 +17,11 @@ export interface PublicKey {
 
 /** The platform's keys, as far as they are known. */
 export interface PlatformKeys {
-  /** The key of that id; undefined if there is none, even after reading the source. */
+  /** Returns the key with this id; undefined if it is not known. For an unknown id, the source is read again, if its pause is over. */
   find(kid: string): Promise<PublicKey | undefined>;
 }
 
-/** Where keys come from. */
+/** Options of {@link openPlatformKeys}. */
 export interface PlatformKeysOptions {
   /** The published keys, or how to read them. */
   readonly keys: object | KeySource;
@@ -29,11 +29,11 @@ export interface PlatformKeysOptions {
   readonly logger: Logger;
 }
 
-/** The source is read at most this often, whatever keys tokens name. */
+/** Shortest time between two reads of the source, in milliseconds, regardless of the keys that tokens name. */
 export const KEYS_PAUSE_MS = 10_000;
-/** Keys that are older are read again when the next token comes. While that fails, the old ones count: the platform may be stopped. */
+/** Age at which the next token causes a new read, in milliseconds. If it fails, the old keys remain valid: the platform may be stopped. */
 export const KEYS_FRESH_MS = 600_000;
-/** Longer than this the source may not take. */
+/** Longest time for one read of the source, in milliseconds. */
 export const KEYS_TIMEOUT_MS = 5_000;
 
 const KEYS_MAX = 100;
@@ -150,12 +150,12 @@ function readKey(jwk: Record<string, unknown>): PublicKey | undefined {
     const { modulusLength = RSA_BITS_MIN } = key.asymmetricKeyDetails ?? {};
     return modulusLength >= RSA_BITS_MIN ? { algorithm, key } : undefined;
   } catch {
-    // Whatever it is, it is not a key.
+    // The members do not form a key.
     return undefined;
   }
 }
 
 function unusable(why: string): EngineError {
-  const details = { hint: "Use the document that the platform publishes" };
+  const details = { hint: "Use the JWKS document that the platform publishes" };
   return new EngineError("CONFIG_VALUE", `Cannot use the platform's keys: ${why}`, { details });
 }

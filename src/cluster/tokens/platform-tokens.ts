@@ -50,19 +50,19 @@ export interface PlatformTokensOptions {
 
 /** Identifies the users of a platform's tokens, and when these expire. */
 export interface PlatformTokens extends Pick<Tokens, "identify"> {
-  /** When the token ends that proved this user, in milliseconds since 1970; undefined for users that came otherwise. */
+  /** When the token that identified this user ends, in milliseconds since 1970; undefined for other users. */
   endOf(user: UserInfo): number | undefined;
 }
 
-/** Key of a user's `extra` that names the owner of a token's key. */
+/** Key of a user's `extra` that names the access key that requested the token. */
 const EXTRA_ACCESS_KEY = "platform/access-key";
-/** The same for the cluster roles that a token gives. */
+/** Key of a user's `extra` that names the ClusterRoles that a token grants. */
 export const EXTRA_CLUSTER_ROLES = "platform/cluster-roles";
 
 /** Tolerated lead of the platform's clock, in seconds. Expiry has no tolerance. */
 export const CLOCK_AHEAD_SECONDS_MAX = 30;
 
-/** Names and groups that mean something to Kubernetes itself; no platform gives them. */
+/** Prefix of names and groups that are reserved for Kubernetes; a platform cannot assign them. */
 const SYSTEM = "system:";
 
 const PLATFORM_CLAIM = objectOf({
@@ -136,12 +136,12 @@ interface Expected {
   readonly now: number;
 }
 
-/** The claims of a token, proven. @throws API_UNAUTHORIZED when they are not. */
+/** Returns the verified claims of a token. @throws API_UNAUTHORIZED when they cannot be verified. */
 async function verify(token: string, { keys, ...expected }: Expected): Promise<JsonObject> {
   const { algorithm, kid, payload } = openToken(token);
   const found = await keys.find(kid);
   if (found === undefined) throw unauthorized("the key of the token is unknown");
-  // Which algorithm it is, is the key's to say; the token only has to agree.
+  // The key determines the algorithm; the token must name the same one.
   if (found.algorithm !== algorithm) throw unauthorized("the key of the token is for another algorithm");
   await compactVerify(token, found.key, { algorithms: [found.algorithm] }).catch(() => {
     throw unauthorized("the signature of the token is wrong");
@@ -163,9 +163,9 @@ function isTime(value: unknown): value is number {
 }
 
 /**
- * The user of verified claims. Unknown claims might be limits, so they are refused.
+ * The user of verified claims. Unknown fields of the claim `platform` might be limits, so they are refused.
  *
- * @throws API_UNAUTHORIZED when the claims do not say who it is.
+ * @throws API_UNAUTHORIZED when the claims do not identify a user.
  */
 function userOf({ sub, platform }: JsonObject): UserInfo {
   if (typeof sub !== "string" || sub === "") throw unauthorized("the token names no user");
@@ -190,7 +190,7 @@ function readClaim(platform: unknown): PlatformClaim {
       throw unauthorized(`the token does not identify its user: ${why}`);
     },
   });
-  // Decoding takes a missing list for an empty one. No scope at all is no limit, so a token has to say so.
+  // Decoding treats a missing list as empty. An empty list of scopes means no limit, so a token must contain it explicitly.
   const missing = LISTS.find((name) => !Array.isArray((platform as JsonObject)[name]));
   if (missing !== undefined) throw unauthorized(`the token does not identify its user: ${missing} is missing`);
   return claim as unknown as PlatformClaim;

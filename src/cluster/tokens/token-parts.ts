@@ -21,7 +21,7 @@ export interface TokenParts {
 /** Maximum nesting of objects and lists; a scope's rules take nine. */
 const DEPTH_MAX = 16;
 const KEY_ID_LENGTH_MAX = 256;
-/** Keys by value or by address, certificates, extensions, compression: there is no need for any, so there is no way for any. */
+/** Allowed members. Keys by value or by address, certificates, extensions and compression are not needed, and are refused. */
 const HEADER_MEMBERS: readonly string[] = ["alg", "kid", "typ"];
 
 /**
@@ -52,7 +52,7 @@ function isAlgorithm(alg: unknown): alg is TokenAlgorithm {
   return (TOKEN_ALGORITHMS as readonly unknown[]).includes(alg);
 }
 
-/** The last character of a part has bits that mean nothing: only one way of writing them counts, so that any change shows. */
+/** Decodes only the canonical form, so that any change is detected: the last character of a part has unused bits. */
 function decodePart(part: string): Buffer {
   const bytes = Buffer.from(part, "base64url");
   if (bytes.length === 0 || bytes.toString("base64url") !== part) throw unauthorized("a part of the token is not in base64url");
@@ -72,7 +72,7 @@ function readText(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    // The decoder's own error says nothing more.
+    // The decoder's own error contains no further details.
     throw unauthorized("a part of the token is not in UTF-8");
   }
 }

@@ -5,7 +5,7 @@ import type { ResourceType } from "../object/resource.ts";
 import { errorFromStatus, type Status } from "../object/status.ts";
 import type { KubeObject } from "../object/types.ts";
 
-/** A complete answer of the API server. */
+/** A complete response of the API server. */
 export interface Answer {
   readonly status: number;
   /** Value of the Retry-After header, if there was one. */
@@ -15,11 +15,11 @@ export interface Answer {
   readonly request: string;
 }
 
-/** No message quotes more of an answer than this. */
+/** Maximum length of a response's text in messages. */
 const EXCERPT_MAX = 200;
 /**
- * Deeper nesting is refused: code that walks objects later could overflow the stack. The kinds of Kubernetes have some ten
- * levels; an embedded cluster takes 200, and a list with the managed fields of such an object doubles them.
+ * Deeper nesting is refused, because code that later walks the objects could overflow the stack. The kinds of Kubernetes have about ten
+ * levels; an embedded cluster accepts 200, and a list with the managed fields of such an object doubles them.
  */
 export const ANSWER_DEPTH_MAX = 500;
 
@@ -43,10 +43,10 @@ export function parseAnswer(answer: Answer): Record<string, unknown> {
   );
 }
 
-/** Expected type of an answer. */
+/** Expected object in a response. */
 export interface Expected {
   readonly resource: ResourceType;
-  /** Left out where the server makes up the name, or keeps nothing. */
+  /** Omitted if the server generates the name, or stores nothing. */
   readonly key?: ObjectKey | undefined;
 }
 
@@ -127,7 +127,7 @@ function withRetryAfter(status: Status, header: string | undefined, now: number)
 export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^[0-9]{1,9}$/.test(header)) return Number(header);
-  // Date.parse takes almost anything for a date, "-5" too.
+  // Date.parse accepts almost any text, even "-5".
   if (!/^[A-Z][a-z]{2,8}, /.test(header)) return undefined;
   const seconds = Math.ceil((Date.parse(header) - now) / 1000);
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
@@ -143,10 +143,10 @@ export function unreachable(request: string, cause: unknown): EngineError {
   return new EngineError("API_UNAVAILABLE", `${request} failed: ${describeFailure(cause)}`, { cause });
 }
 
-/** Advice of Node.js about its own flags, which is no help with a kubeconfig. */
+/** Advice of Node.js about its own flags, which does not help with a kubeconfig. */
 const ADVICE_OF_NODE = /; if the root CA is installed locally, .*$/;
 
-/** Connection attempts to several addresses fail with an empty message and a code. */
+/** Describes a failure. Connection attempts to several addresses fail with an empty message and a code. */
 function describeFailure(error: unknown): string {
   const code = isRecord(error) || error instanceof Error ? (error as { code?: unknown }).code : undefined;
   return messageOf(error).replace(ADVICE_OF_NODE, "") || (typeof code === "string" ? code : "unknown reason");
@@ -156,7 +156,7 @@ function parse(text: string): unknown {
   try {
     return parseJson(text, ANSWER_DEPTH_MAX);
   } catch {
-    // Not JSON is an expected answer here; each caller reports what it expected.
+    // A response may be something other than JSON; each caller reports what it expected.
     return undefined;
   }
 }

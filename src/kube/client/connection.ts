@@ -20,7 +20,7 @@ export interface Connection {
   readonly origin: string;
   /** Path in front of every request, without a slash at its end; "" for most servers. */
   readonly basePath: string;
-  /** Whether credentials may be sent, because the connection is encrypted or does not leave this machine. */
+  /** True if credentials may be sent, because the connection is encrypted or does not leave this machine. */
   readonly trusted: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
- * A cluster's API over HTTP(S), see the guarantees of ClusterClient.
+ * A cluster's API over HTTP(S), with the guarantees of ClusterClient.
  *
- * Connections are shared by everything that uses one client: at most `connectionsMax` for calls, 16 for lists of one object each,
- * and one for each watch. They stay open between calls.
+ * All users of a client share its connections: at most `connectionsMax` for calls, 16 for lists of one object each, and one for each watch.
+ * Connections stay open between calls.
  *
  * @module
  */
@@ -37,19 +37,19 @@ import { readWatch } from "./watch/watch-stream.ts";
 
 /** Limits of one client, each with a default. */
 export interface HttpClientLimits {
-  /** A call without a complete answer after this long fails. Default 30 s. */
+  /** A call without a complete response after this time fails. Default 30 s. */
   readonly timeoutMs?: number;
   /** Default 10 s. */
   readonly connectTimeoutMs?: number;
-  /** Connections for calls; they are opened as they are needed. Default 8. */
+  /** Connections for calls; they are opened on demand. Default 8. */
   readonly connectionsMax?: number;
-  /** A larger answer is refused. Default 128 MiB. */
+  /** A larger response is refused. Default 128 MiB. */
   readonly answerBytesMax?: number;
   /** A larger watch event is refused. Default 16 MiB; API servers refuse objects over 3 MiB. */
   readonly eventBytesMax?: number;
-  /** A watch without any byte for this long is abandoned. Default 90 s: servers send bookmarks about once a minute. */
+  /** A watch without any byte for this time is abandoned. Default 90 s: servers send bookmarks about once a minute. */
   readonly inactivityMs?: number;
-  /** A credential plugin is killed after this long. Default 60 s. */
+  /** A credential plugin is killed after this time. Default 60 s. */
   readonly pluginTimeoutMs?: number;
 }
 
@@ -92,10 +92,10 @@ const PATCH_CONTENT_TYPE: Readonly<Record<PatchType, string>> = {
   merge: "application/merge-patch+json",
 };
 
-/** A header is a quoted text; a quotation inside it may be a value of an object. */
+/** A quotation within the quoted text of a Warning header. It may be a value of an object. */
 const QUOTED_IN_WARNING = /\\"[^]*\\"/;
 
-/** Different warnings of a server that are logged; it repeats the same ones with every answer. */
+/** Maximum number of different warnings of a server that are logged. Servers repeat a warning in every response. */
 const WARNINGS_MAX = 100;
 
 /**
@@ -180,7 +180,7 @@ class HttpClient implements ClusterClient {
     yield* readWatch({ ...this.#limits, body, resource, request: `watch ${path}`, clock: this.#clock, signal });
   }
 
-  /** The stream of a watch; undefined when `signal` ended it before it began. */
+  /** Opens the stream of a watch; undefined if `signal` aborted before. */
   async #open(path: string, signal: AbortSignal): Promise<Stream | undefined> {
     if (signal.aborted) return undefined;
     this.#failIfClosed();
@@ -197,14 +197,14 @@ class HttpClient implements ClusterClient {
   async create(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
     const path = resourcePath(resource, { namespace: object.metadata.namespace });
     const request: ApiRequest = { method: "POST", path, body: JSON.stringify(object) };
-    // A review only asks. A process that may not write, because another one leads, may still ask.
+    // A review changes nothing, so a process that is not the leader may send it.
     if (groupOf(resource) === "authorization.k8s.io")
       return objectFromAnswer(this.#checked(await this.#send({ ...request, asks: true })), { resource });
     return this.#write(request, { resource, key: object.metadata.name === undefined ? undefined : keyOf(object) });
   }
 
   async update(resource: ResourceType, object: KubeObject): Promise<KubeObject> {
-    // Without it the API server would overwrite whatever it has, and create the object if it has none.
+    // Without resourceVersion, the API server would overwrite any state, and create the object if it does not exist.
     assert(
       object.metadata.resourceVersion,
       `Cannot update ${resource.plural} ${JSON.stringify(object.metadata.name)}: metadata.resourceVersion is missing`,
@@ -268,7 +268,7 @@ function closed(): EngineError {
   return new EngineError("API_UNAVAILABLE", "The client is closed");
 }
 
-/** Tells an absent object from an absent resource: of a path that it does not know the server says so in plain text. */
+/** Distinguishes an absent object from an absent resource: for an unknown path, the server responds in plain text. */
 function isAbsent(answer: Answer): boolean {
   return answer.status === 404 && statusInAnswer(answer)?.reason === "NotFound";
 }
@@ -285,7 +285,7 @@ function listFromAnswer(answer: Answer, { apiVersion, kind }: ResourceType): Obj
       `Cannot read the response to ${answer.request}: expected a complete ${kind}List, found kind ${JSON.stringify(body["kind"])}`,
     );
   }
-  // Items of a list come without these two. The objects were parsed a moment ago and are not shared yet.
+  // Items of a list have neither apiVersion nor kind. The objects were just parsed and are not shared yet.
   for (const item of items as unknown[]) {
     if (!isRecord(item) || !isRecord(item["metadata"]) || typeof item["metadata"]["name"] !== "string")
       throw new EngineError("API_UNAVAILABLE", `Cannot read the response to ${answer.request}: an item is not an object`);

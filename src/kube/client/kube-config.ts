@@ -14,11 +14,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The source of a kubeconfig. */
 export type KubeConfigSource =
-  /** One file, or several that are merged as kubectl does: of entries with the same name the first counts. */
+  /** One file, or several that are merged as in kubectl: of entries with the same name, the first one is used. */
   | { readonly path: string | readonly string[]; readonly context?: string }
   /** The text itself; its relative paths start at `directory`, by default the working directory. */
   | { readonly text: string; readonly directory?: string; readonly context?: string }
-  /** The service account of the Pod this runs in, whose API server its environment names. */
+  /** The service account of the Pod in which this process runs. The environment contains the address of the API server. */
   | { readonly inCluster: true; readonly environment: Environment };
 
 /** A kubeconfig as data. */
@@ -29,9 +29,9 @@ interface Entries {
   readonly currentContext: string;
 }
 
-/** No kubeconfig is larger. */
+/** Maximum size of a kubeconfig, in bytes. */
 const FILE_BYTES_MAX = 4 << 20;
-/** Where a Pod finds its service account. */
+/** The folder of a Pod's service account. */
 const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /**
@@ -132,7 +132,7 @@ function parseYaml(text: string, name: string): Record<string, unknown> {
   try {
     raw = load(text);
   } catch (cause) {
-    // The parser's message quotes lines of the file, which may hold a token.
+    // The parser's message quotes lines of the file, which may contain a token.
     const line = isRecord(cause) && isRecord(cause["mark"]) ? ` at line ${Number(cause["mark"]["line"]) + 1}` : "";
     throw new EngineError("CONFIG_SYNTAX", `Cannot read ${name}: it is not valid YAML${line}`);
   }
@@ -153,8 +153,8 @@ function refuseUnknownImpersonation(raw: Record<string, unknown>, name: string):
 }
 
 /**
- * Handles what client-node does not: it ignores the field `tokenFile`, and starts plugins below the working directory, where
- * kubectl starts those with a slash in their name below the kubeconfig's.
+ * Handles two cases that client-node does not: it ignores the field `tokenFile`, and it resolves commands of plugins that contain a slash
+ * against the working directory, whereas kubectl resolves them against the kubeconfig's folder.
  */
 function withPaths(user: User, raw: Record<string, unknown>, directory: string): User {
   const tokenFile = raw["tokenFile"];

@@ -16,29 +16,29 @@ export interface ListScope {
 export interface ListOptions extends ListScope {
   /** Objects per page. Default: all in one page. */
   readonly limit?: number;
-  /** The end of the previous page. */
+  /** The token `continue` of the previous page. */
   readonly continue?: string;
   /** Minimum state of the list. Default: the most recent one. */
   readonly resourceVersion?: string;
-  /** Ends the call early; it then fails with API_UNAVAILABLE. A client that answers at once may ignore it. */
+  /** Ends the call early; it then fails with API_UNAVAILABLE. A client that responds immediately may ignore it. */
   readonly signal?: AbortSignal;
 }
 
-/** Objects with the resourceVersion they were read at. Every item carries apiVersion and kind. */
+/** Objects, and the resourceVersion at which they were read. Every item has apiVersion and kind. */
 export interface ObjectList {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
   /** Present when more pages follow. */
   readonly continue?: string;
-  /** Length of the text that it was read from, in characters; absent where there was none, as in process. */
+  /** Length of the response text, in characters; absent if there was none, for example in process. */
   readonly textLength?: number;
 }
 
 /** The start and the content of a watch. */
 export interface WatchOptions extends ListScope {
-  /** Events after this state. */
+  /** The state after which the events begin. */
   readonly resourceVersion: string;
-  /** Ask for bookmarks. Default true. */
+  /** Requests bookmarks. Default true. */
   readonly bookmarks?: boolean;
   /** The server ends the watch after this many seconds. */
   readonly timeoutSeconds?: number;
@@ -48,7 +48,7 @@ export interface WatchOptions extends ListScope {
   readonly onOpen?: () => void;
 }
 
-/** One change. A bookmark carries a resourceVersion and nothing else that counts. */
+/** One change. In a bookmark, only the resourceVersion is meaningful. */
 export interface WatchEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
   readonly object: KubeObject;
@@ -60,7 +60,7 @@ export interface DeletePreconditions {
   readonly resourceVersion?: string;
 }
 
-/** Options of a patch. */
+/** Format of a patch: JSON patch or JSON merge patch. */
 export type PatchType = "json" | "merge";
 
 /**
@@ -69,11 +69,12 @@ export type PatchType = "json" | "merge";
  * Guarantees, each a case of `test/conformance/cluster-client.ts`:
  * - Every failure is an EngineError with an `API_…` code; `get` of an absent object is `undefined`, not an error.
  * - `create` never overwrites: `API_ALREADY_EXISTS`.
- * - `update` requires `metadata.resourceVersion` (`INTERNAL` without), and throws `API_CONFLICT` if the object has changed, `API_NOT_FOUND` if it is gone. It never creates.
- * - `delete` returns "deleted", or "absent" for an object that is gone already; a failed precondition is `API_CONFLICT`.
+ * - `update` requires `metadata.resourceVersion` (`INTERNAL` without), and throws `API_CONFLICT` if the object has changed, `API_NOT_FOUND`
+ *   if it does not exist. It never creates an object.
+ * - `delete` returns "deleted", or "absent" for an object that no longer exists; a failed precondition is `API_CONFLICT`.
  * - `watch` yields events in order from after `resourceVersion`, ends when the server or `signal` ends it, and throws
- *   `API_EXPIRED` when that state is out of history, `API_UNAVAILABLE` when the stream breaks.
- * - Calls are not retried, except reads whose connection broke before an answer.
+ *   `API_EXPIRED` when that state is no longer in the history, `API_UNAVAILABLE` when the stream breaks.
+ * - Calls are not retried, except reads whose connection broke before a response.
  */
 export interface ClusterClient {
   get(resource: ResourceType, key: ObjectKey): Promise<KubeObject | undefined>;

@@ -36,7 +36,7 @@ export const OWNER_REFERENCE = named(
   },
 );
 
-/** `metadata.managedFields[]`, as it is published: an entry that is wrong fails no creation. */
+/** `metadata.managedFields[]`, as the schema publishes it: an invalid entry does not make a request fail. */
 export const MANAGED_FIELDS_ENTRY = named("ManagedFieldsEntry", "The fields that one manager has set by one kind of operation.", {
   apiVersion: [optional(text), "Version of the schema that the names of the fields belong to."],
   fieldsType: [optional(text), "Format of the fields: FieldsV1."],
@@ -53,7 +53,7 @@ export const MANAGED_FIELDS_ENTRY = named("ManagedFieldsEntry", "The fields that
 /** Labels of an object. */
 export const LABEL_MAP = textsBy("labelKey", "label");
 
-/** `metadata` of every object. The marks of what is always there are for objects in a namespace. */
+/** `metadata` of every object. The fields marked as always present are those of objects in a namespace. */
 export const OBJECT_META = named("ObjectMeta", "Metadata that every object has: names, labels, and the server's records about it.", {
   "name!": [1, textAs("dnsLabel"), "Name of the object, unique among its kind in its namespace. It cannot be changed."],
   generateName: [2, untried(text), "Prefix of a name that the server completes if no name is given."],

@@ -6,7 +6,7 @@ import type { KubeObject } from "./types.ts";
  * list, the list may be wrong, for example because it comes from another cluster.
  *
  * "missed" is not a change: the cache has passed the version of an expected write without showing it. That write never took place,
- * regardless of its answer.
+ * regardless of its response.
  */
 export type ChangeSign = "event" | "list" | "missed";
 
@@ -17,28 +17,30 @@ export type Written = "stored" | "removed";
 export type ChangeListener = (key: ObjectKey, sign?: ChangeSign) => void;
 
 /**
- * A local copy of one kind's objects that follows the cluster: an informer, or an embedder's equivalent.
+ * A cache of one kind's objects that follows the cluster: an informer, or an embedder's equivalent.
  *
- * Objects are shared and must not be modified. The copy may be late, but it never goes back in time.
+ * Objects are shared and must not be modified. The cache may lag behind, but it never goes back to an older state.
  */
 export interface ObjectSource {
   get(key: ObjectKey): KubeObject | undefined;
   list(): readonly KubeObject[];
-  /** Calls `listener` with the key of every object that appeared, changed or vanished. Returns a function that unsubscribes the listener. */
+  /**
+   * Calls `listener` with the key of every object that appeared, changed or disappeared. Returns a function that unsubscribes the listener.
+   */
   onChange(listener: ChangeListener): () => void;
   /**
-   * Records the answer to a write before the cache shows the write: the object is now stored as given, or has been removed. If the cache
-   * reaches that version without showing the write, listeners get the key as "missed", or as that of an object that vanished if there is
-   * no such object. Without this method, listeners are not called, and a false answer is believed until the object changes.
+   * Records the response to a write before the cache shows the write: the object is now stored as given, or has been removed. If the cache
+   * reaches that version without showing the write, listeners get the key as "missed", or as that of an object that disappeared if there is
+   * no such object. Without this method, listeners are not called, and a false response is trusted until the object changes.
    */
   expect?(object: KubeObject, written: Written): void;
   /**
    * Requests a new list, because the cluster has contradicted the cache for a while. The list is read soon, and at most once a minute.
-   * Without this method, the copy corrects itself or stays wrong.
+   * Without this method, the cache corrects itself or stays wrong.
    */
   relist?(): void;
-  /** True once the copy has been complete. */
+  /** True once the cache has been complete. */
   readonly synced: boolean;
-  /** True while the cluster can be followed; false from a broken connection until the copy is known to be current again. */
+  /** True while the cluster can be followed; false from a broken connection until the cache is known to be current again. */
   readonly current: boolean;
 }

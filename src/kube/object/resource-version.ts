@@ -4,8 +4,8 @@ import type { KubeObject } from "./types.ts";
  * Compares two resourceVersions: negative when `left` is older. Kubernetes declares them comparable as positive integers of
  * any length, without leading zeros, since 1.35.
  *
- * Other texts have no order: unless both are equal, `left` counts as newer, whichever of the two is on the left. So do not sort with this
- * function. A reader that only checks whether its version is newer makes one unnecessary read at worst.
+ * Other texts have no order: unless both are equal, `left` always counts as newer, so do not sort with this function. A reader that only
+ * checks whether its version is newer makes at most one unnecessary read.
  *
  * @example
  * compareResourceVersions("9", "10") < 0; // true

@@ -1,4 +1,4 @@
-/** Where objects of one kind live in the API. */
+/** The location of a kind in the API. */
 export interface ResourceType {
   /** `v1` or `group/version`. */
   readonly apiVersion: string;
@@ -34,7 +34,7 @@ export function qualifiedPlural(resource: ResourceType): string {
 
 const core = (kind: string, plural: string): ResourceType => ({ apiVersion: "v1", kind, plural, namespaced: true });
 
-/** The kinds that the engine knows by itself. */
+/** The built-in kinds of the engine. */
 export const NAMESPACES: ResourceType = { ...core("Namespace", "namespaces"), namespaced: false };
 export const SERVICES = core("Service", "services");
 export const ENDPOINTS = core("Endpoints", "endpoints");

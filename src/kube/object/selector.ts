@@ -11,7 +11,7 @@ export interface Requirement {
 /** All conditions must hold. */
 export type Selector = readonly Requirement[];
 
-/** A selector as objects hold it. */
+/** A selector as objects contain it. */
 export interface LabelSelector {
   readonly matchLabels?: StringMap;
   readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
@@ -23,7 +23,7 @@ const KEY = new RegExp(`^(${DOMAIN_PART}(\\.${DOMAIN_PART})*/)?${NAME}$`);
 const VALUE = new RegExp(`^(${NAME})?$`);
 const PREFIX_MAX = 253;
 
-/** Operators of the text form that stand between key and values. */
+/** Operators of the text form that separate key and values. */
 const OPERATORS: ReadonlyMap<string, Requirement["operator"]> = new Map([
   ["=", "In"],
   ["==", "In"],
@@ -34,7 +34,7 @@ const OPERATORS: ReadonlyMap<string, Requirement["operator"]> = new Map([
   ["<", "Lt"],
 ]);
 
-/** Pieces of a text, of which those before `next` are read. */
+/** Pieces of a text; those before `next` have been read. */
 interface Cursor {
   readonly text: string;
   readonly pieces: readonly string[];
@@ -46,7 +46,7 @@ interface Cursor {
  *
  * Requirements are joined by commas: `key`, `!key`, `key=value` (or `==`), `key!=value`, `key in (a, b)`,
  * `key notin (a, b)`, `key>1`, `key<1`. Space between the pieces does not matter. Keys and values must be valid labels; a
- * value may be empty, and `in ()` names the empty one.
+ * value may be empty, and `in ()` contains the empty value.
  *
  * @throws API_BAD_REQUEST when the text does not parse.
  * @example
@@ -91,7 +91,7 @@ function take(cursor: Cursor, piece: string): boolean {
   return true;
 }
 
-/** The next piece if it is no punctuation. "in" and "notin" are words wherever no operator is due. */
+/** Takes the next piece if it is not punctuation. "in" and "notin" are words where no operator is expected. */
 function readWord(cursor: Cursor): string | undefined {
   const piece = cursor.pieces[cursor.next];
   if (piece === undefined || /^[=!<>(),]/.test(piece)) return undefined;
@@ -119,7 +119,7 @@ function checked(requirement: Requirement): Requirement {
 }
 
 /**
- * Turns a selector field into conditions; an empty selector selects everything.
+ * Converts a selector field into conditions; an empty selector selects everything.
  *
  * @throws API_BAD_REQUEST when an operator is not In, NotIn, Exists or DoesNotExist, or the values do not match it.
  * @example
@@ -169,13 +169,13 @@ function holds({ key, operator, values }: Requirement, labels: StringMap): boole
   }
 }
 
-/** 0 when one of the two is not an integer, so neither order holds. */
+/** Compares two integers. Returns 0 if one of the texts is not an integer, so that neither operator matches. */
 function compareIntegers(left = "", right = ""): number {
   const [a, b] = [integer(left), integer(right)];
   return a === undefined || b === undefined || a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** The integer of 64 bits that a label spells. A label cannot start with a sign. */
+/** Parses a label as a 64-bit integer. A label cannot start with a sign. */
 function integer(text: string): bigint | undefined {
   if (!/^[0-9]{1,63}$/.test(text)) return undefined;
   const value = BigInt(text);

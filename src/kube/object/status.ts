@@ -8,7 +8,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** Answer of a Kubernetes API server that is not an object. */
+/** Response of a Kubernetes API server that is not an object. */
 export interface Status {
   readonly kind: "Status";
   readonly apiVersion: "v1";
@@ -75,7 +75,7 @@ export function errorFromStatus(status: Status): EngineError {
   return new EngineError(code, status.message || `The API server responded with ${status.code}`, { details });
 }
 
-/** A reason is the server's text: "constructor" must not find what every object inherits. */
+/** Looks up a code. A reason is a text of the server: "constructor" must not find an inherited property. */
 function own(codes: Readonly<Record<string | number, Code>>, name: string | number | undefined): Code | undefined {
   return name !== undefined && Object.hasOwn(codes, name) ? codes[name] : undefined;
 }

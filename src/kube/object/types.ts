@@ -1,7 +1,7 @@
 /** String map, as in labels and annotations. */
 export type StringMap = Readonly<Record<string, string>>;
 
-/** An object this one depends on. */
+/** An owner of an object. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;

@@ -10,35 +10,35 @@ import type { WorkQueue } from "./queue/work-queue.ts";
 export interface ReconcileResult {
   /** Reconcile the key again after this many milliseconds. */
   readonly requeueAfterMs?: number;
-  /** Nothing was done yet: the key is added when it may be. Earlier failures of it count on. */
+  /** Nothing was done yet, and the reconciler adds the key again once it can run. The earlier failures of the key are kept. */
   readonly waits?: true;
 }
 
 /** Context of one reconcile. */
 export interface ReconcileContext {
-  /** Ends when the controller stops or the time is up. */
+  /** Aborts when the controller pauses or stops, or when the reconcile times out. */
   readonly signal: AbortSignal;
-  /** Says what some of the work has cost, in milliseconds of the thread that all share; the queue counts it against the key's flow. */
+  /** Reports the cost of work, in milliseconds of the shared thread. The queue charges it to the key's flow. */
   charge(costMs: number): void;
-  /** Puts the id of this very reconcile on every line, as the field `reconcileID`. */
+  /** Adds the id of this reconcile to every line, as the field `reconcileID`. */
   readonly logger: Logger;
 }
 
-/** Brings one key to its wanted state, from current state only. A failure is thrown. */
+/** Brings one key to its desired state, based only on the current state. Throws if it fails. */
 export type Reconcile = (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
 
 /** How a controller is set up. */
 export interface ControllerOptions {
   /** Label of metrics and log lines. */
   readonly name: string;
-  /** The controller takes it over: `stop` shuts it down. */
+  /** The queue of keys. The controller owns it: `stop` shuts it down. */
   readonly queue: WorkQueue;
   readonly reconcile: Reconcile;
   readonly clock: Clock;
   readonly chance: Chance;
-  /** Keys reconciled at the same time, besides those that have waited for an answer for more than a second. Default 10. */
+  /** Maximum number of concurrent reconciles, without those that take more than a second. Default 10. */
   readonly workers?: number;
-  /** `signal` ends after this many milliseconds of one reconcile. Default 2 min. */
+  /** `signal` aborts after this many milliseconds of one reconcile. Default 2 min. */
   readonly reconcileTimeoutMs?: number;
   /** Delays by kind of failure. */
   readonly retry?: RetrySettings;
@@ -46,20 +46,20 @@ export interface ControllerOptions {
   readonly metrics?: Metrics;
 }
 
-/** Workers over a queue. */
+/** Workers that reconcile the keys of a queue. */
 export interface Controller {
   start(): void;
   /**
-   * Hands out no more keys until {@link Controller.resume}, signals the running reconciles, and resolves when they are done.
-   * Keys wait meanwhile, and so do those of reconciles that were interrupted.
+   * Hands out no more keys until {@link Controller.resume}, signals the running reconciles, and resolves when they are done. Keys,
+   * including those of interrupted reconciles, wait in the meantime.
    */
   pause(): Promise<void>;
   resume(): void;
-  /** Resolves when no key waits, and none is reconciled. Keys that come later by themselves do not count. */
+  /** Resolves when no key is waiting or being reconciled. Delayed keys do not count. */
   settled(): Promise<void>;
   /**
-   * Hands out no more keys and resolves when the reconciles that run are done, or after `graceMs` (default 30 s) at the latest.
-   * Keys that wait are dropped: the next leader finds them again from the state of the clusters.
+   * Hands out no more keys, and resolves when the running reconciles are done, or after `graceMs` (default 30 s) at the latest. Waiting
+   * keys are dropped: the next leader finds them again from the state of the clusters.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -79,12 +79,12 @@ export function createController(options: ControllerOptions): Controller {
 /** Delay of a key whose write was refused because this process does not lead, in milliseconds. */
 const NOT_LEADING_RETRY_MS = 200;
 
-/** A worker whose reconcile takes longer, in milliseconds, is replaced by another one until that is over. */
+/** A reconcile that takes longer, in milliseconds, has its worker replaced by another one until it ends. */
 const SLOW_MS = 1_000;
 /** Maximum number of replaced workers, as a multiple of the workers. */
 const REPLACED_MAX = 10;
 
-/** Results as controller-runtime distinguishes them; `requeue` is one that another reconcile excluded for a moment. */
+/** Results as in controller-runtime. `requeue` is the result of a reconcile that had to wait for another one. */
 const RESULTS = ["success", "error", "requeue", "requeue_after"] as const;
 
 /** Characters of a UUID: enough to tell the reconciles of one log apart. */
@@ -101,9 +101,9 @@ interface Failure {
 class Run implements ReconcileContext {
   readonly logger: Logger;
   cost = 1;
-  /** Another worker has taken over. */
+  /** True if another worker now takes keys in place of this one. */
   isReplaced = false;
-  /** The timer of the next limit of its time. */
+  /** The timer of the next time limit. */
   limit: Timer | undefined;
   #ending: AbortController | undefined;
   #isInterrupted = false;
@@ -112,7 +112,7 @@ class Run implements ReconcileContext {
     this.logger = logger;
   }
 
-  /** Made when it is asked for: most reconciles end by themselves, and soon. */
+  /** Created on demand, because most reconciles end soon. */
   get signal(): AbortSignal {
     this.#ending ??= new AbortController();
     if (this.#isInterrupted) this.#ending.abort();
@@ -133,18 +133,17 @@ class WorkerPool implements Controller {
   readonly #metrics: Metrics;
   readonly #labels: MetricLabels;
   readonly #resultLabels: Readonly<Record<(typeof RESULTS)[number], MetricLabels>>;
-  /** Ends with each pause and with the stop. */
-  /** Paused or stopped. */
+  /** True while the controller is paused or stopped. */
   #interrupted = false;
   readonly #runs = new Set<Run>();
-  /** Called when no reconcile runs any more. */
+  /** Called when no reconcile is running any more. */
   readonly #whenIdle: (() => void)[] = [];
   readonly #failures = new Failures();
-  /** Called when a reconcile is over. */
+  /** Called when a reconcile has ended. */
   readonly #whenDone: (() => void)[] = [];
   /** The code that was reported last for a key that has not succeeded since. */
   readonly #reported = new Map<string, string>();
-  /** Those that work or wait for a key. */
+  /** Workers that reconcile a key or wait for one. */
   readonly #workers = new Set<Promise<void>>();
   #started = false;
   #active = 0;
@@ -164,7 +163,7 @@ class WorkerPool implements Controller {
     if (this.#started) return;
     this.#started = true;
     const { name, workers = 10 } = this.#options;
-    // At 0 before they happen, so that the first one is seen as an increase.
+    // Counters start at 0, so that the first event is visible as an increase.
     for (const result of RESULTS) this.#countResult(result, 0);
     this.#metrics.count("controller_runtime_reconcile_errors_total", { controller: name }, 0);
     this.#metrics.count("controller_runtime_reconcile_panics_total", { controller: name }, 0);
@@ -234,8 +233,8 @@ class WorkerPool implements Controller {
   }
 
   /**
-   * A reconcile that takes long gets another worker to stand in, since missing answers of one or a few namespaces must not occupy all of
-   * them; and one that takes too long is interrupted. One timer for both: there are as many as reconciles.
+   * Replaces the worker of a slow reconcile, so that unresponsive namespaces cannot occupy all workers, and interrupts a reconcile that
+   * takes too long. One timer serves both limits, because each reconcile needs its own.
    */
   #watch(run: Run): void {
     const { clock, reconcileTimeoutMs = 120_000 } = this.#options;
@@ -275,7 +274,7 @@ class WorkerPool implements Controller {
     const { name, queue, chance, retry = {} } = this.#options;
     // A key interrupted by a pause or stop has not failed. It waits, or the next start finds it again.
     if (this.#interrupted) return queue.add(key);
-    // The clock may say so before the timer that pauses this controller had its turn: tried again at once, it never would.
+    // The deadline may pass before the timer that pauses this controller runs. Immediate retries would keep that timer from running.
     if (isEngineError(error, "LEADERSHIP_LOST")) return queue.add(key, { afterMs: NOT_LEADING_RETRY_MS });
     const failures = this.#failures.count(key, error);
     const { afterMs, terminal } = decideRetry({ error, failures, random: () => chance.fraction(), settings: retry });

@@ -3,7 +3,7 @@ import { isEngineError } from "../../base/errors.ts";
 
 /** Handling of a key whose reconcile failed. */
 export interface RetryDecision {
-  /** When the key is tried again, in milliseconds. */
+  /** Delay before the next attempt, in milliseconds. */
   readonly afterMs: number;
   /** True when only a change of the object or of the configuration can help; the retry is a safety net. */
   readonly terminal: boolean;
@@ -11,21 +11,21 @@ export interface RetryDecision {
 
 /** Delays by kind of failure. Each has a default. */
 export interface RetrySettings {
-  /** The object moved on between read and write; the newer one is on its way. Default 5 ms × 2^n up to 1 s. */
+  /** The object changed between read and write; its newer state arrives soon. Default 5 ms × 2^n up to 1 s. */
   readonly conflict?: BackoffOptions;
-  /** The API server cannot be reached. Default 0.3 s × 1.15^n up to 30 s: dense in the first seconds, when most outages end. */
+  /** The API server cannot be reached. Default 0.3 s × 1.15^n up to 30 s: frequent in the first seconds, in which most outages end. */
   readonly unavailable?: BackoffOptions;
-  /** Another cluster answers in place of the right one. Default 0.3 s × 1.15^n up to 3 s; hardly any of them reaches a server. */
+  /** Another cluster responds in place of the right one. Default 0.3 s × 1.15^n up to 3 s; few of these attempts reach a server. */
   readonly otherCluster?: BackoffOptions;
-  /** The API server has too much to do. Default 0.8 s × 2^n up to 30 s. */
+  /** The API server is overloaded. Default 0.8 s × 2^n up to 30 s. */
   readonly overloaded?: BackoffOptions;
   /** A permission is missing. Default 1 s × 2^n up to 5 min. */
   readonly refused?: BackoffOptions;
-  /** Whatever else was thrown. Default 5 ms × 2^n up to 5 min. */
+  /** All other errors. Default 5 ms × 2^n up to 5 min. */
   readonly other?: BackoffOptions;
   /** Safety net for terminal failures. Default 10 min, plus up to a tenth. */
   readonly terminal?: BackoffOptions;
-  /** A server's Retry-After counts up to this, in milliseconds. Default 5 min. */
+  /** Upper limit for a server's Retry-After, in milliseconds. Default 5 min. */
   readonly retryAfterMaximumMs?: number;
 }
 
@@ -42,7 +42,7 @@ const DEFAULTS: Required<RetrySettings> = {
   retryAfterMaximumMs: 5 * MINUTE_MS,
 };
 
-/** Failures that the same input will meet again and again. */
+/** Codes of failures that recur for the same input. */
 const TERMINAL = /^(API_INVALID|API_BAD_REQUEST|EXPRESSION_.*|PATH_.*|PATCH_.*|CONFIG_.*|DNS_NAME_INVALID|REFERENCE_KIND)$/;
 
 type FailureKind = Exclude<keyof RetrySettings, "retryAfterMaximumMs">;
@@ -68,14 +68,14 @@ export function decideRetry({ error, failures, random, settings = {} }: FailedAt
   const kind = kindOf(error);
   const backoffMs = backoffDelay(all[kind], failures, random);
   const wishMs = kind === "unavailable" || kind === "overloaded" ? retryAfterMs(error) : 0;
-  // A little is added to the server's wish, so that a thousand keys do not come back in the same millisecond.
+  // A small random time is added to the requested delay, so that a thousand keys do not return in the same millisecond.
   const afterMs = wishMs > 0 ? Math.min(wishMs, all.retryAfterMaximumMs) * (1 + 0.1 * random()) : backoffMs;
   return { afterMs, terminal: kind === "terminal" };
 }
 
 /**
- * Counts the failures of keys, each kind separately: for example, if an API server was down for a minute and then refuses one request because
- * it has not loaded its roles yet, the refusal counts as the first. Holds an entry only for keys that have not succeeded since.
+ * Counts the failures of keys, each kind separately: for example, if an API server was down for a minute and then refuses one request
+ * because it has not loaded its roles yet, the refusal counts as the first. Contains an entry only for keys that have not succeeded since.
  *
  * @example
  * const failures = new Failures();
@@ -95,7 +95,7 @@ export class Failures {
     return before;
   }
 
-  /** To be called when `key` has succeeded. */
+  /** Forgets the failures of `key`. Call it when `key` has succeeded. */
   forget(key: string): void {
     this.#counts.delete(key);
   }

@@ -53,7 +53,7 @@ describe("a configuration", () => {
       why: "with an item of another kind is 422",
       body: widget({ spec: { ports: ["80"] } }),
       code: 422,
-      message: 'Widget.test "w" is invalid: spec.ports[0]: Invalid value: "80": items are objects with port and protocol',
+      message: 'Widget.test "w" is invalid: spec.ports[0]: Invalid value: "80": items must be objects with port and protocol',
     },
     {
       why: "with an object in a set is 422",

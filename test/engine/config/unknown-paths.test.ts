@@ -13,7 +13,7 @@ function told(patch: string): string[] {
 test.each([
   ["subset[*].addresses[*].ip", 'there is no "subset" in Endpoints. Did you mean "subsets"?'],
   ["subsets[*].adresses[*].ip", 'there is no "adresses" in subsets. Did you mean "addresses"?'],
-  ["subsets[*].ports[*].target", 'there is no "target" in ports. Known there: name, port, protocol, appProtocol'],
+  ["subsets[*].ports[*].target", 'there is no "target" in ports. Known fields: name, port, protocol, appProtocol'],
   ["subsets.addresses", "subsets is a list. Write subsets[*] for all its elements"],
   [
     "metadata.annotations.example.com/tls",

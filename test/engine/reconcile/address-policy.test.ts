@@ -69,9 +69,9 @@ describe("an IPv6 address that stands for an IPv4 one", () => {
   test.each(Object.entries(WRAPPED))("passes only if both addresses are allowed: %s", (_name, [denied, linkLocal, metadata]) => {
     const { check } = compileAddressPolicy({ ...OPEN, deny: ["10.9.0.0/16"] });
     expect([check(denied), check(linkLocal), check(metadata)]).toEqual([
-      "it stands for 10.9.9.9: denied by addressPolicy.deny",
-      "it stands for 169.254.169.254: link-local",
-      "it stands for 100.100.100.200: cloud metadata",
+      "it embeds 10.9.9.9: denied by addressPolicy.deny",
+      "it embeds 169.254.169.254: link-local",
+      "it embeds 100.100.100.200: cloud metadata",
     ]);
     expect(compileAddressPolicy({ ...OPEN, allow: ["::/0", "10.0.0.0/16"] }).check(denied)).toMatch(/not in addressPolicy.allow$/);
   });

@@ -262,7 +262,7 @@ describe("the way to copies of the tenant's slices", () => {
     await stopAll();
     await expect(start({ ...sides, settings: { backends: "slices" } })).rejects.toMatchObject({
       code: "CONFIG_VALUE",
-      message: "Cannot write slices only: the host still has slices of 1 copy of Endpoints: vc/web-x-shop-x-blue",
+      message: "Cannot write slices only: the host still has slices made from 1 copy of Endpoints: vc/web-x-shop-x-blue",
     });
   });
 });

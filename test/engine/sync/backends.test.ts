@@ -83,7 +83,7 @@ describe("slices alone", () => {
     await stopAll();
     await expect(start({ ...sides, settings: { backends: "slices" } })).rejects.toMatchObject({
       code: "CONFIG_VALUE",
-      message: "Cannot write slices only: the host still has slices of 1 copy of Endpoints: vc/web-x-shop-x-blue",
+      message: "Cannot write slices only: the host still has slices made from 1 copy of Endpoints: vc/web-x-shop-x-blue",
       details: { hint: expect.stringContaining("backends: both") as string },
     });
     expect((await seen(sides.on)).makers).toEqual([MIRROR]);

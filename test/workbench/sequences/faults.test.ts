@@ -149,7 +149,9 @@ test.each(["{ lostAnswer: host }", "{ lostEvent: host }", "{ rival: web }", "{ a
     const text = sequence([WEB, `{ at: 4s, fault: ${fault} }`], ["{ quiescent: true }"]);
     const result = await play(text);
     expect(result.verdict).toBe("error");
-    expect(messagesOf(result)).toEqual(["web.patch-test.yaml:21:9 No request was affected by this fault before the end of the sequence"]);
+    expect(messagesOf(result)).toEqual([
+      "web.patch-test.yaml:21:9 The fault was still waiting for a request or an event at the end of the sequence",
+    ]);
     expect(lineOf(text, result.failures[0]!.place)).toContain(fault);
   },
 );

@@ -75,7 +75,7 @@ test.each([
     "{ at: 0s, fault: { watchExpired: tennant } }",
     '42: error CONFIG_VALUE sequences[0].events[0].fault.watchExpired: Expected "tenant" or "host", found "tennant". Did you mean "tenant"?',
   ],
-  ["{ at: 0s, fault: { down: host } }", "26: error CONFIG_VALUE sequences[0].events[0].fault: down needs for: how long it lasts"],
+  ["{ at: 0s, fault: { down: host } }", "26: error CONFIG_VALUE sequences[0].events[0].fault: down requires for, its duration"],
   [
     "{ at: 0s, fault: { watchExpired: host, for: 5s } }",
     "53: error CONFIG_VALUE sequences[0].events[0].fault.for: watchExpired has no for. It takes no other fields",

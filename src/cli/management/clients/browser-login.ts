@@ -119,7 +119,8 @@ async function ask(fetch: ProviderFetch, url: string, request: Parameters<Provid
 }
 
 /**
- * Reports whether the platform accepts a key. If the platform cannot be reached, the result is true; the next request with the key reports why.
+ * Reports whether the platform accepts a key. If the platform cannot be reached, the result is true; the next request with the key reports
+ * why.
  */
 export async function takesKey(fetch: ProviderFetch, server: string, accessKey: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${accessKey}`, accept: "application/json" };
@@ -137,7 +138,7 @@ function strange(url: string): EngineError {
   return new EngineError("API_UNAVAILABLE", `The server at ${url} is not a platform`, { details: { hint: "Check --server" } });
 }
 
-/** The command by which each system opens an address. */
+/** The command that opens an address, by system. */
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ["open"],
   linux: ["xdg-open"],

@@ -16,7 +16,7 @@ import type { Terminal } from "../../process/terminal.ts";
 import { readLoginKey } from "./login-key.ts";
 import type { LoginKey } from "./login-key.ts";
 
-/** Whose key it is. */
+/** The platform and the connector of a key. */
 export interface KeptKeyOf {
   readonly server: string;
   /** Undefined for the connector that the user chose on the page. */
@@ -30,7 +30,7 @@ export interface KeptKeys {
   /** Replaces the key. @throws CONFIG_FILE when that fails. */
   write(key: LoginKey): Promise<void>;
   /**
-   * Runs `task` while no other process runs one. When a process ends, the system ends its turn.
+   * Runs `task` while no other process runs one. If a process ends, its turn ends as well.
    *
    * @param waits Called once if another process has its turn.
    * @throws API_UNAUTHORIZED when `signal` aborts first; CONFIG_FILE when the folder cannot be used.
@@ -93,7 +93,9 @@ function folderOf({ ENDPOINT_SYNC_KEYS: named, XDG_CACHE_HOME: cache, LOCALAPPDA
   throw new EngineError("USAGE", "Cannot store keys, because there is no home folder: set ENDPOINT_SYNC_KEYS to a folder");
 }
 
-/** Checks the owner of a file. A file that other users can write may contain the key of a different user, as whom kubectl would then act. */
+/**
+ * Checks the owner of a file. A file that other users can write may contain the key of a different user, as whom kubectl would then act.
+ */
 async function demandOwn(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   const own = process.getuid?.();
@@ -104,7 +106,7 @@ async function demandOwn(path: string): Promise<void> {
   throw new EngineError("CONFIG_FILE", `Cannot use "${path}": ${why}`, { details: { hint: "Remove the file to sign in again" } });
 }
 
-/** An exclusive lock of an empty database, which ends with the process that holds it. */
+/** Waits for an exclusive lock on an empty database, and returns its release. The lock also ends with the process that holds it. */
 async function takeTurn(path: string, { signal, waits }: { signal: AbortSignal; waits: () => void }): Promise<() => void> {
   const { DatabaseSync } = loadSqlite();
   let told = false;

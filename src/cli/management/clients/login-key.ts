@@ -10,7 +10,7 @@ export interface LoginKey {
   readonly accessKey: string;
   /** The name of its OwnedAccessKey. */
   readonly name: string;
-  /** Its end in RFC 3339; undefined if it does not end by itself. */
+  /** Its expiry time in RFC 3339; undefined if the key does not expire. */
   readonly expiresAt: string | undefined;
 }
 

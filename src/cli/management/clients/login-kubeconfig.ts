@@ -15,7 +15,7 @@ export interface WrittenContext extends KubeconfigOptions {
   readonly exec?: object;
 }
 
-/** A kubeconfig as it is read. */
+/** A parsed kubeconfig. */
 type Document = Readonly<Record<string, unknown>>;
 
 /**
@@ -65,7 +65,7 @@ function parsed(text: string): Document {
   try {
     document = load(text);
   } catch {
-    // The parser quotes the text, in which there are keys.
+    // The parser's message quotes the text, which contains keys.
   }
   if (isRecord(document) && LISTS.every((list) => document[list] === undefined || document[list] === null || isItems(document[list])))
     return document;

@@ -13,7 +13,7 @@ export interface LoginListener {
   close(): void;
 }
 
-/** Longest text of the platform that is shown, in UTF-16 units. */
+/** Maximum length of an error text from the platform, in UTF-16 units. */
 const ERROR_LENGTH_MAX = 500;
 
 /**
@@ -29,7 +29,7 @@ export async function listenForLogin(secret: string): Promise<LoginListener> {
   const path = `/login/${secret}`;
   const server = createServer((request, response) => {
     const { port } = server.address() as AddressInfo;
-    // The sent text may not be an address: "//" is none.
+    // The requested path may not be a valid address: "//", for example.
     const url = URL.parse(request.url ?? "", "http://127.0.0.1");
     const isForUs = request.method === "GET" && request.headers.host === `127.0.0.1:${port}`;
     if (!isForUs || url?.pathname !== path) return answer(response, 404, "Not found.");

@@ -58,7 +58,7 @@ export async function runLogin({ terminal }: CommandContext, flags: LoginFlags):
   terminal.out(`kubectl --kubeconfig ${path} get teams\n`);
 }
 
-/** The command of the kubeconfig may run in any folder. */
+/** Returns the absolute path of a certificate authority, because the command in the kubeconfig may run in any folder. */
 function caPath(path: string): string {
   if (path !== "-") return resolve(path);
   throw new EngineError("USAGE", "--exec needs a file for --ca, because each sign-in reads the file again");

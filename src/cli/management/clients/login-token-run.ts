@@ -23,9 +23,9 @@ const LEFT_MIN_MS = 60_000;
 /**
  * Prints the key as an ExecCredential to a pipe, from which kubectl reads it. On a terminal, prints only the key's expiry.
  *
- * @throws USAGE for a server over plain HTTP on another machine, an unknown connector, or a server that is not that of the kubeconfig's cluster;
- *   API_UNAUTHORIZED when the sign-in fails, or is needed but no user is present; API_UNAVAILABLE when the platform cannot be reached;
- *   CONFIG_FILE when the key cannot be stored.
+ * @throws USAGE for a server over plain HTTP on another machine, an unknown connector, or a server that is not that of the kubeconfig's
+ *   cluster; API_UNAUTHORIZED when the sign-in fails, or is needed but no user is present; API_UNAVAILABLE when the platform cannot be
+ *   reached; CONFIG_FILE when the key cannot be stored.
  */
 export async function runLoginToken({ terminal }: CommandContext, flags: LoginTokenFlags): Promise<void> {
   const { connector, timeout } = flags;
@@ -52,7 +52,7 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
   const why = await works(kept);
   if (kept !== undefined && why === undefined) return print(kept);
   if (!(info?.interactive ?? terminal.ask !== undefined)) throw unattended(`${server}: ${why!}`, { ...flags, server });
-  // Not the platform's own signal, which takes no more than 49 days.
+  // Not AbortSignal.timeout, which accepts at most 49 days.
   const late = new AbortController();
   const timer = systemClock.schedule(timeout * 1_000, () => late.abort(new DOMException("Too late", "TimeoutError")));
   const signal = AbortSignal.any([terminal.stopSignal(), late.signal]);
@@ -73,7 +73,7 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
   print(await signIn.finally(() => timer.cancel()));
 }
 
-/** Why a key cannot be used for long, by this machine's clock; undefined if it can. */
+/** Describes a key that has expired or is about to expire, by this machine's clock; undefined for other keys. */
 function endOf({ expiresAt }: LoginKey): string | undefined {
   if (expiresAt === undefined) return undefined;
   const leftMs = Date.parse(expiresAt) - systemClock.now();
@@ -82,7 +82,7 @@ function endOf({ expiresAt }: LoginKey): string | undefined {
 
 const nowText = () => new Date(systemClock.now()).toISOString();
 
-/** A broken file only makes another sign-in necessary. */
+/** Reads the stored key. Only warns about a broken file, because another sign-in replaces it. */
 async function readOrWarn(keys: KeptKeys, warn: (text: string) => void): Promise<LoginKey | undefined> {
   try {
     return await keys.read();

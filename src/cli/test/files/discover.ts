@@ -10,22 +10,22 @@ export const TEST_FILE_SUFFIX = ".patch-test.yaml";
 
 /** Test files, and where another one may appear. */
 export interface Discovery {
-  /** Relative to the working directory where they are below it, with `/`; sorted, each once. */
+  /** Relative to the working directory if they are below it, with `/`; sorted, each once. */
   readonly files: readonly string[];
   /** Folders that were searched. */
   readonly folders: readonly string[];
 }
 
-/** How names are taken. */
+/** Options for finding test files. */
 export interface DiscoverOptions {
   /** Handling of a named file that does not exist. Default "refused". */
   readonly missing?: "refused" | "passed over";
 }
 
 /**
- * Finds the named test files. Files are taken as they are; folders are searched for files whose names end with {@link TEST_FILE_SUFFIX}; globs
- * are expanded. Without names, the working directory is searched. `node_modules`, `dist` and folders whose names begin with a dot are skipped,
- * unless they are named.
+ * Finds the named test files. Files are taken as they are; folders are searched for files whose names end with {@link TEST_FILE_SUFFIX};
+ * globs are expanded. Without names, the working directory is searched. `node_modules`, `dist` and folders whose names begin with a dot are
+ * skipped, unless they are named.
  *
  * @throws USAGE when a named file or folder does not exist and `missing` is "refused". Finding nothing is not an error here.
  */

@@ -4,19 +4,19 @@ import { dirname, join } from "node:path";
 /** State of a file when it was last read, without its text. */
 type Stamp = string;
 
-/** A file that is not there. */
+/** Stamp of a file that does not exist or cannot be read. */
 const ABSENT: Stamp = "absent";
 
 /** Detects files that have changed since they were read; events only trigger the check. */
 export class FileStamps {
   readonly #stamps = new Map<string, Stamp>();
 
-  /** Remembers a file as it is now. Call it before the file is read, so that no change falls in between. */
+  /** Records the current state of a file. Call it before you read the file, so that no change is missed. */
   async note(file: string): Promise<void> {
     this.#stamps.set(join(file), await stampOf(file));
   }
 
-  /** The files that have changed, each once per change; their present state is recorded. */
+  /** Returns the files that have changed, each once per change, and records their current state. */
   async changed(): Promise<string[]> {
     const now = await Promise.all([...this.#stamps.keys()].map(async (file) => [file, await stampOf(file)] as const));
     const changed = now.filter(([file, stamp]) => this.#stamps.get(file) !== stamp);
@@ -29,7 +29,7 @@ export class FileStamps {
     return (this.#stamps.get(join(file)) ?? ABSENT) !== ABSENT;
   }
 
-  /** Keeps only these files in mind. */
+  /** Forgets all other files. */
   keep(files: ReadonlySet<string>): void {
     for (const file of this.#stamps.keys()) if (!files.has(file)) this.#stamps.delete(file);
   }
@@ -45,7 +45,7 @@ export class FileStamps {
   }
 }
 
-/** A save in place changes time and size; a save by rename also the file itself. */
+/** Returns the stamp of a file. Saving in place changes time and size; saving by renaming also changes the inode. */
 async function stampOf(file: string): Promise<Stamp> {
   try {
     const { mtimeNs, size, ino } = await stat(file, { bigint: true });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { EngineError, messageOf } from "../../../base/errors.ts";
 
 /**
- * Reports changes in folders, without their subfolders. It watches folders rather than files, because an editor that saves by renaming would
- * end the watch of a file.
+ * Reports changes in folders, without their subfolders. It watches folders rather than files, because an editor that saves by renaming
+ * would end the watch of a file.
  */
 export class FolderWatch {
   readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>();
@@ -17,9 +17,9 @@ export class FolderWatch {
   }
 
   /**
-   * Watches these folders from now on, and no others. One that does not exist is passed over.
+   * Watches these folders from now on, and no others. Folders that do not exist are skipped.
    *
-   * @throws USAGE when the system watches no more folders.
+   * @throws USAGE when the system cannot watch more folders.
    */
   follow(folders: ReadonlySet<string>): void {
     for (const [folder, { inode }] of this.#watchers) {
@@ -53,7 +53,7 @@ export class FolderWatch {
   }
 }
 
-/** Distinguishes a folder from another one of its name; 0 if there is none. */
+/** Returns a number that distinguishes a folder from a later one with the same name; 0 if there is none. */
 function inodeOf(folder: string): number {
   return statSync(folder, { throwIfNoEntry: false })?.ino ?? 0;
 }

@@ -20,8 +20,8 @@ export function globRoot(glob: string): string {
 }
 
 /**
- * Converts a glob to a regular expression for whole paths: `*` and `?` match within a name, `**` matches across folders, and `{a,b}` matches one
- * of several texts.
+ * Converts a glob to a regular expression for whole paths: `*` and `?` match within a name, `**` matches across folders, and `{a,b}`
+ * matches one of several texts.
  *
  * @example
  * globPattern("patches/*.yaml").test("patches/a.yaml"); // true

@@ -38,7 +38,7 @@ function annotationLine({ severity, place, title, text }: Annotation): string {
   return `::${severity} ${properties.join(",")}::${data(text)}\n`;
 }
 
-/** The only characters that end a command's text or stand for others. */
+/** Escapes the characters that end a command's text or begin an escape sequence. */
 function data(text: string): string {
   return visible(text).replaceAll("%", "%25").replaceAll("\n", "%0A");
 }

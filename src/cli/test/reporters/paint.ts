@@ -6,10 +6,10 @@ type Meaning = "good" | "bad" | "odd" | "quiet" | "strong";
 
 const CODES: Readonly<Record<Meaning, number>> = { good: 32, bad: 31, odd: 33, quiet: 2, strong: 1 };
 
-/** Colours a text, or leaves it as it is where no colours are shown. */
+/** Colours a text, or returns it unchanged if no colours are shown. */
 export type Paint = (meaning: Meaning, text: string) => string;
 
-/** Leaves text without colours. */
+/** Returns text without colours. */
 export const plain: Paint = (_meaning, text) => text;
 
 /** Returns the colours for standard output; {@link plain} if it shows none. */

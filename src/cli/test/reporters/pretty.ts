@@ -73,7 +73,7 @@ function resultLine(result: TestResult, paint: Paint): string {
   return `  ${word} ${shown.padEnd(NAME_COLUMNS)}  ${paint("quiet", oneLine(behind.join(", ")))}`;
 }
 
-/** Cost of a test; that of a law depends on how it was tried. */
+/** Cost of a test. Laws show none, because it depends on the number of values tried. */
 function fuelText({ kind, fuel }: TestResult): string[] {
   return kind === "test" && fuel > 0 ? [`fuel ${grouped(fuel)}`] : [];
 }

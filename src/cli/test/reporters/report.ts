@@ -19,14 +19,14 @@ export interface LawTotals {
   readonly seeds: readonly number[];
 }
 
-/** How much of the patches ran, and what did not, one line each. */
+/** Coverage of the patches, and the parts that did not run, one line each. */
 export interface CoverageTotals extends Percentages {
   readonly missed: readonly string[];
 }
 
 /** Totals of all results. */
 export interface Totals extends Readonly<Record<Verdict, number>> {
-  /** Files of which nothing ran, as they or their configuration are wrong. */
+  /** Files whose tests did not run, because the files or their configuration are invalid. */
   readonly unusable: number;
   /** Absent without laws. */
   readonly laws?: LawTotals;
@@ -94,7 +94,7 @@ function lawTotals(laws: readonly TestResult[]): LawTotals {
   };
 }
 
-/** Patches of one configuration count once, whichever of the files reach them. */
+/** Totals the coverage of all files. Patches of one configuration count once, regardless of which files reach them. */
 function coverageTotals(coverages: readonly SuiteCoverage[]): CoverageTotals {
   const all = mergeCoverage(coverages);
   return { ...percentagesOf(all), missed: formatCoverage(all) };

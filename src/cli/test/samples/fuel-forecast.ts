@@ -14,7 +14,7 @@ import type { LoadedConfiguration } from "../../input/configuration.ts";
 import { patchPlaces } from "./patch-places.ts";
 import { samplesFor } from "./sample-objects.ts";
 
-/** Addresses of the objects that are tried: a large Service, and the most that Kubernetes keeps in one object. */
+/** Numbers of addresses in the objects that are tried: a large Service, and the maximum in one object in Kubernetes. */
 const FORECAST_SIZES = [250, 1_000] as const;
 
 /** Multiple of the budget beyond which measuring stops. */
@@ -24,13 +24,13 @@ const BEYOND = 4;
 export interface FuelForecast {
   readonly list: string;
   readonly addresses: number;
-  /** Of all patches together, as far as they were evaluated. */
+  /** Fuel of all patches together, as far as they were evaluated. */
   readonly fuel: number;
-  /** More than this fails: `limits.objectFuel`. */
+  /** The fuel that one object may use: `limits.objectFuel`. */
   readonly limit: number;
   /** The position of the patch that costs most. */
   readonly costliest: number;
-  /** The measurement ended at {@link BEYOND} times the limit. */
+  /** True if the measurement ended at {@link BEYOND} times the limit. */
   readonly isCut: boolean;
   /** The position of the first patch of which a single evaluation needs more than `limits.fuel`. */
   readonly tooMuchAtOnce?: number;
@@ -40,7 +40,7 @@ export interface FuelForecast {
 export async function forecastFuel(loaded: LoadedConfiguration): Promise<readonly FuelForecast[]> {
   const { limits } = loaded.settings;
   const limit = limits.objectFuel;
-  // The limit is high enough to show by how much an object exceeds its budget, and keeps the run short.
+  // The raised limit shows by how much an object exceeds its budget, and still keeps the run short.
   const measuring = { ...loaded, settings: { ...loaded.settings, limits: { ...limits, objectFuel: BEYOND * limit } } };
   const patcher = await createPatcher(measuring);
   try {
@@ -74,7 +74,9 @@ function ranOut({ failures = [] }: Outcome): boolean {
   return failures.some(({ code }) => code === "EXPRESSION_FUEL");
 }
 
-/** Returns a warning at the most expensive patch of each list whose forecast exceeds the budget. Only the smallest such size is reported. */
+/**
+ * Returns a warning at the most expensive patch of each list whose forecast exceeds the budget. Only the smallest such size is reported.
+ */
 export function fuelProblems(
   forecasts: readonly FuelForecast[],
   files: readonly { readonly file: string; readonly text: string }[],

@@ -3,7 +3,7 @@ import { Report } from "../../../schema/problem.ts";
 import type { Position } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
 
-/** A patch of a list, and which of its expressions is meant. */
+/** A patch of a list, and one of its expressions. */
 export interface PatchPlace {
   /** As the configuration names it, below `sync.toHost`. */
   readonly list: string;
@@ -12,8 +12,9 @@ export interface PatchPlace {
 }
 
 /**
- * Creates a function that returns the place of a patch in the files of a configuration, the last of which takes precedence. The place is that of
- * the requested expression, of the other expression, or of the patch, whichever exists. If there is no such patch, it is the last file.
+ * Creates a function that returns the place of a patch in the files of a configuration, the last of which takes precedence. The place is
+ * that of the requested expression, of the other expression, or of the patch, whichever exists. If there is no such patch, it is the last
+ * file.
  *
  * @example
  * patchPlaces([{ file, text }])({ list: "endpoints", patch: 0, side: "expression" }).line; // 6

@@ -11,7 +11,7 @@ import { setValue } from "../../../workbench/asserts/set-value.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { LoadedConfiguration } from "../../input/configuration.ts";
 
-/** Values for a place that a patch addresses and no sample has: the first that the patch accepts. */
+/** Values to try, in this order, at a path that a patch addresses and the sample does not have. */
 const EXAMPLES = ["example", "web.shop.svc", "10.1.0.11", "8080", '["example"]', '[{"name": "example"}]', '{"name": "example"}'] as const;
 
 /** The sample of a kind, and the list that patches it. */
@@ -38,9 +38,9 @@ export function samplesFor({
   });
 }
 
-/** A sample as one patch was shown it. */
+/** The result of one patch on a sample. */
 export interface Shown {
-  /** Value put at the place; undefined if the sample has one there, or none can be put there. */
+  /** Value that was set at the path; undefined if the sample has a value there, or none can be set. */
   readonly example: string | undefined;
   readonly object: KubeObject;
   readonly patched: Patched;
@@ -61,7 +61,7 @@ export function shownWith(sample: KubeObject, path: string, patcher: Patcher): S
   return first!;
 }
 
-/** The object with an example where the path leads, if something can be put there. */
+/** Returns the object with an example at the path if it has no value there and one can be set. */
 function withPlace(object: KubeObject, path: string, example: string): KubeObject {
   if (compilePath(path).find(object).length > 0) return object;
   try {
@@ -72,7 +72,7 @@ function withPlace(object: KubeObject, path: string, example: string): KubeObjec
   }
 }
 
-/** The object in a namespace that has a place on the host. */
+/** Returns the object in a namespace that is mapped to the host. */
 function inSyncedNamespace(object: KubeObject, { namespaces: { enabled, mappingsOnly, mappings } }: Config): KubeObject {
   const { namespace: own = "" } = object.metadata;
   const [mapped] = Object.keys(mappings.byName);

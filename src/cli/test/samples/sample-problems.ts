@@ -25,7 +25,7 @@ import type { SampleObject } from "./sample-objects.ts";
 /** One object that was tried. */
 interface Tried extends Pick<SampleObject, "kind" | "list" | "object"> {
   readonly patched: Patched;
-  /** Given by the author, not a sample of this program. */
+  /** True for an object of the user, false for a sample of this program. */
   readonly isGiven: boolean;
 }
 
@@ -66,7 +66,7 @@ export async function sampleProblems(
   }
 }
 
-/** The author's objects come first, so that the same problem is not reported for samples. */
+/** Yields the user's objects first, so that the same problem is not reported for samples. */
 function* triedObjects(loaded: LoadedConfiguration, patcher: Patcher, objects: readonly KubeObject[]): Generator<Tried> {
   const samples = samplesFor(loaded);
   for (const object of objects) {
@@ -83,12 +83,12 @@ function* triedObjects(loaded: LoadedConfiguration, patcher: Patcher, objects: r
   }
 }
 
-/** A label or annotation that an API server would refuse: the patch fails, so that the rest of the object is written. */
+/** Reports whether a patch fails because an API server would refuse its label or annotation. The rest of the object is still written. */
 function isUnwritable({ outcome, code, place = "" }: Outcome): boolean {
   return outcome === "error" && code === "EXPRESSION_RESULT" && /^metadata\.(labels|annotations)\b/.test(place);
 }
 
-/** Undefined for an object that has no place on the host. */
+/** Returns the patched object; undefined if its namespace is not mapped to the host. */
 function toHost(patcher: Patcher, object: KubeObject): Patched | undefined {
   try {
     return patcher.toHost(object);
@@ -108,7 +108,10 @@ interface Moving extends SampleObject {
   readonly plain: Patcher;
 }
 
-/** Addresses that the policy takes as the tenant has them: if every one that patches change is left out then, the list is of the wrong side. */
+/**
+ * Reports addresses that the policy allows before the patches, if it leaves out all of them after the patches. `addressPolicy` then
+ * probably lists the tenant's networks.
+ */
 function moved(report: Findings, { loaded, patcher, plain, ...sample }: Moving): void {
   const moves = candidates(loaded).flatMap((ip) => {
     const one = withAddress(sample.object, ip);
@@ -123,19 +126,19 @@ function moved(report: Findings, { loaded, patcher, plain, ...sample }: Moving):
   report.moved({ ...sample, object: first.one, patched: first.after, isGiven: false }, first.ip, first.lost[0]!);
 }
 
-/** An address of the sample, and one of each network that is allowed. */
+/** Returns the sample's address, and one address of each allowed IPv4 network. */
 function candidates({ settings }: LoadedConfiguration): string[] {
   const inNetwork = (cidr: string) => /^((?:\d+\.){3})\d+\/(?:\d|1\d|2[0-6])$/.exec(cidr)?.[1];
   const allowed = settings.addressPolicy.allow.flatMap((cidr) => inNetwork(cidr) ?? []).map((network) => `${network}11`);
   return [...new Set(["10.1.0.11", ...allowed])];
 }
 
-/** The sample with one address at all places. */
+/** Returns the sample with one address in place of all of its addresses. */
 function withAddress(object: KubeObject, ip: string): KubeObject {
   return JSON.parse(JSON.stringify(object).replace(/"10\.1\.0\.1\d"/g, JSON.stringify(ip))) as KubeObject;
 }
 
-/** Each finding once for a patch and a field. */
+/** Collects the findings, each once for a patch and a field. */
 class Findings {
   readonly #report = new Report();
   readonly #known = new Set<string>();

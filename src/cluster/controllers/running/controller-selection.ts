@@ -15,7 +15,7 @@ export const CONTROLLER_NAMES = [
 /** The name of a controller of an embedded cluster. */
 export type ControllerName = (typeof CONTROLLER_NAMES)[number];
 
-/** Names that kube-controller-manager had before 1.28 and still takes. Source: `KCMControllerAliases`. */
+/** Names that kube-controller-manager had before 1.28 and still accepts. Source: `KCMControllerAliases`. */
 const ALIASES: ReadonlyMap<string, ControllerName> = new Map([
   ["clusterrole-aggregation", "clusterrole-aggregation-controller"],
   ["namespace", "namespace-controller"],

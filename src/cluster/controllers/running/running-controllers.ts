@@ -31,7 +31,7 @@ export interface Controllers {
   start(name: ControllerName): Promise<void>;
 }
 
-/** The same for the cluster that has them. */
+/** The controllers as the cluster itself uses them. */
 export interface ControllerSet extends Controllers {
   /** The running controllers. */
   all(): readonly ClusterController[];

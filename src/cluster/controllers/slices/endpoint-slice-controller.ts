@@ -8,7 +8,7 @@ import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts"
 const MANAGED_BY = "endpointslice-controller.k8s.io";
 const HEADLESS_LABEL = "service.kubernetes.io/headless";
 
-/** Endpoints of one slice. Source: the controller manager's default. */
+/** Most endpoints of one slice. Source: the controller manager's default. */
 const ENDPOINTS_MAX = 100;
 
 /**

@@ -10,10 +10,10 @@ import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endp
 const MANAGED_BY = "endpointslicemirroring-controller.k8s.io";
 const SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror";
 const LEADER_ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
-/** They say something about the Endpoints themselves. */
+/** Annotations that describe the Endpoints themselves; they are not copied. */
 const OWN_ANNOTATIONS = ["endpoints.kubernetes.io/last-change-trigger-time", "kubectl.kubernetes.io/last-applied-configuration"];
 
-/** Addresses of a subset that are mirrored, and endpoints of one slice. Source: the controller manager's default. */
+/** Most addresses of a subset that are mirrored, and most endpoints of one slice. Source: the controller manager's default. */
 const ADDRESSES_MAX = 1_000;
 
 /**
@@ -33,8 +33,8 @@ function desired(service: KubeObject | undefined, endpoints: Endpoints | undefin
 }
 
 /**
- * One slice for each address family and set of ports, however many subsets name them: the last of an address and hostname counts, and
- * what does not fit is left out. The order of addresses and ports means nothing.
+ * Merges contents into one slice for each address family and set of ports. Of several endpoints with the same address and hostname, the
+ * last one counts. Endpoints that do not fit are left out. The order of addresses and ports has no meaning.
  */
 function mergeSlices(contents: readonly SliceContent[]): SliceContent[] {
   const groups = new Map<string, { readonly content: Omit<SliceContent, "endpoints">; readonly endpoints: Map<string, SliceEndpoint> }>();

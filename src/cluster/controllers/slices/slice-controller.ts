@@ -25,16 +25,16 @@ export interface DesiredSlices {
   readonly contents: readonly SliceContent[];
 }
 
-/** One kind of slices and what they are made from. */
+/** Options of {@link startSliceController}. */
 export interface SliceControllerOptions extends ClusterControllerOptions {
   readonly name: string;
-  /** The value of the label by which its slices are known. */
+  /** Value of the label that identifies its slices. */
   readonly managedBy: string;
-  /** Undefined when there are to be none. */
+  /** Returns the desired slices of a Service; undefined for none. */
   readonly desired: (service: KubeObject | undefined, endpoints: Endpoints | undefined) => DesiredSlices | undefined;
 }
 
-/** Keeps the slices of Services in step with their Endpoints. Slices that others created do not change. */
+/** Keeps the slices of Services up to date with their Endpoints. Slices that others created do not change. */
 export async function startSliceController(options: SliceControllerOptions): Promise<ClusterController> {
   const { registry, store, logger, name, managedBy } = options;
   const index = createSliceIndex(managedBy);
@@ -136,7 +136,7 @@ async function discard({ registry, index }: Running, slice: EndpointSlice): Prom
   index.remove(slice);
 }
 
-/** A namespace that is being deleted takes nothing new. */
+/** Ignores a refusal: a namespace that is being deleted accepts no new objects. */
 async function create({ registry, index }: Running, { namespace }: ObjectKey, body: object): Promise<void> {
   const created = await ignoring("API_FORBIDDEN", registry.create(ENDPOINT_SLICES, namespace, body));
   if (created !== undefined) index.put(created);

@@ -2,12 +2,12 @@ import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 
 /** Label that names the writer of a slice; only that writer changes it. */
 export const MANAGED_BY_LABEL = "endpointslice.kubernetes.io/managed-by";
-/** Says to which Service a slice belongs. */
+/** Label that names the Service of a slice. */
 export const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
 
-/** The slices of one maker by the Service to which they belong. */
+/** Index of the slices of one writer, by the Service to which they belong. */
 export interface SliceIndex {
-  /** The Service (`namespace/name`) of a slice; undefined when it is not of this maker. */
+  /** The Service (`namespace/name`) of a slice; undefined for a slice of another writer. */
   serviceOf(slice: KubeObject): string | undefined;
   slicesOf(service: string): readonly EndpointSlice[];
   put(slice: KubeObject): void;
@@ -17,7 +17,7 @@ export interface SliceIndex {
 /** Creates an empty index of the slices that `managedBy` manages. */
 export function createSliceIndex(managedBy: string): SliceIndex {
   const services = new Map<string, Map<string, EndpointSlice>>();
-  /** Where each slice is, by uid: its labels may have changed since. */
+  /** Service under which each slice is indexed, by uid: its labels may have changed since. */
   const places = new Map<string, string>();
   const serviceOf = ({ metadata: { labels = {}, namespace } }: KubeObject) => {
     const name = labels[SERVICE_NAME_LABEL];

@@ -2,7 +2,7 @@ import type { KubeObject, TargetReference } from "../../../kube/object/types.ts"
 import { ageOf, NAME_COLUMN, textColumn, wide } from "../../../apiserver/types/columns.ts";
 import type { Column } from "../../../apiserver/types/columns.ts";
 
-/** What the columns read of an Event. */
+/** The fields of an Event that the columns read. */
 interface ShownEvent extends KubeObject {
   readonly involvedObject: TargetReference;
   readonly type?: string;
@@ -46,13 +46,13 @@ export const EVENT_COLUMNS: readonly Column[] = [
   wide(
     textColumn(
       "Source",
-      "Who reports it.",
+      "Reporter of the Event.",
       shown(({ source: { component, host } }) => [component, host].filter(Boolean).join(", ")),
     ),
   ),
   textColumn(
     "Message",
-    "What happened.",
+    "Description of what happened.",
     shown(({ message = "" }) => message.trim()),
   ),
   wide(textColumn("First Seen", "Time since the first occurrence.", shown(firstSeen))),

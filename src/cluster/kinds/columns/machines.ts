@@ -34,7 +34,7 @@ function readyContainers(object: KubeObject): string {
   return `${ready}/${listAt(object, "spec", "containers").length}`;
 }
 
-/** Source: the printer of Pods. Why a container waits or has ended says more than the phase, and the first container most. */
+/** The first reason why a container waits or has ended takes precedence over the phase. Source: the printer of Pods. */
 function podStatus(object: KubeObject): string {
   if (typeof object.metadata.deletionTimestamp === "string") return "Terminating";
   if (listAt(object, "spec", "schedulingGates").length > 0) return "SchedulingGated";
@@ -79,10 +79,10 @@ export const NODE_COLUMNS: readonly Column[] = [
   wide(textColumn("External-IP", "Address from outside.", (object) => nodeAddress(object, "ExternalIP"))),
   wide(textColumn("OS-Image", "The operating system.", (object) => nodeInfo(object, "osImage"))),
   wide(textColumn("Kernel-Version", "Version of the kernel.", (object) => nodeInfo(object, "kernelVersion"))),
-  wide(textColumn("Container-Runtime", "What runs containers.", (object) => nodeInfo(object, "containerRuntimeVersion"))),
+  wide(textColumn("Container-Runtime", "Runtime of the containers.", (object) => nodeInfo(object, "containerRuntimeVersion"))),
 ];
 
-/** What the node says of itself there. Source: the printer of Nodes, with its word for nothing. */
+/** A field of the node's `nodeInfo`. Source: the printer of Nodes. */
 function nodeInfo(object: KubeObject, field: string): string {
   return textAt(object, "status", "nodeInfo", field) ?? "<unknown>";
 }

@@ -2,7 +2,7 @@ import type { KubeObject, Service, ServicePort, StringMap } from "../../../kube/
 import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiserver/types/columns.ts";
 import type { Column } from "../../../apiserver/types/columns.ts";
 
-/** What the columns read besides {@link Service}. */
+/** The fields that the columns read, in addition to those of {@link Service}. */
 interface Addresses extends Service {
   readonly spec: NonNullable<Service["spec"]> & { readonly externalIPs?: readonly string[]; readonly externalName?: string };
   readonly status?: {
@@ -36,7 +36,7 @@ function ports(list: readonly ServicePort[]): string {
   return texts.join(",") || NONE;
 }
 
-/** Labels as people write them in selectors. */
+/** Labels in the syntax of selectors. */
 function labels(map: StringMap): string {
   const texts = Object.keys(map).sort().map((key) => `${key}=${map[key]}`); // prettier-ignore
   return texts.join(",") || NONE;

@@ -9,7 +9,7 @@ import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiser
 import type { Column } from "../../../apiserver/types/columns.ts";
 import { integerAt, listAt, inOneLine, textAt, memberAt } from "../opaque/read.ts";
 
-/** The desired number of replicas. Source: the default of the kinds that make Pods. */
+/** The desired number of replicas; 1 by default. Source: the kinds that create Pods. */
 export function wantedReplicas(workload: KubeObject): number {
   return integerAt(workload, "spec", "replicas") ?? 1;
 }

@@ -10,7 +10,7 @@ const by = (...keys: readonly string[]): KeyedMerge => ({ as: "map", keys });
 
 const PORTS: KeyedMerge = { ...by("containerPort", "protocol"), defaults: { protocol: "TCP" } };
 
-/** By the name of a list. `ports` of NetworkPolicies, tolerations, taints, commands and whatever else is not here, are replaced as a whole. */
+/** Merge keys by the name of a list. Lists that are not in the table are replaced as a whole, such as tolerations, taints and commands. */
 export const MERGE_KEYS: MergeTable = {
   // Pods and templates of them.
   volumes: by("name"),
@@ -33,7 +33,7 @@ export const MERGE_KEYS: MergeTable = {
   // Metadata of templates.
   "metadata.ownerReferences": by("uid"),
   "metadata.finalizers": { as: "set" },
-  // What is asked of a node, and what is reported of everything.
+  // Specs of Nodes, and statuses of all kinds.
   podCIDRs: { as: "set" },
   conditions: by("type"),
   addresses: by("type"),

@@ -9,24 +9,24 @@ import { replaceStatus } from "../../../apiserver/types/resource-definition.ts";
 import type { ResourceDefinition, Strategy } from "../../../apiserver/types/resource-definition.ts";
 import { MERGE_KEYS } from "./merge-keys.ts";
 
-/** A kind of which the server knows its name, its metadata and how its lists are merged. */
+/** A kind of which the server knows only the name, the metadata and how lists are merged. */
 export interface OpaqueKind extends Omit<ResourceDefinition, "shape" | "strategy"> {
-  /** What the kind is, in a sentence or two. */
+  /** Description of the kind, in one or two sentences. */
   readonly description: string;
-  /** What its spec says, in a sentence. */
+  /** Description of its spec, in a sentence. */
   readonly spec: string;
-  /** What its status says, in a sentence. Default: it has none. */
+  /** Description of its status, in a sentence. Default: the kind has no status. */
   readonly status?: string;
-  /** How lists of its spec are merged, where that is not as in the other kinds. */
+  /** How lists of its spec are merged, where this differs from {@link MERGE_KEYS}. */
   readonly lists?: MergeTable;
-  /** What is read of its spec in the binary form. Default: objects in that form are refused. */
+  /** Fields of its spec that are read from the binary form. Default: objects in that form are refused. */
   readonly binary?: ObjectSchema;
-  /** What else the kind does; the names of its objects are DNS subdomains. */
+  /** Other parts of its strategy. By default, the names of its objects are DNS subdomains. */
   readonly strategy?: Partial<Strategy>;
 }
 
 /**
- * A kind whose spec and status are stored as received: no field gets a default, and none is validated.
+ * Creates a kind whose spec and status are stored as received: no field gets a default, and none is validated.
  *
  * @example
  * opaqueKind({ type: NODES, singular: "node", description: "A machine.", spec: "Desired state.", status: "Observed state." });

@@ -1,5 +1,5 @@
 /**
- * Whether one scope allows no more than another.
+ * Checks whether one scope allows no more than another.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export function isScopeWithin(inner: AccessScope | undefined, outer: AccessScope
   return new Comparison(grantsOf(outer, options)).hold(asked);
 }
 
-/** The entries left to compare: an entry that the outer scope has too allows no more than that. */
+/** Returns the entries that must be compared: an entry that the outer scope also has allows no more than that scope. */
 function withoutShared(inner: AccessScope, outer: AccessScope): AccessScope {
   const lists = Object.entries(inner).map(([field, entries]: [string, unknown]) => {
     const known = outer[field as keyof AccessScope];
@@ -37,7 +37,7 @@ function withoutShared(inner: AccessScope, outer: AccessScope): AccessScope {
   return Object.fromEntries(lists) as AccessScope;
 }
 
-/** Sorts of requests; each has coordinates of its own. */
+/** Types of requests, each with its own coordinates. */
 const SORTS = ["resources", "paths"] as const;
 type Sort = (typeof SORTS)[number];
 
@@ -51,7 +51,7 @@ class Comparison {
     this.#allowed = { management: of("management"), cluster: of("cluster"), virtualCluster: of("virtualCluster") };
   }
 
-  /** Whether everything asked for is allowed. */
+  /** Reports whether everything that is requested is allowed. */
   hold(asked: readonly ScopeGrant[]): boolean {
     return asked.every((grant) => {
       const allowed = this.#allowed[grant.kind];
@@ -66,7 +66,7 @@ class Comparison {
     return whole || this.#holdsByParts([...place, ...deed], this.#touching(allowed, sort, place, deed), 0);
   }
 
-  /** All boxes that are allowed and have something in common with one. */
+  /** Returns all allowed boxes that intersect with one. */
   #touching(allowed: readonly ScopeGrant[], sort: Sort, place: Box, deed: Box): Box[] {
     return allowed.flatMap((grant) => {
       const places = grant.places.filter((outer) => this.#meet(outer, place));
@@ -77,8 +77,8 @@ class Comparison {
   }
 
   /**
-   * Whether boxes cover another one together, from one coordinate on; in those before they all agree. It suffices to try one text
-   * of each sort that the boxes tell apart.
+   * Reports whether boxes together cover another one, from the coordinate `at` on; all of them match in the coordinates before it. It
+   * suffices to try one text of each group of texts that the boxes do not distinguish.
    */
   #holdsByParts(box: Box, outers: readonly Box[], at: number): boolean {
     if (outers.some((outer) => this.#covers(outer, box, at))) return true;
@@ -115,15 +115,15 @@ function sizeOf(pattern: Pattern): number {
 }
 
 /**
- * Texts of a pattern such that any other text of it is in the same of the outer patterns as one of them: all that are named, and for
- * each prefix one that is named nowhere.
+ * Returns texts that represent a pattern: any other text of the pattern is in the same outer patterns as one of them. These are all texts
+ * that are named, and for each prefix the prefix itself and texts that are not named.
  */
 function representatives(pattern: Pattern, outers: readonly Pattern[]): string[] {
   if ("these" in pattern) return [...pattern.these];
   const named = new Set(outers.flatMap((outer) => ("these" in outer ? [...outer.these] : [])));
   const beginnings = new Set(["", ...[pattern, ...outers].flatMap((each) => ("below" in each ? [each.below] : []))]);
   const length = [...named, ...beginnings].reduce((longest, text) => Math.max(longest, text.length), 0) + 1;
-  // Longer than all named texts, and of a character that continues no prefix; of two characters, in case one does.
+  // Longer than all named texts, and made of a character that continues no prefix; two such characters, in case one of them does.
   const unnamed = ["\u0000", "\u0001"].map((sign) => sign.repeat(length));
   const texts = [...beginnings].flatMap((beginning) => [beginning, ...unnamed.map((rest) => beginning + rest)]);
   return [...named, ...texts].filter((text) => matches(pattern, text));

@@ -4,7 +4,7 @@ import type { ScopeOptions } from "../grants.ts";
 import { WILDCARD } from "../patterns/pattern.ts";
 import type { AccessScope, ScopeResources, ScopeRole, ScopeRule } from "../types.ts";
 
-/** Beyond it, one warning gives the number of further ones. */
+/** Most warnings that are listed; one more counts the rest. */
 const WARNINGS_MAX = 20;
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Every text, some texts, or every longer text with a beginning. */
+/** Every text, some texts, or every text that begins with a prefix and is longer than it. */
 export type Pattern = { readonly all: true } | { readonly these: ReadonlySet<string> } | { readonly below: string };
 
 /** The wildcard for every name. */

@@ -1,7 +1,7 @@
 import { ALL, NAMED, UNNAMED, WILDCARD, these } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 
-/** Which resources an entry of a rule means, and which parts of them; "" among the parts is the resource itself. */
+/** The resources and subresources that an entry of a rule matches; the subresource "" is the resource itself. */
 export interface ResourcePattern {
   readonly resource: Pattern;
   readonly subresource: Pattern;
@@ -22,7 +22,7 @@ export function resourcePattern(entry: string): ResourcePattern {
   };
 }
 
-/** Two entries of a list that mean some resource both. */
+/** Two entries of a list that match the same resource. */
 export interface Overlap {
   /** Index of the later one. */
   readonly index: number;
@@ -48,7 +48,7 @@ export function overlaps(entries: readonly string[]): Overlap[] {
   });
 }
 
-/** The first entry of each form, by which those that overlap are found without comparing all with all. */
+/** The first entry of each form, which finds overlaps without comparing all pairs. */
 class Firsts {
   readonly #first = new Map<string, string>();
 
@@ -76,7 +76,7 @@ function formsOf(entry: string): string[] {
   return forms;
 }
 
-/** Forms of what means something that this entry means too, when one of both is a wildcard. */
+/** Forms of the entries that overlap with this one, where either of the two has a wildcard. */
 function formsMeeting(entry: string): string[] {
   if (entry === WILDCARD) return ["any"];
   const { resource, part } = split(entry);

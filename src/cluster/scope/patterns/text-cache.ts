@@ -1,7 +1,7 @@
-/** How much is kept. */
+/** Limits of a {@link TextCache}. */
 export interface TextCacheLimits {
   readonly entries: number;
-  /** Of all keys together. */
+  /** Total length of all keys. */
   readonly characters: number;
 }
 

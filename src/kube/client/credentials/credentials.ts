@@ -1,6 +1,6 @@
 /**
- * Credentials of requests, kept fresh: certificates and tokens are read from their files every minute, plugins run
- * when their credential is about to expire or was refused, and never twice at the same time.
+ * Credentials of requests, kept up to date: certificates and tokens are read from their files every minute. Plugins run when their
+ * credential is about to expire or was refused, and never twice at the same time.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export interface Credentials {
   readonly tls: TlsMaterial;
 }
 
-/** How credentials are obtained. */
+/** Options for obtaining credentials. */
 export interface CredentialOptions {
   readonly kubeConfig: KubeConfigView;
   readonly connection: Connection;
@@ -37,7 +37,7 @@ export interface CredentialOptions {
   /** The environment that plugins inherit. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly pluginTimeoutMs: number;
-  /** Kills a plugin that runs. */
+  /** Kills a running plugin. */
   readonly signal: AbortSignal;
 }
 
@@ -49,25 +49,25 @@ const PROVIDER_REREAD_MS = 10_000;
 const EXPIRY_SKEW_MS = 30_000;
 /** Minimum interval for a plugin whose credentials are about to expire when they arrive. */
 const PLUGIN_INTERVAL_MS = 1_000;
-/** The same for one whose credentials are refused. */
+/** Minimum interval for a plugin whose credentials are refused. */
 const PLUGIN_REST_MS = 5_000;
 
-/** Provides the credentials of one kubeconfig context; the module comment describes the rules. */
+/** Provides the credentials of one kubeconfig context, and reads or requests them again when necessary. */
 export class CredentialSource {
   readonly #options: CredentialOptions;
   readonly #user: Partial<User>;
   readonly #files: FileReader;
   #known: Credentials | undefined;
-  /** Monotonic time until which `#known` holds. */
+  /** Monotonic time until which `#known` is valid. */
   #knownUntilMs = 0;
   #reading: Promise<Credentials> | undefined;
-  /** Authenticators cache their credentials, so there is only one. */
+  /** Kept, because its authenticators cache their credentials. */
   #provider: KubeConfig | undefined;
   #plugin: { readonly credential: ExecCredential; readonly ranMs: number } | undefined;
 
   constructor(options: CredentialOptions) {
     this.#options = options;
-    // Nothing secret goes over an unencrypted connection that leaves this machine.
+    // No secret is sent over an unencrypted connection that leaves this machine.
     this.#user = options.connection.trusted ? (options.connection.user ?? {}) : {};
     this.#files = new FileReader(options.logger);
     if (!options.connection.trusted && options.connection.user !== undefined) {
@@ -81,7 +81,7 @@ export class CredentialSource {
   }
 
   /**
-   * Reads the credentials. Callers at the same time share one reading.
+   * Reads the credentials. Concurrent callers share one read.
    *
    * @throws CONFIG_FILE when a file cannot be read and never could; API_UNAUTHORIZED when a plugin or provider fails.
    */
@@ -90,7 +90,9 @@ export class CredentialSource {
     return this.#reading;
   }
 
-  /** The server refused `used` (then nothing of it is kept), or could not be reached with it (then files are read again). */
+  /**
+   * Reports that the server refused `used` or could not be reached. Files are then read again; after a refusal, a plugin also runs again.
+   */
   invalidate(used: Credentials, why: "refused" | "unreachable"): void {
     if (used !== this.#known) return;
     this.#knownUntilMs = 0;
@@ -124,7 +126,7 @@ export class CredentialSource {
     };
   }
 
-  /** The first that applies; a token in a file goes before one in the kubeconfig, as in client-go. */
+  /** Uses the first method that is configured. A token in a file takes precedence over one in the kubeconfig, as in client-go. */
   async #authenticate(): Promise<Authentication> {
     const { token, username, password = "", authProvider, exec } = this.#user;
     const tokenFile = authProvider?.config?.tokenFile as string | undefined;
@@ -163,7 +165,7 @@ export class CredentialSource {
       const credential = await runExecPlugin({ exec, environment, cluster, clock, timeoutMs: pluginTimeoutMs, signal });
       this.#plugin = { credential, ranMs: clock.monotonic() };
     } catch (error) {
-      // It was run early, so that a failure costs nothing while the old credential lasts.
+      // The plugin runs early, so that a failure has no effect while the old credential is valid.
       const last = this.#plugin?.credential;
       if (last?.expiresAt === undefined || last.expiresAt <= clock.now()) throw error;
       logger.warn("Credential plugin failed; its last credential is used until it expires", { error: messageOf(error) });
@@ -171,7 +173,7 @@ export class CredentialSource {
     }
   }
 
-  /** How much longer the plugin's credential is used. */
+  /** Remaining time for which the plugin's credential is used, in milliseconds. */
   #pluginValidMs(): number {
     const { credential, ranMs } = this.#plugin!;
     if (credential.expiresAt === undefined) return Infinity;
@@ -181,7 +183,7 @@ export class CredentialSource {
 }
 
 interface Authentication extends Credentials {
-  /** Time for which it need not be obtained again, in milliseconds. */
+  /** Time for which the credentials can be used without reading them again, in milliseconds. */
   readonly validMs: number;
 }
 
@@ -193,7 +195,7 @@ function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Reads small files and caches them: while a file is being replaced, its last version counts. */
+/** Reads small files and caches them. While a file cannot be read, for example because it is being replaced, its last content is used. */
 class FileReader {
   readonly #logger: Logger;
   readonly #last = new Map<string, Buffer>();
@@ -202,7 +204,7 @@ class FileReader {
     this.#logger = logger;
   }
 
-  /** True once any file was read, so there is something to read again. */
+  /** True once any file was read, so that files must be read again. */
   get used(): boolean {
     return this.#last.size > 0;
   }

@@ -17,7 +17,7 @@ export interface ExecSpec {
 /** Options for running a plugin. */
 export interface ExecOptions {
   readonly exec: ExecSpec;
-  /** The environment that the plugin inherits, PATH above all. */
+  /** The environment that the plugin inherits, including PATH. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Passed to the plugin on request. */
   readonly cluster: Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export interface ExecOptions {
   readonly signal: AbortSignal;
 }
 
-/** Answer of a plugin. */
+/** Response of a plugin. */
 export interface ExecCredential {
   readonly token: string | undefined;
   /** PEM. */
@@ -39,7 +39,7 @@ export interface ExecCredential {
   readonly expiresAt: number | undefined;
 }
 
-/** A credential is smaller than this by far. */
+/** Maximum output of a plugin, in bytes. Credentials are much smaller. */
 const OUTPUT_BYTES_MAX = 1 << 20;
 
 /**
@@ -120,7 +120,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's message quotes the text, which may hold a token.
-    throw new Error("it answered no JSON");
+    // The parser's message quotes the text, which may contain a token.
+    throw new Error("it did not return JSON");
   }
 }

@@ -42,7 +42,7 @@ export async function authenticateByProvider({ kubeConfig, connection }: Provide
   const headers: Record<string, string> = {};
   const request = {
     setHeaderParam: (name: string, value: string) => void (headers[name.toLowerCase()] = value),
-    // client-node makes connections of its own for each request. They have not been opened yet, and never will be.
+    // client-node prepares its own connections for each request. They are discarded before they are opened.
     setDispatcher: (dispatcher: { destroy(): Promise<void> }) => void dispatcher.destroy().catch(() => undefined),
   };
   try {
@@ -53,7 +53,7 @@ export async function authenticateByProvider({ kubeConfig, connection }: Provide
   }
 }
 
-/** The same kubeconfig with another current context: one kubeconfig may serve two clients. */
+/** Returns the same kubeconfig with another current context, because two clients may use one kubeconfig. */
 function viewOf(kubeConfig: KubeConfig, context: string): KubeConfig {
   const view = Object.assign(Object.create(Object.getPrototypeOf(kubeConfig) as object) as KubeConfig, kubeConfig);
   view.setCurrentContext(context);

@@ -1,10 +1,10 @@
 import type { Clock } from "../../../base/clock.ts";
 
-/** How fast something may go. */
+/** A limit for a rate. */
 export interface RateLimit {
   /** Sustained rate. */
   readonly perSecond: number;
-  /** Burst after a rest. Default: one second's worth, at least 1. */
+  /** Maximum burst after a pause. Default: `perSecond`, at least 1. */
   readonly burst?: number;
 }
 
@@ -19,7 +19,7 @@ export interface RateLimit {
  */
 export function createRateLimit({ perSecond, burst = Math.max(1, perSecond) }: RateLimit, clock: Clock): () => number {
   const intervalMs = 1000 / perSecond;
-  // Instead of counting tokens: the time at which the bucket will be full again if no more are taken.
+  // Used instead of a count of tokens: the time at which the bucket is full again if no more tokens are taken.
   let fullAtMs = clock.monotonic();
   return () => {
     const now = clock.monotonic();

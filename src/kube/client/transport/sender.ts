@@ -18,7 +18,7 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** A POST that changes nothing: it is sent even if writes are refused. */
   readonly asks?: boolean;
-  /** It concerns one of many single objects: other calls do not wait for its answer. Default false. */
+  /** True for a request about one of many single objects, so that other calls do not wait for its response. Default false. */
   readonly alone?: boolean;
   /** Ends the request early. */
   readonly signal?: AbortSignal | undefined;
@@ -32,21 +32,21 @@ export interface SenderOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly userAgent: string;
-  /** A call without a complete answer after this long has failed; a watch, without the beginning of one. */
+  /** Time after which a call without a complete response fails, or a watch whose response has not begun. */
   readonly timeoutMs: number;
-  /** Told every Warning header. */
+  /** Called with every Warning header. */
   readonly onWarning: (text: string) => void;
-  /** Told when the server says that something is not allowed. */
+  /** Called when the server responds that a request is forbidden. */
   readonly onForbidden: () => void;
 }
 
-/** An open answer. */
+/** The open body of a response. */
 export type Stream = Dispatcher.ResponseData["body"];
 
-/** Tells the end of the time for a call from its end by the caller. */
+/** Distinguishes the timeout of a call from its cancellation by the caller. */
 class Timeout extends Error {}
 
-/** One try with one set of credentials. */
+/** One attempt with one set of credentials. */
 interface Attempt {
   readonly request: ApiRequest;
   readonly credentials: Credentials;
@@ -57,13 +57,13 @@ interface Exchange<Result> extends Omit<Attempt, "credentials"> {
   readonly attempt: (attempt: Attempt) => Promise<Result>;
 }
 
-/** Failures of a connection that the server closed or lost. A request that was refused or timed out is none of these. */
+/** Failures of a connection that was open and then closed or lost. A refused or timed-out connection is not one of them. */
 const BROKEN = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED"]);
 
 /** Sends requests with credentials, measures them, and turns every missing response into an error with a code. */
 export class Sender {
   readonly #options: SenderOptions;
-  /** Labels that were used, by method and code. The registry turns labels that are kept into text only once. */
+  /** Used labels, by method and code. They are kept, because the registry formats each object with labels only once. */
   readonly #labels = new Map<string, MetricLabels>();
   readonly #durationLabels = new Map<string, MetricLabels>();
 
@@ -72,9 +72,9 @@ export class Sender {
   }
 
   /**
-   * The complete answer, whatever its status. A GET is repeated once if its connection broke.
+   * Sends a request, and returns the complete response with any status. A GET is repeated once if its connection broke.
    *
-   * @throws API_UNAVAILABLE when there is no answer; API_ERROR when it is too large; what reading the credentials throws.
+   * @throws API_UNAVAILABLE when there is no response; API_ERROR when it is too large; errors of reading the credentials.
    */
   async call(request: ApiRequest): Promise<Answer> {
     try {
@@ -91,7 +91,7 @@ export class Sender {
   }
 
   /**
-   * Opens a stream; an answer that is no success is read and returned instead. The stream outlives `request.signal`.
+   * Opens a stream. A response without success is read and returned instead. `request.signal` does not end an open stream.
    *
    * @throws as {@link call}.
    */
@@ -100,7 +100,7 @@ export class Sender {
     return this.#counted(request, opened);
   }
 
-  /** Reads an answer to its end. */
+  /** Sends a request, and reads the complete response. */
   readonly #whole = async ({ request, credentials, ending }: Attempt): Promise<Answer> => {
     const dispatchers = this.#dispatchers(credentials);
     const handler = new WholeAnswer();
@@ -116,7 +116,7 @@ export class Sender {
     }
   };
 
-  /** Leaves the body of a success for others to read. */
+  /** Sends a request, and returns the body of a successful response unread. */
   readonly #opened = async ({ request, credentials, ending }: Attempt): Promise<Stream | Answer> => {
     const dispatchers = this.#dispatchers(credentials);
     const aborting = new AbortController();
@@ -133,7 +133,7 @@ export class Sender {
     return body;
   };
 
-  /** Runs `attempt`, and again with new credentials if the server does not know these: a refused request has not been carried out. */
+  /** Runs `attempt`, and repeats it with new credentials if the server rejects the first ones: a rejected request has no effect. */
   async #exchange<Result extends Stream | Answer>({ request, ending, attempt }: Exchange<Result>): Promise<Result> {
     const known = await this.#credentials(ending);
     const first = await attempt({ request, credentials: known, ending });
@@ -143,7 +143,7 @@ export class Sender {
     return sameCredentials(fresh, known) ? first : attempt({ request, credentials: fresh, ending });
   }
 
-  /** A plugin may take a minute; a caller that no longer wants the answer need not wait for it. */
+  /** Returns the credentials. Fails early when the request ends, because a plugin may take a minute. */
   async #credentials(ending: RequestEnd): Promise<Credentials> {
     const { credentials } = this.#options;
     const known = credentials.peek();
@@ -178,7 +178,7 @@ export class Sender {
     return this.#options.transport.dispatchers(credentials.tls);
   }
 
-  /** Throws the reason when the end has come already: nothing is opened then. */
+  /** Calls `end` when the request ends. Throws the reason if it has already ended, so that nothing is opened. */
   #onEnd({ ending, dispatchers, end }: { ending: RequestEnd; dispatchers: Dispatchers; end: (reason: Error) => void }): void {
     if (ending.reason !== undefined) throw ending.reason;
     ending.onEnd((reason) => {
@@ -191,11 +191,11 @@ export class Sender {
     const { connection, userAgent } = this.#options;
     const headers: Record<string, string> = { accept: "application/json", "user-agent": userAgent, ...credentials.headers };
     if (body !== undefined) headers["content-type"] = contentType;
-    // Left alone, undici closes the connection after each DELETE with a body, and the next call pays for another handshake.
+    // By default, undici closes the connection after each DELETE with a body, and the next call needs another handshake.
     return { origin: connection.origin, path: connection.basePath + path, method, headers, body: body ?? null, reset: false };
   }
 
-  /** The certificates may have been replaced since they were read. A request that was never sent says nothing about them. */
+  /** Invalidates credentials after a failure, because certificates may have been replaced. An EngineError means that nothing was sent. */
   #unreached(credentials: Credentials, error: unknown): void {
     if (!(error instanceof EngineError)) this.#options.credentials.invalidate(credentials, "unreachable");
   }

@@ -7,54 +7,54 @@ import { buildConnector, DecoratorHandler, Pool, ProxyAgent } from "./undici.ts"
 export interface TransportOptions {
   /** Scheme, host and port of the API server. */
   readonly origin: string;
-  /** An HTTP, HTTPS or SOCKS5 proxy on the way. */
+  /** Address of an HTTP, HTTPS or SOCKS5 proxy. */
   readonly proxyUrl: string | undefined;
-  /** Connections for calls; each watch has one of its own beside these. */
+  /** Maximum number of connections for calls; each watch has an additional one. */
   readonly connectionsMax: number;
   readonly connectTimeoutMs: number;
-  /** An answer that is longer is refused. Watches have a limit per event instead. */
+  /** A longer response is refused. Watches have a limit per event instead. */
   readonly answerBytesMax: number;
-  /** Called right before the first byte of a write is sent, however long that waited for a connection. Throws to prevent it. */
+  /** Called right before the first byte of a write is sent, after any wait for a connection. Throws to prevent the write. */
   readonly beforeWrite?: (() => void) | undefined;
 }
 
 /** Connections for calls, for lists of single objects and for streams, which never wait for each other. */
 export interface Dispatchers {
   readonly calls: Dispatcher;
-  /** The connections of `calls`, for what changes something. */
+  /** The connections of `calls`, for writes. */
   readonly writes: Dispatcher;
-  /** For lists of single objects, of which there may be a thousand: if these get no answer, everything else goes on. */
+  /** For lists of single objects, of which there may be a thousand. If they get no response, other requests are not affected. */
   readonly singles: Dispatcher;
   readonly watches: Dispatcher;
 }
 
 /** Time that idle connections stay open; kube-apiserver and most load balancers close them after 60 s or more. */
 const KEEP_ALIVE_MS = 30_000;
-/** Connections for lists of single objects. */
+/** Maximum number of connections for lists of single objects. */
 const SINGLES_MAX = 16;
-/** Time without traffic after which TCP probes begin; a peer that vanished is noticed about ten seconds later. */
+/** Time without traffic after which TCP probes begin; a lost peer is noticed about ten seconds later. */
 const PROBE_MS = 30_000;
 
 /**
- * The connections of one client. They are shared by all calls and opened again only when the bytes of a certificate or key
- * change: a TLS handshake costs the client more than ten calls.
+ * The connections of one client. All calls share them. They are opened again only when the bytes of a certificate or key change, because
+ * a TLS handshake costs the client more than ten calls.
  */
 export class Transport {
   readonly #options: TransportOptions;
   /** TLS material of `#current`. */
   #tls: TlsMaterial | undefined;
   #current: Dispatchers | undefined;
-  /** Former dispatchers that still carry an answer. */
+  /** Replaced dispatchers that still have requests in progress. */
   readonly #retired = new Set<Dispatcher>();
   #closed: Error | undefined;
-  /** Connections from their first packet to their end. A dispatcher that is destroyed ignores those still being made. */
+  /** All connections, including those that are being opened, which a destroyed dispatcher ignores. */
   readonly #sockets = new Set<Socket>();
 
   constructor(options: TransportOptions) {
     this.#options = options;
   }
 
-  /** The dispatchers for these certificates. Throws the reason once closed. */
+  /** Returns the dispatchers for these certificates. Throws the reason if the transport is closed. */
   dispatchers(tls: TlsMaterial): Dispatchers {
     if (this.#closed !== undefined) throw this.#closed;
     if (this.#current !== undefined && sameTls(tls, this.#tls!)) return this.#current;
@@ -73,7 +73,7 @@ export class Transport {
   #open({ tls, connections, maxResponseSize }: { tls: TlsMaterial; connections: number | null; maxResponseSize: number }): Dispatcher {
     const { origin, proxyUrl, connectTimeoutMs } = this.#options;
     // HTTP/1.1 only: one slow watch cannot hold up the frames of other streams, and the number of connections is known.
-    // The client keeps its own times, on its clock; those of the pool are off.
+    // The client has its own timeouts, on its clock; those of the pool are disabled.
     const shared = { connections, maxResponseSize, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
     const times = { timeout: connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
     if (proxyUrl === undefined)
@@ -87,12 +87,12 @@ export class Transport {
   }
 
   /**
-   * The same connector, whose connections are known until they end. (Node's option `signal` of a connection would do for closing, but
-   * the signal holds each connection for as long as itself.)
+   * Returns the same connector, but tracks its connections until they end. (Node's option `signal` could close them as well, but the signal
+   * would reference each connection for its own lifetime.)
    */
   #tracked(connect: BuildConnector.connector): BuildConnector.connector {
     return (options, callback) => {
-      // It answers with the connection that it begins, which its type does not tell.
+      // It returns the connection that it opens, which its type does not declare.
       const socket = connect(options, callback) as unknown as Socket;
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
@@ -101,8 +101,8 @@ export class Transport {
   }
 
   /**
-   * A call over these got no answer in time. The other connections of its pool may lead to the same nowhere, and each would
-   * cost the next call another timeout: calls go over new ones from now on. Requests in progress are left alone.
+   * Replaces the connections for calls after a call has timed out. The other connections of its pool may be broken as well, and each of
+   * them would cost another call a timeout. Requests in progress continue.
    */
   abandon({ calls }: Dispatchers): void {
     if (this.#current?.calls !== calls) return;
@@ -128,7 +128,7 @@ export class Transport {
     this.#current = undefined;
   }
 
-  /** When the last answer on it has ended. A failure to close only fails to free a dead connection. */
+  /** Closes a dispatcher after its last response. If this fails, only a broken connection is not released. */
   #closeLater(dispatcher: Dispatcher): void {
     this.#retired.add(dispatcher);
     void dispatcher.close().then(
@@ -145,13 +145,13 @@ export class Transport {
     this.#current = undefined;
     this.#retired.clear();
     const destroyed = all.map((dispatcher) => dispatcher.destroy(reason));
-    // After them, so that requests in progress end with the reason.
+    // After the dispatchers, so that requests in progress end with the reason.
     for (const socket of this.#sockets) socket.destroy();
     await Promise.all(destroyed);
   }
 }
 
-/** Asks once connected, before anything is sent: an error then fails the request and keeps the connection. */
+/** Calls `beforeWrite` once connected, before anything is sent. An error fails the request, and the connection stays open. */
 class GuardedHandler extends DecoratorHandler {
   readonly #inner: Dispatcher.DispatchHandler;
   readonly #beforeWrite: () => void;

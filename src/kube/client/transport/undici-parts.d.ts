@@ -1,4 +1,4 @@
-/** The files of undici that `undici.ts` loads one by one. undici has types for the whole only. */
+/** Types of the files of undici that `undici.ts` imports. undici declares types only for its entry. */
 declare module "undici/lib/dispatcher/dispatcher.js" {
   export { Dispatcher as default } from "undici";
 }

@@ -1,6 +1,6 @@
 /**
- * The part of undici that this package uses. The package's own entry also loads fetch, WebSocket, caches and mocks: 74 more files, which cost
- * 12 MB of memory and more than half of the time that loading takes.
+ * The part of undici that this package uses. The package's own entry also loads fetch, WebSocket, caches and mocks: 74 more files, which
+ * cost 12 MB of memory and more than half of the time that loading takes.
  *
  * These files are not a documented interface of undici, so only patch releases of one version are accepted.
  *
@@ -19,14 +19,14 @@ import pool from "undici/lib/dispatcher/pool.js";
 import proxyAgent from "undici/lib/dispatcher/proxy-agent.js";
 import decoratorHandler from "undici/lib/handler/decorator-handler.js";
 
-// `request` and its kin are not part of the class: the entry adds them so.
+// The class has no methods such as `request`: the package's entry adds them in this way.
 Object.assign(dispatcher.prototype, methods);
 
-/** Makes a function that opens connections. */
+/** Creates a function that opens connections. */
 export const buildConnector: typeof BuildConnectorType = connector;
 /** Connections to one origin. */
 export const Pool: typeof PoolType = pool;
-/** Connections by way of a proxy. */
+/** Connections through a proxy. */
 export const ProxyAgent: typeof ProxyAgentType = proxyAgent;
-/** A handler around another one. */
+/** A handler that wraps another one. */
 export const DecoratorHandler: typeof DecoratorHandlerType = decoratorHandler;

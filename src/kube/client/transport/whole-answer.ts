@@ -14,21 +14,21 @@ export class RequestEnd {
     return this.#reason;
   }
 
-  /** Ends the request. The first reason stays. */
+  /** Ends the request. Only the first reason is kept. */
   end(reason: Error): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#listener?.(reason);
   }
 
-  /** Calls `listener` instead of the last one: a request does one thing at a time. It is called at once when the end has come. */
+  /** Replaces the listener, because a request does one thing at a time. It is called immediately if the request has already ended. */
   onEnd(listener: (reason: Error) => void): void {
     this.#listener = listener;
     if (this.#reason !== undefined) listener(this.#reason);
   }
 }
 
-/** A complete answer as it came. */
+/** A complete response, unparsed. */
 export interface Received {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -40,7 +40,7 @@ export interface Received {
  * setting of the dispatcher limits the length of a response.
  */
 export class WholeAnswer implements Dispatcher.DispatchHandler {
-  /** Rejects with what undici says, or with the reason given to {@link end}. */
+  /** Rejects with undici's error, or with the reason passed to {@link end}. */
   readonly received: Promise<Received>;
   #resolve!: (received: Received) => void;
   #reject!: (reason: Error) => void;
@@ -57,12 +57,12 @@ export class WholeAnswer implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** True once the server has begun to answer. */
+  /** True once the server has begun to respond. */
   get begun(): boolean {
     return this.#status > 0;
   }
 
-  /** Aborts the answer; a request that still waits for a connection is never sent. */
+  /** Aborts the response; a request that still waits for a connection is never sent. */
   end(reason: Error): void {
     this.#ended = reason;
     this.#controller?.abort(reason);
@@ -75,7 +75,7 @@ export class WholeAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // A status below 200 only announces an answer.
+    // A status below 200 is informational; the response follows.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;

@@ -10,7 +10,7 @@ import type { KubeObject } from "../../object/types.ts";
 import { ANSWER_DEPTH_MAX, excerpt, unreachable } from "../answer.ts";
 import type { Stream } from "../transport/sender.ts";
 
-/** How a stream is read. */
+/** Options for reading a stream. */
 export interface WatchStreamOptions {
   readonly body: Stream;
   /** The kind of every object in it. */
@@ -20,7 +20,7 @@ export interface WatchStreamOptions {
   readonly clock: Clock;
   /** Ends the stream without an error. */
   readonly signal: AbortSignal;
-  /** A stream that brings no byte for this long is dead. Servers send a bookmark about once a minute. */
+  /** A stream without a byte for this long counts as broken. Servers send a bookmark about once a minute. */
   readonly inactivityMs: number;
   readonly eventBytesMax: number;
 }
@@ -43,7 +43,7 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   try {
-    // Leaving this loop, in whatever way, destroys the body and with it the connection.
+    // Leaving this loop in any way destroys the body and its connection.
     for await (const chunk of idle.waitingFor(body)) {
       for (const line of splitter.push(chunk)) {
         if (signal.aborted) return;
@@ -52,8 +52,8 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
     }
     if (splitter.midLine && !signal.aborted)
       throw new EngineError("API_UNAVAILABLE", `The stream of ${request} ended in the middle of an event`);
-    // The connection takes the next request one turn of the event loop after the end of this answer. Anyone who watches on at once
-    // would open another one, with another handshake.
+    // The connection accepts the next request one turn of the event loop after the end of this response. A watch that continued
+    // immediately would open another connection, with another handshake.
     await nextTurn();
   } catch (error) {
     if (signal.aborted) return;
@@ -67,7 +67,7 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
 interface SilenceWatch {
   /** The chunks of `body`, timed only while a reader waits for one: a slow reader is not a silent server. */
   waitingFor(body: Stream): AsyncIterable<Buffer>;
-  /** The reason, once the stream was ended for its silence. */
+  /** The reason, if the stream was ended because it was silent. */
   silent(): Error | undefined;
   stop(): void;
 }
@@ -115,7 +115,7 @@ function parseEvent(line: string, { kind }: ResourceType, request: string): Watc
   if (event["type"] === "ERROR") throw errorFromStatus(asStatus(object));
   const { metadata } = object;
   if (!TYPES.has(event["type"] as string) || !isRecord(metadata) || object["kind"] !== kind) throw notAnEvent(line, request);
-  // A bookmark is of the kind, and of no object.
+  // A bookmark has the kind, but no name.
   if (event["type"] !== "BOOKMARK" && typeof metadata["name"] !== "string") throw notAnEvent(line, request);
   return { type: event["type"] as WatchEvent["type"], object: object as unknown as KubeObject };
 }
@@ -124,7 +124,7 @@ function notAnEvent(line: string, request: string): EngineError {
   return new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: found ${excerpt(line)}`);
 }
 
-/** The server's Status, or one that stands for an ERROR event without a usable one. */
+/** Returns the server's Status, or a generic one for an ERROR event without a usable Status. */
 function asStatus(object: Record<string, unknown>): Status {
   if (typeof object["code"] === "number") return object as unknown as Status;
   return {
@@ -157,14 +157,13 @@ export class LineSplitter {
     this.#lineBytesMax = lineBytesMax;
   }
 
-  /** True while the beginning of a line waits for its end. */
+  /** True while the last line is incomplete. */
   get midLine(): boolean {
     return this.#pendingBytes > 0;
   }
 
   /**
-   * The lines that end in `chunk`, which must be read to the end before the next push. What stands before a line that is too
-   * long is handed out first.
+   * Yields the lines that end in `chunk`. Read all of them before the next push. Lines before a line that is too long are yielded first.
    *
    * @throws API_ERROR when a line is longer than the limit.
    */

@@ -1,4 +1,4 @@
-/** An address as a number of its family's width. */
+/** An IP address as a number. */
 export interface IpAddress {
   readonly family: 4 | 6;
   readonly bits: bigint;
@@ -8,13 +8,13 @@ export interface IpAddress {
 export interface Cidr {
   readonly address: IpAddress;
   readonly length: number;
-  /** The last of them; `address` is the first. */
+  /** The last address of the range; `address` is the first. */
   readonly last: bigint;
 }
 
 /**
  * Reads an address in its canonical text only: no leading zeros, no zone, no IPv4 inside IPv6, IPv6 as RFC 5952 writes it.
- * Anything else is `undefined`, since parsers of other programs may read it as another address.
+ * Anything else is `undefined`, because parsers of other programs may read it as a different address.
  *
  * @example
  * parseIp("10.0.0.1"); // { family: 4, bits: 167772161n }
@@ -54,7 +54,7 @@ export function width(address: IpAddress): number {
 const DOT = 46;
 const ZERO = 48;
 
-/** Digit by digit: this runs for every address of every object. */
+/** Parses digit by digit, because this runs for every address of every object. */
 function parseIpv4(text: string): IpAddress | undefined {
   let [bits, octet, digits, dots] = [0, 0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
@@ -64,7 +64,7 @@ function parseIpv4(text: string): IpAddress | undefined {
       [bits, octet, digits, dots] = [bits * 256 + octet, 0, 0, dots + 1];
       continue;
     }
-    // No second digit behind a zero.
+    // No further digit may follow a leading zero.
     if (code < ZERO || code > ZERO + 9 || (digits > 0 && octet === 0)) return undefined;
     octet = octet * 10 + code - ZERO;
     digits += 1;
@@ -121,12 +121,12 @@ function formatIpv6(groups: readonly number[]): string {
   return `${text(groups.slice(0, best.start))}::${text(groups.slice(best.start + best.length))}`;
 }
 
-/** A range of IPv6 addresses that stand for IPv4 ones, and how to read them. */
+/** A range of IPv6 addresses that contain IPv4 addresses, and the function that extracts these. */
 interface Embedding {
   /** The first `length` bits of every address of the range. */
   readonly prefix: bigint;
   readonly length: number;
-  /** IPv4 addresses that an address of the range may stand for, as numbers. */
+  /** Returns the IPv4 addresses that an address of the range may contain, as numbers. */
   readonly read: (bits: bigint) => readonly bigint[];
 }
 
@@ -161,8 +161,9 @@ export function embeddedIpv4({ family, bits }: IpAddress): readonly IpAddress[] 
 }
 
 /**
- * The operator of a translator chooses the length of its prefix. The address follows the prefix, bits 64 to 71 are left out, and what
- * remains behind it is zero (RFC 6052, 2.2). Zeros that are read as the beginning of an address come from another length.
+ * Returns the IPv4 addresses that a NAT64 address may contain; the operator chooses the length of the prefix. The IPv4 address follows the
+ * prefix, without bits 64 to 71, and the bits after it are zero (RFC 6052, 2.2). Addresses that begin with zero result from the wrong
+ * length.
  */
 function nat64(bits: bigint): readonly bigint[] {
   const isZeroFrom = (bit: number) => (bits & ((1n << BigInt(128 - bit)) - 1n)) === 0n;

@@ -7,18 +7,18 @@
 import { slicesOf } from "./slices-of-endpoints.ts";
 import type { Endpoints, EndpointSlice, SliceEndpoint, SlicePort } from "../types.ts";
 
-/** One address under one port, whichever slices say it. */
+/** One address with one port, regardless of the slices that contain it. */
 export interface Backend {
-  /** The first address of an endpoint: readers take no other. */
+  /** The first address of an endpoint: readers use no other. */
   readonly address: string;
   readonly port: SlicePort | undefined;
-  /** It takes new connections. In several slices: if one of them says so. */
+  /** True if the backend accepts new connections, according to at least one slice. */
   readonly ready: boolean;
-  /** It serves requests, though it may be terminating. */
+  /** True if the backend serves requests, even while it terminates, according to at least one slice. */
   readonly serving: boolean;
 }
 
-/** Backends by what tells them apart: family, port and address. */
+/** Backends by family, address and port. */
 export type ReaderView = ReadonlyMap<string, Backend>;
 
 /**
@@ -30,14 +30,14 @@ export type ReaderView = ReadonlyMap<string, Backend>;
 export function viewOfSlices(slices: Iterable<Pick<EndpointSlice, "addressType" | "endpoints" | "ports">>): ReaderView {
   const view = new Map<string, Backend>();
   for (const { addressType, endpoints, ports } of slices) {
-    // Without ports only the addresses are seen, by DNS for example.
+    // Readers of a slice without ports, such as DNS, see only the addresses.
     const named = ports === null || ports === undefined || ports.length === 0 ? [undefined] : ports;
     for (const endpoint of endpoints ?? []) for (const port of named) see(view, addressType, backendOf(endpoint, port));
   }
   return view;
 }
 
-/** The view a reader would have if these Endpoints were mirrored into slices completely. */
+/** Returns the view that a reader would have if all of these Endpoints were mirrored into slices. */
 export function viewOfEndpoints(endpoints: Endpoints): ReaderView {
   return viewOfSlices(slicesOf(endpoints, { addressesMax: Infinity, endpointsMax: Number.MAX_SAFE_INTEGER, conditions: () => ({}) }));
 }
@@ -45,7 +45,7 @@ export function viewOfEndpoints(endpoints: Endpoints): ReaderView {
 function backendOf({ addresses, conditions }: SliceEndpoint, port: SlicePort | undefined): Backend | undefined {
   const [address] = addresses ?? [];
   if (address === undefined) return undefined;
-  // Unknown counts as ready.
+  // An unknown condition counts as ready.
   const ready = conditions?.ready ?? true;
   return { address, port, ready, serving: conditions?.serving ?? ready };
 }

@@ -3,17 +3,17 @@ import type { EndpointAddress, EndpointPort, Endpoints, EndpointSlice, EndpointS
 /** Content of one slice, in its stored form. */
 export type SliceContent = Pick<EndpointSlice, "addressType" | "endpoints" | "ports">;
 
-/** How addresses become endpoints. */
+/** Rules for the conversion of addresses into endpoints. */
 export interface SliceRules {
-  /** Addresses of one subset that count; those that take traffic come first. */
+  /** Maximum number of addresses of one subset; ready addresses come first. */
   readonly addressesMax: number;
-  /** Endpoints of one slice. */
+  /** Maximum number of endpoints in one slice. */
   readonly endpointsMax: number;
   /** Conditions of an address besides its readiness. */
   readonly conditions: (ready: boolean) => Readonly<Record<string, boolean>>;
 }
 
-/** Returns the slices that are equivalent to the subsets of Endpoints: at least one for each subset and address family. */
+/** Returns the slices that are equivalent to the subsets of Endpoints: at least one for each address family that a subset contains. */
 export function slicesOf({ subsets = [] }: Endpoints, rules: SliceRules): SliceContent[] {
   return subsets.flatMap((subset) => {
     const placed = placedOf(subset).slice(0, rules.addressesMax);
@@ -32,7 +32,7 @@ export function slicesOf({ subsets = [] }: Endpoints, rules: SliceRules): SliceC
   });
 }
 
-/** Of an address that an API server has taken. */
+/** Reports whether an address, which an API server has accepted, is an IPv6 address. */
 function isIPv6({ ip }: EndpointAddress): boolean {
   return ip.includes(":");
 }

@@ -1,10 +1,10 @@
 /**
  * Content of an EndpointSlice, independent of its notation.
  *
- * The API server stores endpoints and ports in the order in which they came and merges nothing, and consumers read them as sets.
- * Within one endpoint the order of addresses counts, since consumers take the first. Absent, `null` and empty are the same, a
- * missing protocol is TCP, and fields that the API does not know do not count: the server drops them, and a comparison that included them
- * would always find differences. Nothing here throws for a value that no server stores, because expressions can return such values.
+ * The API server stores endpoints and ports in their original order and merges nothing, and consumers read them as sets. Within one
+ * endpoint, the order of addresses matters, because consumers use the first one. Absent, `null` and empty are the same, a missing protocol
+ * is TCP, and fields that the API does not define are ignored: the server drops them, and a comparison that included them would always find
+ * differences. Nothing here throws for a value that no server stores, because expressions can return such values.
  *
  * @module
  */
@@ -39,7 +39,7 @@ function portText(port: unknown): string {
   return `:${canonicalJson({ protocol: "TCP", ...some(port, ["name", "protocol", "port", "appProtocol"]) })}`;
 }
 
-/** Those of the fields that say something. */
+/** Returns the fields that have a value. */
 function some(value: unknown, fields: readonly string[]): Record<string, unknown> {
   const record = fieldsOf(value);
   return Object.fromEntries(fields.filter((field) => present(record[field]) !== undefined).map((field) => [field, record[field]]));

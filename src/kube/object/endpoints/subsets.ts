@@ -9,10 +9,10 @@
  * - For one port, not-ready wins over ready.
  * - Addresses without ports are dropped if a port has exactly the same addresses.
  * - A port with an appProtocol does not merge with the same port of another subset: the server compares a pointer. For such
- *   ports the grouping counts.
+ *   ports, the grouping matters.
  * - A subset without addresses is ignored.
  *
- * Absent, `null` and empty text are the same, a missing protocol is TCP, and fields that the API does not know do not count:
+ * Absent, `null` and empty text are the same, a missing protocol is TCP, and fields that the API does not define are ignored:
  * the server drops them, and a comparison that included them would always find differences.
  *
  * Nothing here throws for a value that no server stores, because expressions can return such values. A subset, address or port that is not
@@ -27,7 +27,7 @@ import type { EndpointAddress, EndpointPort, EndpointSubset } from "../types.ts"
 /** Distinct addresses, ascending: twice the number of the address, plus one if it is ready. */
 type Members = readonly number[];
 
-/** Stands in for a value that is not an object. */
+/** Replaces a value that is not an object. */
 const NO_FIELDS: object = Object.freeze({});
 
 /** Ports that have the same addresses; no port at all for addresses without ports. */
@@ -64,7 +64,7 @@ export function subsetsFingerprint(subsets: readonly EndpointSubset[] | null | u
   return groups
     .map(({ members, ports }) => {
       const lines = members.map((code) => `${code % 2 === 1 ? "+" : "-"}${texts[code >> 1]!}`);
-      // The same port twice beside the same addresses says it once.
+      // A port that occurs twice with the same addresses counts once.
       return [...new Set(ports.map(portText)), ...lines].sort().join("\n");
     })
     .sort()
@@ -109,7 +109,7 @@ function subsetText({ addresses = [], notReadyAddresses = [], ports = [] }: Endp
 }
 
 function byAddress(left: EndpointAddress, right: EndpointAddress): number {
-  // An IP that is not a string has an identity as well.
+  // The identity also orders IPs that are not strings.
   return compare(ipOf(left), ipOf(right)) || compare(identityOf(left), identityOf(right));
 }
 
@@ -149,7 +149,7 @@ function register(address: EndpointAddress, { addresses, numbers }: Registry): n
   return addresses.push(address) - 1;
 }
 
-/** One code per address. Not-ready sorts first, which is how it wins. */
+/** Keeps one code per address. The code for not-ready is the lower one, so it sorts first and wins. */
 function distinct(codes: readonly number[]): Members {
   const kept: number[] = [];
   let last = -1;
@@ -161,7 +161,7 @@ function distinct(codes: readonly number[]): Members {
 }
 
 function groupByMembers(collected: Iterable<Collected>): Group[] {
-  // The ports of one subset share its list, so that most lists are written out once.
+  // The ports of one subset share its list of addresses, so most lists are formatted only once.
   const idByMembers = new Map<Members, string>();
   const groups = new Map<string, Group>();
   for (const { port, parts } of collected) {
@@ -179,7 +179,7 @@ function ipOf(address: EndpointAddress): string {
   return typeof address.ip === "string" ? address.ip : "";
 }
 
-/** Identity of an address. */
+/** Identity of an address: its IP and targetRef.uid. */
 function identityOf(address: EndpointAddress): string {
   return `${textOf(address.ip)} ${textOf(address.targetRef?.uid)}`;
 }
@@ -201,7 +201,7 @@ function addressText({ ip, hostname, nodeName, targetRef }: EndpointAddress): st
   return `${address} ${target} ${textOf(apiVersion)} ${textOf(resourceVersion)} ${textOf(fieldPath)}`;
 }
 
-/** Text of one field; its length in front keeps neighbours apart, whatever they hold. */
+/** Text of one field. The length in front of it prevents confusion with adjacent fields. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value === "" ? "" : `${value.length}:${value}`;
   if (value === undefined || value === null) return "";

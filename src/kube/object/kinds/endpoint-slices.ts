@@ -1,19 +1,19 @@
 import { always, bool, listOf, mandatory, named, oneOf, optional, text, textAs, textMap, untried } from "../../../schema/builders.ts";
 import { POD_REFERENCE, PORT_NUMBER, PORT_PROTOCOL } from "./parts.ts";
 
-const CONDITIONS = named("EndpointConditions", "Whether an endpoint accepts traffic.", {
+const CONDITIONS = named("EndpointConditions", "The current conditions of an endpoint.", {
   ready: [1, optional(bool), "The endpoint accepts traffic; unknown counts as true."],
   serving: [2, optional(bool), "The endpoint accepts traffic, even while it terminates."],
-  terminating: [3, optional(bool), "It is ending."],
+  terminating: [3, optional(bool), "The endpoint is terminating."],
 });
 const forName = (name: string, about: string) => named(name, about, { name: [1, mandatory(text), "Its name."] });
-const HINTS = named("EndpointHints", "Which consumers should prefer an endpoint.", {
-  forZones: [1, listOf(forName("ForZone", "A zone.")), "The zones that should use it."],
-  forNodes: [2, listOf(forName("ForNode", "A node.")), "The nodes that should use it."],
+const HINTS = named("EndpointHints", "The consumers that should prefer an endpoint.", {
+  forZones: [1, listOf(forName("ForZone", "A zone.")), "The zones that should use the endpoint."],
+  forNodes: [2, listOf(forName("ForNode", "A node.")), "The nodes that should use the endpoint."],
 });
 const ENDPOINT = named("Endpoint", "One endpoint behind a Service.", {
   addresses: [1, mandatory(listOf(textAs("ip"), { as: "set" })), "Addresses of the endpoint; consumers use the first one."],
-  conditions: [2, always(CONDITIONS), "Whether the endpoint accepts traffic."],
+  conditions: [2, always(CONDITIONS), "The current conditions of the endpoint."],
   hostname: [3, optional(textAs("dnsLabel")), "DNS name of the endpoint within the Service."],
   targetRef: [4, optional(POD_REFERENCE), "The object behind the endpoint, most often a Pod."],
   deprecatedTopology: [5, untried(textMap)],

@@ -12,10 +12,10 @@ export const PORT_NUMBER = wholeNumber(1, 65_535);
 /** The protocol of a port. */
 export const PORT_PROTOCOL = oneOf("TCP", "UDP", "SCTP");
 
-/** A reference to an object, as Events and addresses hold it. */
+/** A reference to an object, as Events and addresses contain it. */
 export const OBJECT_REFERENCE: ObjectSchema = referenceTo(text);
 
-/** A reference to the Pod behind an address. API servers take one to anything else too. */
+/** A reference to the Pod behind an address. API servers also accept references to other objects. */
 export const POD_REFERENCE: ObjectSchema = referenceTo(oneOf("Pod"));
 
 function referenceTo(kind: Schema): ObjectSchema {

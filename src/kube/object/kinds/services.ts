@@ -15,7 +15,7 @@ const PORT = named("ServicePort", "One port of a Service.", {
   nodePort: [5, untried(int32), "Port on every node, for Services of type NodePort and LoadBalancer; chosen by the server when omitted."],
 });
 
-const CLIENT_IP_CONFIG = named("ClientIPConfig", "How long requests from one client address go to the same Pod.", {
+const CLIENT_IP_CONFIG = named("ClientIPConfig", "Settings of session affinity by client address.", {
   timeoutSeconds: [
     1,
     optional(int32),
@@ -30,7 +30,7 @@ const TYPE = oneOf("ClusterIP", "NodePort", "LoadBalancer", "ExternalName");
 const PORTS = listOf(PORT, { as: "map", keys: ["port", "protocol"], defaults: { protocol: "TCP" } });
 
 /** `spec` of `v1` Services. */
-export const SERVICE_SPEC = named("ServiceSpec", "What a Service offers, and where its traffic goes.", {
+export const SERVICE_SPEC = named("ServiceSpec", "The ports of a Service, and the destination of its traffic.", {
   "ports?": [1, PORTS, "The ports of the Service."],
   selector: [2, LABEL_MAP, "Labels of the Pods behind the Service. Without it, the owner of the Service writes its Endpoints."],
   clusterIP: [3, textAs("ip"), "The address within the cluster, chosen by the server when omitted; None for a headless Service."],
@@ -40,7 +40,7 @@ export const SERVICE_SPEC = named("ServiceSpec", "What a Service offers, and whe
   sessionAffinity: [7, oneOf("None", "ClientIP"), "ClientIP keeps a client on one Pod; None when omitted."],
   loadBalancerIP: [8, untried(text)],
   loadBalancerSourceRanges: [9, untried(listOf(text))],
-  externalName: [10, textAs("name"), "DNS name that a Service of type ExternalName stands for."],
+  externalName: [10, textAs("name"), "DNS name to which a Service of type ExternalName resolves."],
   externalTrafficPolicy: [11, untried(text)],
   healthCheckNodePort: [12, untried(int32)],
   publishNotReadyAddresses: [13, bool, "If true, Pods that are not ready are published too."],
@@ -48,7 +48,7 @@ export const SERVICE_SPEC = named("ServiceSpec", "What a Service offers, and whe
   ipFamilies: [19, untried(listOf(text)), "IPv4, IPv6 or both."],
   ipFamilyPolicy: [17, untried(optional(text)), "SingleStack, PreferDualStack or RequireDualStack."],
   allocateLoadBalancerNodePorts: [20, untried(optional(bool))],
-  loadBalancerClass: [21, untried(optional(text)), "Which load balancer serves the Service."],
+  loadBalancerClass: [21, untried(optional(text)), "Class of the load balancer for the Service."],
   internalTrafficPolicy: [22, optional(oneOf("Cluster", "Local"))],
   trafficDistribution: [23, untried(optional(text))],
 });

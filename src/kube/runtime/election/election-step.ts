@@ -4,7 +4,8 @@
  *
  * Wall clocks are never compared: a Lease counts as expired when it has not changed for its duration, measured by the observer's own
  * monotonic clock. The leader measures from before it sends a renewal, an observer from after it sees the renewal, and the leader's
- * deadline is shorter than the observer's duration. As long as clocks run at the same speed, the leader therefore stops before the observer begins.
+ * deadline is shorter than the observer's duration. As long as clocks run at the same speed, the leader therefore stops before the observer
+ * begins.
  *
  * A leader that cannot reach its clusters records this in a note on the Lease and continues. A candidate that can reach them requests the
  * Lease, also in a note; the leader then stops and writes the candidate's name into the Lease. The leader stays as long as no candidate
@@ -20,35 +21,35 @@ export interface ElectionTimes {
   readonly leaseDurationSeconds: number;
   /** Time without a renewal after which a leader stops. Shorter than the duration. */
   readonly renewDeadlineSeconds: number;
-  /** Between two attempts. */
+  /** Time between two attempts. */
   readonly retryPeriodSeconds: number;
 }
 
 /** Defaults of client-go's controllers. */
 export const ELECTION_TIMES: ElectionTimes = { leaseDurationSeconds: 15, renewDeadlineSeconds: 10, retryPeriodSeconds: 2 };
 
-/** Candidates spread their attempts: up to this many periods are added to each. */
+/** Maximum random delay that a candidate adds to an attempt, in retry periods, so that attempts are spread. */
 export const RETRY_JITTER = 1.2;
 
 /**
- * How well a candidate sees its clusters: `clear` for a while, `unsteady` when it is not known yet or has just come back,
- * `blind` when they were unseen for so long that another one should lead.
+ * How well a candidate reaches its clusters: `clear` if it has reached them for some time, `unsteady` if this is unknown or recent, `blind`
+ * if it could not reach one for so long that another candidate should lead.
  */
 export type Sight = "clear" | "unsteady" | "blind";
 
 /** Input of one step. */
 export interface ElectionState {
-  /** Identity of this candidate. Unique to every process that ever takes part. */
+  /** Identity of this candidate. Unique among all processes that ever take part. */
   readonly identity: string;
   /** The Lease as last seen; undefined when there is none. */
   readonly lease: LeaseRecord | undefined;
-  /** Notes on it. Default: nothing. */
+  /** Notes on the Lease. Default: none. */
   readonly notes?: LeaseNotes;
   /** Default clear. */
   readonly sight?: Sight;
-  /** Monotonic time at which `lease` was first seen as it is. */
+  /** Monotonic time at which the current content of `lease` was first seen. */
   readonly observedMs: number;
-  /** Monotonic time until which the decider leads; undefined when it does not. */
+  /** Monotonic time until which this candidate leads; undefined if it does not lead. */
   readonly leadUntilMs: number | undefined;
   readonly nowMs: number;
   /** Wall time, to be written into the Lease. */
@@ -61,15 +62,15 @@ export type ElectionStep =
   /** Take the Lease, with this record and these notes. */
   | { readonly action: "acquire"; readonly record: LeaseRecord; readonly notes: LeaseNotes }
   | { readonly action: "renew"; readonly record: LeaseRecord; readonly notes: LeaseNotes }
-  /** Ask the leader for the Lease by these notes: it sees less. */
+  /** Request the Lease from its holder with these notes, because this candidate can reach more. */
   | { readonly action: "ask"; readonly notes: LeaseNotes }
-  /** Another one leads, at least for this time. */
+  /** Another candidate leads, at least for this time. */
   | { readonly action: "wait"; readonly forMs: number }
-  /** Stop at once: the deadline has passed, another candidate has the Lease, or one that sees more has asked for it. */
+  /** Stop immediately: the deadline has passed, another candidate has the Lease, or a candidate that can reach more has requested it. */
   | { readonly action: "step-down"; readonly reason: "deadline" | "taken" | "asked" };
 
 /**
- * The next step of a candidate or leader.
+ * Returns the next step of a candidate or leader.
  *
  * @example
  * decideElection({ identity: "a", lease: undefined, observedMs: 0, leadUntilMs: undefined, nowMs: 0, wallMs: 0, times: ELECTION_TIMES }).action; // "acquire"
@@ -81,7 +82,7 @@ export function decideElection(state: ElectionState): ElectionStep {
   if (leadUntilMs !== undefined && !own) return { action: "step-down", reason: "taken" };
   if (lease === undefined) return acquisition(state, 0);
   if (leadUntilMs !== undefined && sight === "blind" && notes.askedBy !== "") return { action: "step-down", reason: "asked" };
-  // Our own, though we do not lead: it was handed over, or a renewal arrived after we had given up on it.
+  // Also if this candidate does not lead: the Lease was handed to it, or a renewal arrived after its timeout.
   if (own) return renewal(state, lease);
   const freeMs = validUntilMs(state, lease);
   if (nowMs >= freeMs) return acquisition(state, lease.leaseTransitions + 1);
@@ -101,19 +102,19 @@ function renewal(state: ElectionState, { leaseTransitions, acquireTime }: LeaseR
   return { action: "renew", record: recordOf(state, { transitions: leaseTransitions, acquired: acquireTime }), notes: notesOf(state) };
 }
 
-/** Notes of a holder: none while it is not blind, so that a request for the Lease is then ignored. */
+/** Returns the notes of a holder. They are empty while it is not blind, so that a request for the Lease is ignored. */
 function notesOf({ sight, notes = NO_NOTES, wallMs }: ElectionState): LeaseNotes {
   return sight === "blind" ? { ...notes, blindSince: notes.blindSince || leaseTime(wallMs) } : NO_NOTES;
 }
 
-/** A blind candidate leaves a free Lease to the others for one retry period of theirs. */
+/** Returns when a Lease is free. A blind candidate leaves a free Lease to the others for their longest retry period. */
 function validUntilMs({ observedMs, times, sight }: ElectionState, lease: LeaseRecord): number {
   const lastsMs = lease.holderIdentity === "" ? 0 : durationMs(lease, times);
   const politeMs = sight === "blind" ? (1 + RETRY_JITTER) * times.retryPeriodSeconds * 1000 : 0;
   return observedMs + lastsMs + politeMs;
 }
 
-/** The holder's own duration counts; its settings may differ from ours. */
+/** Returns the duration of a Lease. The holder's own duration counts, because its settings may differ. */
 function durationMs(lease: LeaseRecord, times: ElectionTimes): number {
   return (lease.leaseDurationSeconds || times.leaseDurationSeconds) * 1000;
 }

@@ -24,13 +24,12 @@ import { NO_NOTES, readLease, readNotes, writeLease, type LeaseNotes, type Lease
 /** How an election is set up. */
 export interface LeaderElectionOptions {
   /**
-   * A client of its own: writes that wait for their turn must not hold up a renewal. Each of its calls must end within half
-   * the renew deadline.
+   * A separate client, so that waiting writes do not delay a renewal. Each of its calls must end within half the renew deadline.
    */
   readonly client: Pick<ClusterClient, "get" | "create" | "update">;
-  /** The Lease that is competed for. */
+  /** The Lease that candidates compete for. */
   readonly lease: ObjectKey;
-  /** Different for every process that ever takes part, a restarted one included. */
+  /** Unique among all processes that ever take part, including restarted ones. */
   readonly identity: string;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -38,15 +37,15 @@ export interface LeaderElectionOptions {
   readonly times?: ElectionTimes;
   /** Time for `lead` to end after a loss, in milliseconds. Default 35 s: longer than a call may take. */
   readonly drainMs?: number;
-  /** How well this process sees its clusters. While it is blind and leads, it hands the Lease to a candidate that asks. Default: clear. */
+  /** How well this process reaches its clusters. A blind leader hands the Lease to a candidate that requests it. Default: clear. */
   readonly sight?: () => Sight;
-  /** Told how the attempts to reach the Lease go. */
+  /** Receives the results of requests for the Lease. */
   readonly reach?: Reach;
   readonly logger?: Logger;
   readonly metrics?: Metrics;
 }
 
-/** Records each request and its answer. */
+/** Records each request and its response. */
 export interface Reach {
   asked(): void;
   answered(): void;
@@ -54,21 +53,21 @@ export interface Reach {
 }
 
 /**
- * The work of the leader. `lost` aborts when its term is over; then it finishes work in progress, begins nothing new and
- * resolves. It may be called again.
+ * The work of the leader. When `lost` aborts, the term is over: the function finishes work in progress, begins nothing new, and resolves.
+ * It may be called again.
  */
 export type Lead = (lost: AbortSignal) => Promise<void>;
 
 /**
- * Competes for a Lease, in the way of client-go's leader election and together with it.
+ * Competes for a Lease, with the protocol of client-go's leader election. Candidates that use client-go can take part.
  *
  * Guarantees:
- * - `leading` is never true in two processes at once, whatever their wall clocks say and however long one of them was paused,
- *   as long as their monotonic clocks run equally fast and only candidates write the Lease.
- * - `leading` is looked up on the clock, not remembered: a process that wakes up after its deadline reads false at once.
- * - A Lease is given back only when `lead` has ended; after a crash others wait until it expires.
- * - A leader that is blind keeps leading until a candidate that is not asks for the Lease. It is handed over when `lead` has ended, at
- *   the latest when the Lease would have expired, and as if it had.
+ * - `leading` is never true in two processes at the same time, regardless of their wall clocks and of how long one of them was paused, as
+ *   long as their monotonic clocks run equally fast and only candidates write the Lease.
+ * - `leading` depends on the clock: a process that continues after its deadline immediately reads false.
+ * - A Lease is released only when `lead` has ended. After a crash, other candidates wait until it expires.
+ * - A blind leader leads until a candidate whose sight is clear requests the Lease. The leader hands it over when `lead` has ended, or at
+ *   the latest when the Lease would have expired.
  */
 export interface LeaderElection {
   /** True until the renew deadline, counted from the beginning of the last renewal that succeeded. */
@@ -78,8 +77,8 @@ export interface LeaderElection {
   /**
    * Stands by, leads, and stands by again, until `stop` aborts.
    *
-   * @throws LEADERSHIP_LOST when `lead` does not end in time after a loss: only the end of the process is sure to end it.
-   * @throws what `lead` throws.
+   * @throws LEADERSHIP_LOST when `lead` does not end in time after a loss: only the end of the process reliably ends it.
+   * @throws errors of `lead`.
    */
   run(lead: Lead, stop: AbortSignal): Promise<void>;
 }
@@ -98,10 +97,10 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   return new Candidate(options);
 }
 
-/** A write that hangs ends by itself after 30 s; the process need not end for it, since nothing new begins. */
+/** Longer than the 30 s after which a write that hangs ends by itself, so that the process does not have to end because of it. */
 const DRAIN_MS = 35_000;
 
-/** Reason why a term ends when another candidate gets the Lease. */
+/** Reason of the abort when a term ends because another candidate has requested the Lease. */
 const ASKED = "asked";
 
 type Written = Extract<ElectionStep, { readonly action: "acquire" | "renew" }>;
@@ -111,13 +110,13 @@ class Candidate implements LeaderElection {
   readonly #times: ElectionTimes;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
-  /** The Lease as last answered; undefined when it has to be read. */
+  /** The Lease in the last response; undefined if it must be read. */
   #present: KubeObject | undefined;
   #notes: LeaseNotes = NO_NOTES;
   /** The Lease as last seen, and since when. */
   #observed: { readonly lease: LeaseRecord | undefined; readonly text: string; readonly sinceMs: number };
   #leadUntilMs: number | undefined;
-  /** True from the first report of a failure until an attempt goes well. */
+  /** True from the first report of a failure until an attempt succeeds. */
   #troubled = false;
 
   constructor(options: LeaderElectionOptions) {
@@ -142,7 +141,7 @@ class Candidate implements LeaderElection {
       await this.#standBy(stop);
       if (this.leading && !stop.aborted) await this.#term(lead, stop);
     }
-    // A stop in the moment between winning and leading.
+    // `stop` aborted after the Lease was acquired and before the term began.
     if (this.#leadUntilMs !== undefined) await this.#giveBack();
   }
 
@@ -156,14 +155,14 @@ class Candidate implements LeaderElection {
     }
   }
 
-  /** Never waits beyond the end of a Lease that is not renewed. */
+  /** Returns the time until the next attempt. If the Lease is not renewed, the attempt follows soon after its end. */
   #pauseMs(step: ElectionStep | undefined): number {
     const { chance } = this.#options;
     const periodMs = this.#times.retryPeriodSeconds * 1000;
     const usualMs = periodMs * (1 + RETRY_JITTER * chance.fraction());
-    // After an outage the wait for the end of a Lease begins when it is read again.
+    // After an outage, the wait for the end of a Lease begins only when the Lease is read again.
     if (step === undefined) return (periodMs / 2) * (1 + chance.fraction());
-    // A candidate that has asked gets an answer soon.
+    // A candidate that has requested the Lease gets it soon.
     if (step.action === "ask" || this.#notes.askedBy === this.#options.identity) return (periodMs / 4) * (1 + chance.fraction());
     return step.action === "wait" ? Math.min(usualMs, step.forMs + (periodMs / 4) * chance.fraction()) : usualMs;
   }
@@ -175,7 +174,7 @@ class Candidate implements LeaderElection {
     this.#tellStatus();
     this.#logger.info("Leading", { lease: formatKey(this.#options.lease), identity: this.#options.identity });
     const stopped = () => lost.abort();
-    // Before leading starts: the led work may request the stop at once.
+    // Added before the work begins, which may request the stop immediately.
     stop.addEventListener("abort", stopped, { once: true });
     const working = lead(lost.signal).catch((error: unknown) => {
       failure.error = error;
@@ -189,7 +188,7 @@ class Candidate implements LeaderElection {
     if ("error" in failure) throw failure.error;
   }
 
-  /** Renews until `lost` aborts, which it does itself when the deadline passes or the Lease is another's. */
+  /** Renews the Lease until `lost` aborts. Aborts `lost` when the deadline passes, or when the Lease is taken or requested. */
   async #keep(lost: AbortController): Promise<void> {
     const { clock } = this.#options;
     const watchdog = this.#watchDeadline(lost);
@@ -202,7 +201,7 @@ class Candidate implements LeaderElection {
     watchdog.cancel();
   }
 
-  /** The deadline holds while a renewal hangs, too. */
+  /** Enforces the deadline, even while a renewal hangs. */
   #watchDeadline(lost: AbortController): { cancel(): void } {
     const { clock } = this.#options;
     const leftMs = () => (this.#leadUntilMs ?? 0) - clock.monotonic();
@@ -224,7 +223,7 @@ class Candidate implements LeaderElection {
     lost.abort(reason === "asked" ? ASKED : undefined);
   }
 
-  /** No new work begins. Work in progress is awaited, but not longer than after a Lease that expires. */
+  /** Hands the Lease over after work in progress has ended, or after the time that a Lease needs to expire. No new work begins. */
   async #handOver(working: Promise<void>): Promise<void> {
     const { clock } = this.#options;
     const to = this.#notes.askedBy;
@@ -244,7 +243,7 @@ class Candidate implements LeaderElection {
     return finished;
   }
 
-  /** While led work may still be running, no other candidate is invited to begin. */
+  /** Ends the term. The Lease is not released while work may still be running. */
   async #endTerm({ drained, given }: { readonly drained: boolean; readonly given: boolean }): Promise<void> {
     const { drainMs = DRAIN_MS, lease } = this.#options;
     if (drained && given && this.leading) await this.#giveBack();
@@ -257,7 +256,7 @@ class Candidate implements LeaderElection {
     );
   }
 
-  /** One look and, where the rules say so, one write. Never throws; undefined if it failed or another candidate was faster. */
+  /** Reads the Lease and, if the rules require it, writes it. Never throws; undefined if this failed or another candidate was faster. */
   async #attempt(): Promise<ElectionStep | undefined> {
     const { reach } = this.#options;
     for (let races = 0; ; races++) {
@@ -267,28 +266,28 @@ class Candidate implements LeaderElection {
         this.#tellReached();
         return step;
       } catch (error) {
-        // Whether or not the write happened, the known state is good enough to retry with; a conflict shows if it is outdated.
+        // The known state can be used for the next attempt even if the write took place: a conflict then shows that it is outdated.
         if (!this.#isLostRace(error)) return this.#report(error);
         reach?.answered();
         this.#present = undefined;
-        // A leader looks at once who won; for a candidate that can wait.
+        // A leader finds out immediately who won; a candidate can wait.
         if (this.#leadUntilMs === undefined || races > 0) return undefined;
       }
     }
   }
 
-  /** No failure: the next attempt reads what the winner wrote. */
+  /** Reports whether another candidate was faster. This is not a failure: the next attempt reads the Lease that it wrote. */
   #isLostRace(error: unknown): boolean {
     if (isEngineError(error, "API_CONFLICT", "API_ALREADY_EXISTS")) return true;
-    // Deleted between read and write. Without a Lease before, it is the namespace that is missing.
+    // The Lease was deleted between read and write. If there was no Lease before, the namespace is missing.
     return this.#present !== undefined && isEngineError(error, "API_NOT_FOUND");
   }
 
   async #step(): Promise<ElectionStep> {
-    // A leader goes on from its own last write: one call instead of two.
+    // A leader continues from its own last write, with one call instead of two.
     const led = this.#leadUntilMs !== undefined;
     if (!led || this.#present === undefined) await this.#read();
-    // A term that ended meanwhile is not revived.
+    // A term that has ended in the meantime is not continued.
     if (led && this.#leadUntilMs === undefined) return { action: "step-down", reason: "deadline" };
     const step = this.#decide();
     if (step.action === "acquire" || step.action === "renew") await this.#write(step, { led });
@@ -321,7 +320,7 @@ class Candidate implements LeaderElection {
     this.#observe(await client.get(LEASES, lease));
   }
 
-  /** The time of a renewal is that of its beginning: the server may have carried it out right then. */
+  /** Writes the Lease. The renewal counts from the beginning of the request, because the server may have processed it right then. */
   async #write({ record, notes }: Written, { led }: { readonly led: boolean }): Promise<void> {
     const { client, lease: key, clock } = this.#options;
     const beganMs = clock.monotonic();
@@ -341,7 +340,7 @@ class Candidate implements LeaderElection {
     this.#notes = lease === undefined ? NO_NOTES : readNotes(lease);
     const record = lease && readLease(lease);
     const text = JSON.stringify(record) ?? "";
-    // Only a change of its content renews a Lease, not a label on it.
+    // A Lease is renewed only by a change of its record, not by a change of its labels.
     if (text === this.#observed.text) return;
     this.#observed = { lease: record, text, sinceMs: this.#options.clock.monotonic() };
   }

@@ -3,7 +3,7 @@ import type { ObjectKey } from "../../object/key.ts";
 import { LEASES } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 
-/** Content of a Lease. Times are from its writer's wall clock: for people, never for decisions. */
+/** Content of a Lease. Times are from its writer's wall clock; they inform users, and no decision depends on them. */
 export interface LeaseRecord {
   /** Identity of the holder; "" if there is none. */
   readonly holderIdentity: string;
@@ -12,25 +12,25 @@ export interface LeaseRecord {
   /** RFC 3339 with microseconds; "" when it was never taken. */
   readonly acquireTime: string;
   readonly renewTime: string;
-  /** How often it went from one holder to another. */
+  /** How often the holder has changed. */
   readonly leaseTransitions: number;
 }
 
-/** Notes that candidates exchange beside the record, in annotations that other programs leave alone. */
+/** Notes that candidates exchange in annotations of the Lease, which other programs do not change. */
 export interface LeaseNotes {
-  /** Since when the holder does not see all that it works with, RFC 3339; "" while it does. */
+  /** Time since which the holder cannot reach its clusters, RFC 3339; "" while it can. */
   readonly blindSince: string;
-  /** The candidate that sees more and asks the holder for the Lease; "" when none does. */
+  /** The candidate that can reach more and requests the Lease; "" if there is none. */
   readonly askedBy: string;
 }
 
-/** A Lease of which nothing is noted. */
+/** Empty notes. */
 export const NO_NOTES: LeaseNotes = { blindSince: "", askedBy: "" };
 
 const BLIND_SINCE = "sync.platform/holder-blind-since";
 const ASKED_BY = "sync.platform/asked-by";
 
-/** The largest number of a Lease: its fields are 32 bits wide. */
+/** The largest number in a Lease: its fields have 32 bits. */
 const INT32_MAX = 2 ** 31 - 1;
 
 /**
@@ -64,13 +64,13 @@ export function readNotes({ metadata: { annotations } }: KubeObject): LeaseNotes
 export interface LeaseChange {
   readonly key: ObjectKey;
   readonly present?: KubeObject | undefined;
-  /** Default: nothing is noted. */
+  /** Default: no notes. */
   readonly notes?: LeaseNotes;
 }
 
 /**
  * Returns the Lease with this record and these notes. All five fields are written, including zeros and empty strings, as client-go's lease
- * lock writes them; labels and annotations that others gave the Lease stay.
+ * lock writes them. Other labels and annotations of the Lease are kept.
  *
  * @example
  * client.create(LEASES, writeLease(record, { key: { namespace: "vc-blue", name: "endpoint-sync-blue" } }));
@@ -83,7 +83,7 @@ export function writeLease(record: LeaseRecord, { key, present, notes = NO_NOTES
   return { apiVersion, kind, metadata, spec };
 }
 
-/** Metadata that is noted as it should be stays as it is. */
+/** Returns metadata with these notes; unchanged if it already has them. */
 function noted(metadata: KubeObject["metadata"], { blindSince, askedBy }: LeaseNotes): KubeObject["metadata"] {
   const wanted = Object.entries({ [BLIND_SINCE]: blindSince, [ASKED_BY]: askedBy });
   if (wanted.every(([key, value]) => (metadata.annotations?.[key] ?? "") === value)) return metadata;

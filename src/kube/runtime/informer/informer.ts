@@ -15,7 +15,7 @@ export interface InformerOptions extends Omit<ReflectorOptions, "sink" | "scope"
   /** The scope that is followed. Default: everything of the kind. */
   readonly scope?: ReflectorOptions["scope"];
   /**
-   * Applied to each object before it is kept. Must not modify its argument, and must keep apiVersion, kind, name, namespace,
+   * Applied to each object before it is cached. Must not modify its argument, and must keep apiVersion, kind, name, namespace,
    * uid and resourceVersion. Default {@link stripManagedFields}.
    */
   readonly transform?: (object: KubeObject) => KubeObject;
@@ -26,27 +26,27 @@ export interface InformerOptions extends Omit<ReflectorOptions, "sink" | "scope"
 }
 
 /**
- * A local copy of one kind that follows the cluster through every fault until it is stopped.
+ * A cache of one kind that follows the cluster, despite all failures, until it is stopped.
  *
  * Guarantees beyond those of ObjectSource:
  * - Listeners get the first list while `synced` is still false, and everything later while it is true.
- * - A listener sees its key's newest state in `get`. One that throws is reported and does not disturb the others.
- * - Objects are shared, not frozen (that would cost more than the list): reading only.
+ * - A listener gets the newest state of a key from `get`. A listener that throws is logged, and does not affect the others.
+ * - Objects are shared and must not be modified. They are not frozen, because that would cost more than the list.
  */
 export interface Informer extends ObjectSource {
-  /** Begins to follow the cluster; returns at once. */
+  /** Begins to follow the cluster; returns immediately. */
   start(): void;
-  /** Stops it and resolves when nothing is open any more. The cache stays readable. */
+  /** Stops the informer, and resolves when nothing is open any more. The cache remains readable. */
   stop(): Promise<void>;
-  /** Resolves with true as soon as `synced` is true, with false if the informer stops before. */
+  /** Resolves with true as soon as `synced` is true, or with false if the informer stops before. */
   whenSynced(): Promise<boolean>;
-  /** Objects in the copy. */
+  /** Number of objects in the cache. */
   readonly size: number;
   /** Monotonic time since which the cluster cannot be followed; undefined while it can, and before the first list. */
   readonly lostMs: number | undefined;
-  /** Failure of the last attempt, as logs may show it; undefined while the cluster can be followed. */
+  /** Failure of the last attempt, in a form for logs; undefined while the cluster can be followed. */
   readonly failure: string | undefined;
-  /** Retries immediately after a failure. Call this when the cluster is known to answer. */
+  /** Retries immediately after a failure. Call this when the cluster is known to respond. */
   retryNow(): void;
 }
 
@@ -64,7 +64,7 @@ export function createInformer(options: InformerOptions): Informer {
 }
 
 /**
- * The object without `metadata.managedFields`, which is never read here and is often a third of its size.
+ * Returns the object without `metadata.managedFields`, which is never read here and is often a third of its size.
  *
  * @example
  * stripManagedFields(endpoints).metadata.managedFields; // undefined
@@ -87,7 +87,7 @@ class ReflectedSource implements Informer, ReflectorSink {
   readonly #whenSynced: Promise<boolean>;
   #resolveSynced!: (synced: boolean) => void;
   #running: Promise<void> | undefined;
-  /** True from the first report of a failure until the copy is current again. */
+  /** True from the first report of a failure until the cache is current again. */
   #troubled = false;
   synced = false;
   current = false;

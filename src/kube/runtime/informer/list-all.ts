@@ -3,9 +3,9 @@ import type { ClusterClient, ListScope, ObjectList } from "../../object/cluster-
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
 
-/** A list with more pages is not read completely, even if they are empty. */
+/** Maximum number of pages of a list, including empty ones. */
 const PAGES_MAX = 10_000;
-/** A list with more text is not read completely, in characters: the limit of a client for one answer. */
+/** Maximum text of a list, in characters: the same as a client's limit for one response. */
 export const LIST_TEXT_MAX = 128 << 20;
 
 /** A complete list, page by page. */
@@ -52,7 +52,7 @@ async function readPages(
     textLength += page.textLength ?? 0;
     if (textLength > LIST_TEXT_MAX) throw tooLarge(resource, `${LIST_TEXT_MAX} characters`);
     for (const item of page.items) items.push(item);
-    // All pages show the state of the first one; should a server differ, its earliest state is the one that misses no event.
+    // All pages show the state of the first one. If a server behaves differently, a watch from its earliest state misses no event.
     if (page.continue === undefined) return { items, resourceVersion: first.resourceVersion };
     next = page.continue;
   }

@@ -19,7 +19,7 @@ export class KeyMap<Value> {
   readonly #byNamespace = new Map<string, Map<string, Value>>();
   #size = 0;
 
-  /** Keys that have a value. */
+  /** Number of keys that have a value. */
   get size(): number {
     return this.#size;
   }
@@ -40,7 +40,7 @@ export class KeyMap<Value> {
     this.#size += names.size - before;
   }
 
-  /** Reports whether there was a value. Nothing stays of a namespace without values. */
+  /** Removes a key, and reports whether it had a value. A namespace without values is removed as well. */
   delete(key: ObjectKey): boolean {
     const names = this.#byNamespace.get(key.namespace);
     if (names?.delete(key.name) !== true) return false;
@@ -49,22 +49,22 @@ export class KeyMap<Value> {
     return true;
   }
 
-  /** Namespace by namespace, each in the order in which its keys were set first. */
+  /** Yields all values, namespace by namespace, in the order in which the keys were first set. */
   *values(): Generator<Value, void, undefined> {
     for (const names of this.#byNamespace.values()) yield* names.values();
   }
 }
 
-/** Deletions remembered, so that a late event of the same life does not bring the object back. */
+/** Maximum number of remembered deletions, which prevent a late event from bringing a deleted object back. */
 const GRAVES_MAX = 1_024;
 
-/** State reported by the answer to a write. */
+/** State reported by the response to a write. */
 interface Expectation {
   readonly object: KubeObject;
   readonly written: Written;
   /** How often {@link ObjectCache.passed} was called since. */
   passed: number;
-  /** The object was removed before it came. One that never comes was never there, and the answer that it was stored is what was false. */
+  /** True if the object was removed before the cache showed it. If it never appears, an earlier response that it was stored is false. */
   isToCome: boolean;
 }
 
@@ -89,14 +89,14 @@ export class ObjectCache {
   /** Key → uid and resourceVersion of the last deletion, oldest first. */
   readonly #graves = new Map<string, { readonly uid: string | undefined; readonly resourceVersion: string }>();
 
-  /** Answers to writes that the cache does not show yet, by id. An entry lives until its object appears or vanishes. */
+  /** Responses to writes that the cache does not show yet, by id. An entry is kept until its object appears or disappears. */
   readonly #expected = new Map<string, Expectation>();
 
   get size(): number {
     return this.#objects.size;
   }
 
-  /** Deletions remembered; bounded. */
+  /** Number of remembered deletions; bounded. */
   get remembered(): number {
     return this.#graves.size;
   }
@@ -110,12 +110,11 @@ export class ObjectCache {
   }
 
   /**
-   * Records the answer to a write: `object` is stored as it is here, or was removed. Returns its key where that
-   * is known not to be the case (any more).
+   * Records the response to a write: `object` is stored as given, or was removed. Returns its key if this is known to be false or outdated.
    */
   expect(object: KubeObject, written: Written): ObjectKey | undefined {
     const key = keyOf(object);
-    // An object that was removed before it came here may come yet, and stay: the answer can be false.
+    // An object that was removed before it appeared here may still appear, and stay: the response can be false.
     const isToCome = written === "removed" && !this.#objects.has(key) && !this.#isBuried(key, object) && !this.#isMissing(object);
     const expectation = { object, written, passed: 0, isToCome };
     if (!isToCome && !this.#isOpen(expectation)) return undefined;
@@ -126,8 +125,8 @@ export class ObjectCache {
   }
 
   /**
-   * Everything up to `resourceVersion` has been delivered. Returns the keys of the objects that are not as expected, once each. No
-   * answer reports the version of a removal: only the second time counts.
+   * Records that everything up to `resourceVersion` has been delivered. Returns the keys of the objects that are not as expected, once
+   * each. Responses do not contain the version of a removal, so a removal is checked only at the second call.
    */
   passed(resourceVersion: string, history: "same" | "new" = "same"): ObjectKey[] {
     const missed: ObjectKey[] = [];
@@ -135,7 +134,7 @@ export class ObjectCache {
       const { object, written } = expectation;
       expectation.passed += 1;
       const isDue = written === "removed" ? expectation.passed > 1 : compareResourceVersions(versionOf(object), resourceVersion) <= 0;
-      // Of another history nothing is known to come.
+      // A new history meets no expectation of the previous one.
       if (!isDue && history === "same") continue;
       this.#expected.delete(id);
       if (expectation.isToCome || this.#isOpen(expectation)) missed.push(keyOf(object));
@@ -143,19 +142,19 @@ export class ObjectCache {
     return missed;
   }
 
-  /** Nothing of the expected write can be seen, and nothing that came later either. */
+  /** Reports whether the cache shows neither the expected write nor a later state. */
   #isOpen({ object, written }: Expectation): boolean {
     const known = this.#objects.get(keyOf(object));
     if (written === "stored") return known === undefined || compareVersions(object, known) > 0;
     return known !== undefined && known.metadata.uid === object.metadata.uid && compareVersions(known, object) <= 0;
   }
 
-  /** A list that is as new as the object lacks it. */
+  /** Reports whether the last list is at least as new as the object, so that it would contain the object. */
   #isMissing(object: KubeObject): boolean {
     return this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0;
   }
 
-  /** Takes one change in. Returns the key that changed, or undefined if the event was not new. */
+  /** Applies one change. Returns the key that changed, or undefined if the event was not new. */
   apply(event: WatchEvent): ObjectKey | undefined {
     const key = keyOf(event.object);
     const changed = event.type === "DELETED" ? this.#remove(key, event.object) : this.#put(key, event.object);
@@ -163,7 +162,7 @@ export class ObjectCache {
   }
 
   #put(key: ObjectKey, object: KubeObject): boolean {
-    // An object older than the list is in the list, or was gone by then.
+    // An object older than the list is in the list, or was already deleted.
     if (this.#listedAt !== "" && compareResourceVersions(versionOf(object), this.#listedAt) <= 0) return false;
     const known = this.#objects.get(key);
     if (known === undefined ? this.#isBuried(key, object) : compareVersions(object, known) <= 0) return false;
@@ -180,8 +179,8 @@ export class ObjectCache {
     const id = formatKey(key);
     const known = this.#objects.get(key) ?? this.#expected.get(id)?.object;
     if (known === undefined) return false;
-    // The body of a deletion may be older than what is known. The deletion is still certain; only the end of an
-    // earlier life says nothing about this one.
+    // The body of a deletion may be older than the known object. The deletion is still certain, unless it is that of an earlier object with
+    // the same name.
     const sameLife = object.metadata.uid !== undefined && object.metadata.uid === known.metadata.uid;
     if (!sameLife && compareVersions(object, known) < 0) return false;
     this.#objects.delete(key);
@@ -205,8 +204,8 @@ export class ObjectCache {
   }
 
   /**
-   * Takes a complete list of state `resourceVersion` in: objects missing from it are gone. Returns the keys that appeared, changed or
-   * vanished. With `history: "new"` the cluster was restored from a backup, so nothing known counts as newer.
+   * Replaces all objects with a complete list of state `resourceVersion`. Returns the keys that appeared, changed or disappeared. With
+   * `history: "new"`, the cluster was restored from a backup, so no known object counts as newer.
    */
   replace({ items, resourceVersion, history = "same" }: Replacement): ObjectKey[] {
     const before = this.#objects;

@@ -29,38 +29,38 @@ export type ListReason = "start" | "expired" | "failures" | "periodic" | "contra
 
 /** Receives what the reflector finds. */
 export interface ReflectorSink {
-  /** The whole state. `history: "new"` when resourceVersions began again, as after a restore from backup. */
+  /** Receives the whole state. `history: "new"` if resourceVersions began again, as after a restore from a backup. */
   replace(list: Required<Replacement>): void;
-  /** One change; never a bookmark. */
+  /** Receives one change; never a bookmark. */
   apply(event: WatchEvent): void;
   /** All changes up to this resourceVersion have been delivered, according to a bookmark. */
   passed(resourceVersion: string): void;
-  /** The copy is known to be current (again), or no longer. Called on changes only. */
+  /** The cache is now known to be current, or no longer is. Called only on changes. */
   setCurrent(current: boolean): void;
-  /** Something failed and is tried again in `retryMs`. `failures` counts from 1 since the last time all was well. */
+  /** An attempt failed, and is repeated after `retryMs`. `failures` is the number of failures in a row, from 1. */
   failed(failure: { readonly state: "list" | "watch"; readonly error: unknown; readonly failures: number; readonly retryMs: number }): void;
   listed(reason: ListReason): void;
 }
 
 /** Times and sizes, each with a default. */
 export interface ReflectorTimes {
-  /** Objects per page of a list; fewer after the server's answers turned out too large. Default 500. */
+  /** Objects per page of a list; fewer if the server's responses are too large. Default 500. */
   readonly pageSize?: number;
-  /** Lists again after this time, give or take a fifth, which heals events that a server lost. 0 = never. Default 30 min. */
+  /** Interval of further lists, ±20%, which recover events that a server lost. 0 means never. Default 30 min. */
   readonly relistMs?: number;
   /**
-   * The server is asked to end a watch after a random time between this and a fifth more, in seconds. Default 28.
+   * The server is asked to end a watch after a random time between this and 20% more, in seconds. Default 28.
    *
-   * That is what tells a dead connection from a quiet one: a watch that ends as agreed is followed by another one on the same
-   * connection, at the price of one request; one that does not is given up a few seconds later, whatever TCP believes. Bookmarks
-   * alone would not do, since API servers send one a minute.
+   * This distinguishes a dead connection from a quiet one: a watch that ends in time is followed by another one on the same connection, at
+   * the cost of one request. A watch that does not is abandoned a few seconds later, regardless of the state of the TCP connection.
+   * Bookmarks alone are not enough, because API servers send only one a minute.
    */
   readonly watchSeconds?: number;
-  /** A resumed watch that has been open for this long has delivered what was missed. Default 1 s. */
+  /** Time after which an open watch is assumed to have delivered all missed events, in milliseconds. Default 1 s. */
   readonly settleMs?: number;
   /**
-   * Delays between attempts. Default 0.4 s × 1.15^n up to 30 s, and up to 1 s in the first 5 s of an outage, when most of them end.
-   * An outage is over when a watch has lived for a second or has delivered something.
+   * Delays between attempts. Default 0.4 s × 1.15^n up to 30 s, and at most 1 s in the first 5 s of an outage, in which most outages end.
+   * An outage is over when a watch has been open for a second or has delivered something new.
    */
   readonly backoff?: BackoffOptions;
 }
@@ -89,47 +89,47 @@ const DEFAULTS: Required<ReflectorTimes> = {
   backoff: { initialMs: 400, maximumMs: 30_000, factor: 1.15, jitter: 0.1 },
 };
 
-/** A watch that does not end as agreed is given up this long after. */
+/** Time after its requested end at which a watch that has not ended is abandoned. */
 const OVERDUE_MS = 8_000;
-/** A watch that lived this long was healthy, even if nothing happened. */
+/** A watch that lasted this long was healthy, even without events. */
 const HEALTHY_MS = 5_000;
 /** Time at the start of an outage in which no delay is longer than {@link DENSE_DELAY_MS}, so that repeated short ones cost little. */
 const DENSE_MS = 5_000;
 const DENSE_DELAY_MS = 1_000;
-/** While another cluster answers, no delay is longer: the check is for one object, and it is shared. */
+/** Maximum delay while another cluster responds. The check reads only one object, and all informers share it. */
 const OTHER_CLUSTER_DELAY_MS = 3_000;
 /** A watch that ends sooner than this, with nothing in it, counts as failed. */
 const SHORT_MS = 1_000;
 /** Number of failed watches in a row after which the state is listed: the server may refuse the resourceVersion itself. */
 const WATCH_FAILURES_MAX = 5;
-/** Number of lists in a row older than the known state that mean a rewritten history. */
+/** Number of lists in a row that are older than the known state, after which the history counts as rewritten. */
 const STALE_LISTS_MAX = 5;
-/** Contradictions cause at most one list in this time: most contradictions are a cache that lags. */
+/** Contradictions cause at most one list in this time, because most of them come from a cache that lags behind. */
 const RELIST_PAUSE_MS = 60_000;
-/** A server's Retry-After counts up to this. */
+/** Upper limit for a server's Retry-After. */
 const RETRY_AFTER_MAX_MS = 5 * 60_000;
 /** Failures after which a watch continues from the same resourceVersion. */
 const RESUMABLE = ["API_UNAVAILABLE", "API_TOO_MANY_REQUESTS", "API_UNAUTHORIZED", "API_FORBIDDEN"] as const;
 
-/** Follows one collection by lists and watches, as the module comment describes. Starts once. */
+/** Follows one collection with lists and watches, and reports its state and changes to a sink. It can run only once. */
 export class Reflector {
   readonly #options: ReflectorOptions & Required<ReflectorTimes>;
   readonly #stopping = new AbortController();
   /** The newest state seen; "" before the first list. */
   #resourceVersion = "";
-  /** Since the last time all was well. */
+  /** Number of failures in a row. */
   #failures = 0;
-  /** The failures of one outage, however often it was all well for less than a healthy while before. */
+  /** The current outage and its failures. A watch that ends within {@link SHORT_MS} without anything new does not end it. */
   #outage: { readonly sinceMs: number; failures: number } | undefined;
   #staleLists = 0;
   #relistDueMs = Infinity;
   #relistReason: ListReason = "periodic";
-  /** Monotonic time at which a list was last asked for by {@link relist}, and the timer that ends the watch for it. */
+  /** Monotonic time of the last list that {@link relist} caused, and the timer for the next one. */
   #askedMs = -Infinity;
   #asked: Timer | undefined;
-  /** Ends the watch that is open. */
+  /** Ends the open watch. */
   #endWatch: () => void = () => {};
-  /** Ends the wait that is under way, if it may end early. */
+  /** Ends the current wait, if it may end early. */
   #endWait: () => void = () => {};
   #current = false;
   #pageSize: number;
@@ -164,7 +164,7 @@ export class Reflector {
     });
   }
 
-  /** Ends a wait after failures: the cluster is known to answer again. A wait that the server requested stays. */
+  /** Ends a wait after failures, because the cluster is known to respond again. A wait that the server requested continues. */
   retryNow(): void {
     this.#endWait();
   }
@@ -196,7 +196,7 @@ export class Reflector {
       if (this.#stopping.signal.aborted) return { name: "stopped" };
       this.#takeList(items, resourceVersion);
     } catch (error) {
-      // One of the reasons is a page of huge objects that is larger than the client takes.
+      // One possible reason is a page of huge objects that exceeds the client's limit.
       if (isEngineError(error, "API_ERROR")) this.#pageSize = Math.max(1, Math.floor(this.#pageSize / 4));
       return this.#retry("list", error, { name: "list", reason });
     }
@@ -207,8 +207,8 @@ export class Reflector {
   #takeList(items: readonly KubeObject[], resourceVersion: string): void {
     const stale = this.#resourceVersion !== "" && compareResourceVersions(resourceVersion, this.#resourceVersion) < 0;
     this.#staleLists = stale ? this.#staleLists + 1 : 0;
-    // One old answer comes from a server that lags behind. Repeated old answers mean that the cluster was
-    // restored from a backup, and then the old state is the true one.
+    // One old response comes from a server that lags behind. Repeated old responses mean that the cluster was restored from a backup, and
+    // that the old state is the current one.
     if (stale && this.#staleLists < STALE_LISTS_MAX) throw staleList(resourceVersion, this.#resourceVersion);
     this.#staleLists = 0;
     this.#resourceVersion = resourceVersion;
@@ -234,7 +234,7 @@ export class Reflector {
     } catch (error) {
       this.#forgetOutage(watch);
       const livedMs = watch.openedMs === undefined ? 0 : this.#since(watch.openedMs);
-      // A watch that lived for a moment was not refused: its connection broke, and its resourceVersion is as good as before.
+      // A watch that lasted for a moment was not refused: its connection broke, and its resourceVersion is still valid.
       const broke = livedMs >= SHORT_MS && isEngineError(error, "API_UNAVAILABLE");
       if (livedMs >= HEALTHY_MS || broke) this.#failures = 0;
       return this.#afterWatchFailure(error);
@@ -280,7 +280,7 @@ export class Reflector {
     return watch;
   }
 
-  /** Returns whether the event brought the copy forward. */
+  /** Passes an event to the sink. Returns whether it was new or a bookmark. */
   #takeEvent(event: WatchEvent): boolean {
     const version = event.object.metadata.resourceVersion ?? "";
     // A state that is not newer than the last one is a repetition; the cache decides whether it counts.
@@ -319,7 +319,7 @@ export class Reflector {
     return this.#options.clock.monotonic() >= this.#relistDueMs;
   }
 
-  /** The time was waited already; another connection may well work. */
+  /** Continues without a delay: the time has already passed, and another connection may work. */
   #afterSilence(): State {
     this.#failures += 1;
     this.#setCurrent(false);
@@ -334,7 +334,7 @@ export class Reflector {
   #afterWatchFailure(error: unknown): State {
     const expired = isEngineError(error, "API_EXPIRED");
     if (expired && this.#failures === 0) {
-      // The first time costs no wait; a server that refuses what it has just listed must not be asked in a hot loop.
+      // The first time needs no delay. A server that refuses the state that it has just listed must not be queried in a hot loop.
       this.#failures = 1;
       this.#setCurrent(false);
       return { name: "list", reason: "expired" };
@@ -354,7 +354,7 @@ export class Reflector {
     return { name: "wait", delayMs, asked: wishMs > 0, then };
   }
 
-  /** Counts a failure of the present outage. */
+  /** Counts a failure of the current outage, and returns the delay before the next attempt. */
   #delayMs(error: unknown): number {
     const { backoff, chance, clock } = this.#options;
     const outage = (this.#outage ??= { sinceMs: clock.monotonic(), failures: 0 });
@@ -375,15 +375,15 @@ export class Reflector {
 interface Watch {
   readonly options: WatchOptions;
   readonly startedMs: number;
-  /** Monotonic time at which the server accepted it, if the client tells. */
+  /** Monotonic time at which the server accepted it, if the client reports this. */
   openedMs: number | undefined;
   /** Monotonic time of its last event. */
   heardMs: number;
-  /** Whether it brought the copy forward. */
+  /** True if it delivered something new, or a bookmark. */
   progressed: boolean;
-  /** It was given up because the server did not end it. */
+  /** True if it was abandoned because the server did not end it. */
   overdue: boolean;
-  /** Leaves nothing open, however the watch ended. */
+  /** Releases everything that belongs to the watch. */
   readonly close: () => void;
 }
 

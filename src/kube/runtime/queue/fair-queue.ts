@@ -1,4 +1,4 @@
-/** A flow that did something costly is passed over so often at most: time may have jumped while it worked. */
+/** Maximum number of rounds for which a flow is skipped, because the clock may have jumped during its work. */
 const DEBT_MAX = 1_000;
 
 /** Maximum number of flows without keys that are kept. */
@@ -14,8 +14,8 @@ const KEPT_MAX = 16;
  */
 export class Fifo<Value> {
   readonly #entries = new Map<string, Value>();
-  // One iterator lives as long as the queue is not empty: a new one for each take would walk over the holes that the keys
-  // taken before left in the map, which is quadratic for a long queue.
+  // One iterator is used as long as the queue is not empty: a new one for each key would pass over the entries of all keys that were taken
+  // before, which is quadratic for a long queue.
   #cursor: MapIterator<[string, Value]> | undefined;
 
   get size(): number {
@@ -26,19 +26,19 @@ export class Fifo<Value> {
     return this.#entries.has(key);
   }
 
-  /** Appends a key that the queue does not hold. */
+  /** Appends a key that the queue does not contain. */
   push(key: string, value: Value): void {
     this.#entries.set(key, value);
   }
 
-  /** Takes a key out of the middle; its value, or undefined when the queue does not hold it. */
+  /** Removes a key, and returns its value; undefined if the queue does not contain it. */
   remove(key: string): Value | undefined {
     const value = this.#entries.get(key);
     this.#entries.delete(key);
     return value;
   }
 
-  /** Takes the oldest key out. */
+  /** Removes and returns the oldest key. */
   shift(): [key: string, value: Value] | undefined {
     if (this.#entries.size === 0) {
       this.#cursor = undefined;
@@ -61,12 +61,12 @@ export class Fifo<Value> {
 interface Flow<Value> {
   readonly name: string;
   readonly keys: Fifo<Value>;
-  /** Rounds for which it is passed over while others wait. */
+  /** Number of rounds for which the flow is skipped while others wait. */
   debt: number;
 }
 
 /**
- * Keys of several flows, one of each flow in turn, and within a flow in the order of arrival. Flows are charged for the cost of their
+ * Keys of several flows: one of each flow in turn, and within a flow in the order of arrival. Flows are charged for the cost of their
  * keys: a flow that cost as much as ten others is skipped nine times while others wait. Once no key waits, the queue uses little memory.
  *
  * @example
@@ -94,7 +94,7 @@ export class FairQueue<Value> {
     return this.#size > 0 && this.#flows.get(this.#flowOf(key))?.keys.has(key) === true;
   }
 
-  /** Appends a key that the queue does not hold. */
+  /** Appends a key that the queue does not contain. */
   push(key: string, value: Value): void {
     this.#flow(this.#flowOf(key)).keys.push(key, value);
     this.#size += 1;
@@ -109,7 +109,7 @@ export class FairQueue<Value> {
     return flow;
   }
 
-  /** Takes a key out of the middle; its value, or undefined when the queue does not hold it. */
+  /** Removes a key, and returns its value; undefined if the queue does not contain it. */
   remove(key: string): Value | undefined {
     const queue = this.#flows.get(this.#flowOf(key))?.keys;
     if (queue === undefined || !queue.has(key)) return undefined;
@@ -118,7 +118,7 @@ export class FairQueue<Value> {
     return value;
   }
 
-  /** Takes the next key of a flow that may have a turn; undefined when no such flow has a key. */
+  /** Removes and returns the next key of a flow for which `mayTake` is true; undefined if no such flow has a key. */
   shift(mayTake: (flow: string) => boolean = () => true): [key: string, value: Value] | undefined {
     for (;;) {
       let leastDebt = Infinity;
@@ -144,12 +144,12 @@ export class FairQueue<Value> {
         if (waits) leastDebt = Math.min(leastDebt, flow.debt);
       }
       if (leastDebt === Infinity) return undefined;
-      // Skip rounds in which every flow would be passed over.
+      // Omit rounds in which every flow would be skipped.
       for (const flow of this.#flows.values()) flow.debt = Math.max(0, flow.debt - leastDebt);
     }
   }
 
-  /** Charges a flow for a key that was taken from it; 1 is what taking it has cost. */
+  /** Charges a flow for a key that was taken from it. A cost of 1 is covered by the turn itself. */
   charge(name: string, cost: number): void {
     if (this.#size === 0 || !(cost > 1)) return;
     const flow = this.#flow(name);
@@ -166,7 +166,7 @@ export class FairQueue<Value> {
   #taken(): void {
     this.#size -= 1;
     if (this.#size > 0) return;
-    // A flow that has caught up owes nothing. A few flows are kept, since most come back soon.
+    // No key waits, so no flow has a debt. A few flows are kept, because most of them return soon.
     if (this.#flows.size > KEPT_MAX) return this.clear();
     for (const flow of this.#flows.values()) flow.debt = 0;
   }

@@ -19,7 +19,7 @@ export class RecentKeys {
     this.#withinMs = withinMs;
   }
 
-  /** Keys that are remembered. */
+  /** Number of remembered keys. */
   get size(): number {
     return this.#changedMs.size;
   }
@@ -31,7 +31,7 @@ export class RecentKeys {
     this.#forgetOld();
   }
 
-  /** The keys, oldest change first; nothing is remembered afterwards. */
+  /** Returns the keys, oldest change first, and forgets them. */
   take(): string[] {
     this.#forgetOld();
     const keys = [...this.#changedMs.keys()];

@@ -4,11 +4,11 @@
  * Guarantees:
  * - A key waits at most once, and never runs twice at the same time. A key that is added while it runs waits again when it is done.
  * - Every key that was added is taken after its last add (unless the queue is shut down).
- * - Fresh keys go before background keys; but after sixteen fresh keys in a row, a background key is taken, so that a flood
- *   of changes does not starve the initial sync.
+ * - Fresh keys are taken before background keys, but after sixteen fresh keys in a row, a background key is taken, so that a flood of
+ *   changes does not starve the initial sync.
  * - If keys belong to flows, the flows share each priority: a flow with ten thousand keys delays the first key of another flow by only one
- * key. Each flow is charged for the cost of its keys.
- * - Keys that are not waiting, running or failed take no memory.
+ *   key. Each flow is charged for the cost of its keys.
+ * - Keys that are not waiting, delayed, running or failed use no memory.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export const FRESH_IN_A_ROW_MAX = 16;
 /** The delays that client-go's controllers use: 5 ms × 2^n, at most 1000 s. */
 const QUEUE_BACKOFF: BackoffOptions = { initialMs: 5, maximumMs: 1_000_000 };
 
-/** How often the gauges of running work are brought up to date, in milliseconds. client-go does it twice a second. */
+/** Interval for updating the gauges of running work, in milliseconds, as in client-go. */
 const RUNNING_INTERVAL_MS = 500;
 
 /** How a queue is set up. */
@@ -37,50 +37,53 @@ export interface WorkQueueOptions {
   /** Label of its metrics. */
   readonly name: string;
   readonly clock: Clock;
-  /** A number in [0, 1), for the jitter of `backoff`. Needed only when that has one. */
+  /** Returns a number in [0, 1), for the jitter of `backoff`. Needed only if `backoff` has jitter. */
   readonly random?: () => number;
   /** Delays of {@link WorkQueue.retry}. Default {@link QUEUE_BACKOFF}. */
   readonly backoff?: BackoffOptions;
-  /** The flow of a key: flows share the workers fairly. Default: all keys are of one. */
+  /** Returns the flow of a key. Flows share the workers fairly. Default: all keys belong to one flow. */
   readonly flowOf?: (key: string) => string;
-  /** Maximum number of keys of one flow that run at the same time, so that a flow whose keys take long leaves workers for others. Default: all. */
+  /**
+   * Maximum number of keys of one flow that run at the same time, so that a flow whose keys take long leaves workers for others. Default:
+   * all.
+   */
   readonly runningMax?: number;
   readonly metrics?: Metrics;
 }
 
 /** How a key is added. */
 export interface AddOptions {
-  /** Default "fresh". A key that waits in the background already moves up to "fresh". */
+  /** Default "fresh". A key that already waits in the background then moves up to "fresh". */
   readonly priority?: Priority;
-  /** Earliest time from now in milliseconds. Of several delayed adds the earliest counts. Default 0. */
+  /** Delay in milliseconds. Of several delayed adds, the earliest one counts. Default 0. */
   readonly afterMs?: number;
 }
 
-/** A queue of keys, see the module comment for its guarantees. */
+/** A queue of keys for workers, with two priorities, delays and fair flows. */
 export interface WorkQueue {
   add(key: string, options?: AddOptions): void;
-  /** Counts a failure of `key` and adds it after `afterMs`, or after its backoff when that is left out. Returns the delay. */
+  /** Counts a failure of `key`, and adds the key after `afterMs`; default: after its backoff. Returns the delay. */
   retry(key: string, afterMs?: number): number;
-  /** How often `key` failed since it was last forgotten. */
+  /** Returns how often `key` has failed since its failures were last forgotten. */
   failures(key: string): number;
   /** Forgets the failures of `key`. */
   forget(key: string): void;
-  /** The next key, as soon as there is one; undefined when the queue is shut down. Each key taken must be given to `done`. */
+  /** Takes the next key, as soon as there is one; undefined when the queue is shut down. Call `done` for each key. */
   take(): Promise<string | undefined>;
   /** Ends the work on a key. `cost` is its cost relative to others, in any unit; default and least 1. */
   done(key: string, cost?: number): void;
-  /** Hands out nothing until {@link WorkQueue.resume}. Keys are added and wait as before. */
+  /** Hands out no keys until {@link WorkQueue.resume}. Keys are still added and wait. */
   pause(): void;
   resume(): void;
-  /** Forgets the keys that wait, but not those that are delayed, unless `delayed` says so. */
+  /** Removes the waiting keys; with `delayed`, also the delayed ones. */
   dropWaiting(options?: { readonly delayed?: boolean }): void;
-  /** Takes no more keys and no delayed ones. Keys that wait are still handed out, unless `dropWaiting`. */
+  /** Accepts no more keys, and removes delayed ones. Waiting keys are still handed out, unless `dropWaiting` is set. */
   shutDown(options?: { readonly dropWaiting?: boolean }): void;
-  /** Keys that wait, without delayed ones. */
+  /** Number of waiting keys, without delayed ones. */
   readonly depth: number;
-  /** Keys that wait or run, without delayed ones. */
+  /** Number of waiting and running keys, without delayed ones. */
   readonly underway: number;
-  /** Keys of which anything is remembered: waiting, delayed, running or failed. For leak tests and metrics. */
+  /** Number of entries for waiting, delayed, running and failed keys. For leak tests and metrics. */
   readonly remembered: number;
 }
 
@@ -114,7 +117,7 @@ class KeyedQueue implements WorkQueue {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #backoff: BackoffOptions;
-  /** Receives `workqueue_*`, as client-go and controller-runtime name them and their dashboards expect. */
+  /** Receives the metrics `workqueue_*`, named as in client-go and controller-runtime, for existing dashboards. */
   readonly #metrics: Metrics;
   readonly #labels: MetricLabels;
   readonly #depths: Readonly<Record<Priority, { readonly labels: MetricLabels; told: number | undefined }>>;
@@ -123,12 +126,12 @@ class KeyedQueue implements WorkQueue {
   readonly #queues: Readonly<Record<Priority, FairQueue<number>>>;
   readonly #flowOf: (key: string) => string;
   readonly #runningMax: number;
-  /** Keys of each flow that run. */
+  /** Number of running keys of each flow. */
   readonly #runningOf = new Map<string, number>();
   readonly #running = new Map<string, Running>();
   readonly #delayed = new Map<string, Delayed>();
   readonly #failures = new Map<string, number>();
-  /** Workers that wait for a key. Never any while a key waits that may run, unless the queue is paused. */
+  /** Workers that wait for a key. There are none while a key that may run is waiting, unless the queue is paused. */
   readonly #idle: ((key: string | undefined) => void)[] = [];
   #freshInARow = 0;
   #closed = false;
@@ -179,7 +182,7 @@ class KeyedQueue implements WorkQueue {
     this.#handOut();
   }
 
-  /** Gives what waits to workers that wait. */
+  /** Hands waiting keys to waiting workers. */
   #handOut(): void {
     while (!this.#paused && this.depth > 0 && this.#idle.length > 0) {
       const key = this.#start();
@@ -231,7 +234,7 @@ class KeyedQueue implements WorkQueue {
   take(): Promise<string | undefined> {
     const key = this.depth > 0 && !this.#paused ? this.#start() : undefined;
     if (key !== undefined) return Promise.resolve(key);
-    // Keys that may not run yet are left to the workers that are busy with others of their flow.
+    // Keys that may not run yet are left to the workers that are busy with other keys of their flow.
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => this.#idle.push(resolve));
   }
@@ -274,7 +277,7 @@ class KeyedQueue implements WorkQueue {
     else this.#runningOf.delete(running.flow);
     this.#queues[running.priority].charge(running.flow, cost);
     this.#metrics.observe("workqueue_work_duration_seconds", (this.#clock.monotonic() - running.startedMs) / 1000, this.#labels);
-    // The add was counted when it came.
+    // This add was already counted.
     if (running.again !== undefined) this.#queues[running.again].push(key, this.#clock.monotonic());
     if (running.again !== undefined || left + 1 >= this.#runningMax) this.#handOut();
   }
@@ -304,7 +307,7 @@ class KeyedQueue implements WorkQueue {
     for (const priority of PRIORITIES) {
       const depth = this.#queues[priority].size;
       const told = this.#depths[priority];
-      // Asked several times for every key, and mostly the same.
+      // This runs several times for every key, and the depth is mostly unchanged.
       if (depth !== told.told) this.#metrics.gauge("workqueue_depth", (told.told = depth), told.labels);
     }
   }

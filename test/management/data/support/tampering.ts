@@ -211,7 +211,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   {
     what: "the file is cut",
-    reason: /it is damaged|not a database of this program|holds nothing/,
+    reason: /it is damaged|not a database of this program|contains no data/,
     act: (folder, _, random) => {
       const file = join(folder, DATABASE);
       truncateSync(file, 1 + random.below(statSync(file).size - 1));
@@ -219,7 +219,7 @@ export const TAMPERINGS: readonly Tampering[] = [
   },
   { what: "the file is emptied", reason: /it is empty/, act: (folder) => truncateSync(join(folder, DATABASE), 0) },
   { what: "the file is removed", reason: /management.db is missing/, act: (folder) => rmSync(join(folder, DATABASE)) },
-  { what: "the tables are removed", reason: /it holds nothing|it is damaged/, act: (folder) => edit(folder, dropTables) },
+  { what: "the tables are removed", reason: /it contains no data|it is damaged/, act: (folder) => edit(folder, dropTables) },
   {
     what: "the file is the data's own",
     reason: /it is not a backup/,
