@@ -15,6 +15,7 @@ export const OWN_COMMANDS: readonly string[] = [
 /** Tests that run documentation, start processes, or walk thousands of cases. */
 export const LONG: readonly string[] = [
   "test/{docs,deploy,suites}/**/*.test.ts",
+  "test/scenarios.late.test.ts",
   "test/cli/{backends-auto,cluster-data,invisible-backends,lean-start,login-kubectl,lost-data,management,platform-data,process,test-watch,preview.scenarios}.test.ts",
   "test/management/{administrator-end,curl,management-kills,key-sequences,password-change,password-turns,permission-table}.test.ts",
   "test/management/{sign-in,audit,vault}/guide.test.ts",

@@ -15,7 +15,7 @@ import type { ReadKind } from "./config/backends.ts";
 import { DEFAULT_SETTINGS } from "./config/settings.ts";
 import type { Settings } from "./config/settings.ts";
 import type { Direction } from "./patch/patch-definition.ts";
-import { CONFIG_MAPS, ENDPOINT_SLICES, qualifiedPlural, SECRETS } from "../kube/object/resource.ts";
+import { CONFIG_MAPS, qualifiedPlural, SECRETS } from "../kube/object/resource.ts";
 import type { ResourceType } from "../kube/object/resource.ts";
 import { selectorOf } from "../kube/object/selector.ts";
 import { compilePatches } from "./patch/compile.ts";
@@ -23,7 +23,7 @@ import { createNameRules } from "./patch/names.ts";
 import type { NameRules, PatchEngine } from "./patch/types.ts";
 import { compileAddressPolicy } from "./reconcile/rules/address-policy.ts";
 import { compileExcludedKeys } from "./reconcile/rules/excluded-keys.ts";
-import { SYNCED_KINDS } from "./kinds/synced-kinds.ts";
+import { referableKinds, SYNCED_KINDS } from "./kinds/synced-kinds.ts";
 import type { ReferenceKind, ReferenceRules } from "./reconcile/references/reference-rules.ts";
 import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "./reconcile/rules/rules.ts";
 import { createFuelBudget, createSandbox } from "./sandbox/sandbox.ts";
@@ -213,9 +213,7 @@ function referenceNames(
   { settings, kinds }: { readonly settings: Settings; readonly kinds: readonly SyncedKind[] },
 ): NameRules {
   const mapping = createMapping();
-  // Controllers generate the names of slices, so nothing refers to one.
-  const synced = kinds.flatMap(({ resource }) => (resource === ENDPOINT_SLICES ? [] : [resource]));
-  const names = createNameRules({ translator, mapping, kinds: [SECRETS, CONFIG_MAPS, ...synced, ...settings.references.kinds] });
+  const names = createNameRules({ translator, mapping, kinds: [...referableKinds(kinds), ...settings.references.kinds] });
   return {
     ...names,
     toHost(kind, tenant) {

@@ -1,8 +1,9 @@
 /**
  * Commands that read missing flags from a running Deployment.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { DEPLOYMENTS } from "../../src/cluster/kinds/workloads.ts";
 import { CONFIG_MAPS, ENDPOINTS, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
@@ -74,6 +75,20 @@ describe("--from-deployment", () => {
     expect(stdout).toContain("example.com/team: blue-storefront");
     const why = await cli(["why", "endpoints", "shop/web", "--from-deployment", REFERENCE], { KUBECONFIG: HOST });
     expect({ code: why.code, stdout: why.stdout }).toEqual({ code: 0, stdout: expect.stringContaining("shop/web") as string });
+  });
+
+  test("reads the host through all files that KUBECONFIG names", async () => {
+    await deploy();
+    await sides.tenant.client.create(ENDPOINTS, web());
+    const { clusters, users, contexts } = load(readFileSync(HOST, "utf8")) as Record<string, unknown>;
+    const parts = { "host-users.kubeconfig": { users }, "host-clusters.kubeconfig": { clusters, contexts } };
+    for (const [name, part] of Object.entries(parts)) writeFileSync(join(folder, name), JSON.stringify(part));
+    const KUBECONFIG = ["", ...Object.keys(parts).map((name) => join(folder, name))].join(delimiter);
+    const [{ name: context }] = contexts as [{ name: string }];
+    const { code, stdout } = await cli(["why", "endpoints", "shop/web", "--from-deployment", REFERENCE, "--host-context", context], {
+      KUBECONFIG,
+    });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("shop/web") as string });
   });
 
   test("gives way to flags", async () => {

@@ -152,7 +152,7 @@ function blockersOf(notes: readonly Remark[]): string[] {
   );
   const refused = notes
     .filter(({ code }) => code === "API_INVALID")
-    .map(({ object }) => `${object} would be refused; see the warning above`);
+    .map(({ object }) => `${object} would be refused; see API_INVALID for the reason`);
   return [...missing, ...refused];
 }
 

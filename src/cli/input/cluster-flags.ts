@@ -11,7 +11,8 @@ import { configOption, settingsOption, vclusterOptions } from "./options.ts";
 export interface ClusterFlags extends ConfigurationOptions {
   readonly tenantKubeconfig?: string;
   readonly tenantContext?: string;
-  readonly hostKubeconfig?: string;
+  /** Several files if `KUBECONFIG` names them: they are read as one. */
+  readonly hostKubeconfig?: string | readonly string[];
   readonly hostContext?: string;
   readonly fromDeployment?: string;
   /** Texts of files that are not on a disk, by the names that the other flags use for them. */
@@ -100,7 +101,7 @@ export async function loadHostKubeConfig(flags: ClusterFlags, environment: Envir
 
 interface Side {
   readonly side: "tenant" | "host";
-  readonly path: string | undefined;
+  readonly path: string | readonly string[] | undefined;
   readonly context: string | undefined;
   readonly environment: Environment;
   readonly texts: ReadonlyMap<string, string> | undefined;
@@ -111,7 +112,7 @@ async function loadSide(wanted: Side): Promise<KubeConfig> {
   try {
     if (path === undefined && context !== undefined) throw new EngineError("USAGE", `--${side}-context needs --${side}-kubeconfig`);
     if (path === undefined) return await loadKubeConfig({ inCluster: true, environment });
-    const text = texts?.get(path);
+    const text = typeof path === "string" ? texts?.get(path) : undefined;
     return await loadKubeConfig({ ...(text === undefined ? { path } : { text }), ...(context !== undefined && { context }) });
   } catch (error) {
     throw isEngineError(error) ? withSide(wanted, error) : error;
@@ -119,7 +120,7 @@ async function loadSide(wanted: Side): Promise<KubeConfig> {
 }
 
 function withSide({ side, path }: Side, cause: EngineError): EngineError {
-  const file = path === undefined ? "" : ` (--${side}-kubeconfig ${path})`;
+  const file = path === undefined ? "" : ` (--${side}-kubeconfig ${[path].flat().join(", ")})`;
   const hint =
     path === undefined ? `Outside a Pod, specify a file with --${side}-kubeconfig` : `Check --${side}-kubeconfig and --${side}-context`;
   return new EngineError(cause.code, `Cannot reach the ${side} cluster${file}: ${cause.message}`, { cause, details: { hint } });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { join, posix } from "node:path";
+import { delimiter, join, posix } from "node:path";
 import type { Command } from "commander";
 import { systemClock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
@@ -68,17 +68,23 @@ async function flagsOfDeployment(given: ClusterFlags, reference: string, env: Te
   if (!/^[^/\s]+\/[^/\s]+$/.test(reference))
     throw new EngineError("USAGE", `Cannot read Deployment "${reference}": expected namespace/name`);
   const key = parseKey(reference);
-  const path = given.hostKubeconfig ?? (env["KUBECONFIG"] ? env["KUBECONFIG"].split(":") : join(env["HOME"] ?? "", ".kube", "config"));
+  const path = given.hostKubeconfig ?? filesOf(env);
   const kubeConfig = await loadKubeConfig({ path, ...(given.hostContext !== undefined && { context: given.hostContext }) });
   const client = createHttpClient({ kubeConfig, environment: env, clock: systemClock });
   try {
     const template = podOf(await client.get(DEPLOYMENTS, key), reference);
     const found = await readTemplate(template, { namespace: key.namespace, reference, client });
-    const host = given.hostKubeconfig ?? found.flags.hostKubeconfig ?? [path].flat()[0]!;
-    return { ...found.flags, ...withoutUndefined(given), hostKubeconfig: host, texts: found.texts };
+    const files = given.hostKubeconfig ?? found.flags.hostKubeconfig ?? path;
+    return { ...found.flags, ...withoutUndefined(given), hostKubeconfig: files, texts: found.texts };
   } finally {
     await client.close();
   }
+}
+
+/** The kubeconfig files that kubectl would read without flags. */
+function filesOf(env: Terminal["env"]): readonly string[] {
+  const named = (env["KUBECONFIG"] ?? "").split(delimiter).filter((file) => file !== "");
+  return named.length > 0 ? named : [join(env["HOME"] ?? "", ".kube", "config")];
 }
 
 function withoutUndefined(flags: ClusterFlags): ClusterFlags {

@@ -174,6 +174,11 @@ describe("settings that the checks go by", () => {
     expect(problems(text)).toEqual(["vcluster.yaml:5:76 warning REFERENCE_KIND sync.toHost.endpoints.patches[0].reference.kind"]);
     expect(problems(text, { settings: { ...DEFAULT_SETTINGS, references } })).toEqual([]);
   });
+
+  test.each(["Service", "Endpoints"])("need not name the kind %s", (kind) => {
+    const text = endpoints(`patches:\n  - {path: metadata.labels.a, reference: {apiVersion: v1, kind: ${kind}}}\n`);
+    expect(problems(text)).toEqual([]);
+  });
 });
 
 describe("protected paths", () => {

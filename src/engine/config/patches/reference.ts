@@ -1,16 +1,11 @@
 import { suggest } from "../../../base/suggest.ts";
+import { referableKinds } from "../../kinds/synced-kinds.ts";
 import { compileRelativePath } from "../../path/path.ts";
 import { fieldPath } from "../../../schema/field.ts";
 import { keyStartOf, startOf, textOf, valueAt } from "../../../schema/node.ts";
 import type { MapNode, Node } from "../../../schema/node.ts";
 import { compileText } from "./compile-text.ts";
 import type { PatchRules } from "./patch-rules.ts";
-
-/** Kinds that can be referenced without being configured. */
-const KNOWN_KINDS = [
-  { apiVersion: "v1", kind: "Secret" },
-  { apiVersion: "v1", kind: "ConfigMap" },
-];
 
 const PATHS = ["namePath", "namespacePath", "kindPath", "apiVersionPath"] as const;
 
@@ -45,7 +40,7 @@ function warnOfIdlePaths(node: MapNode, { field, rules }: { field: string; rules
 function warnOfKind(node: MapNode, { field, rules }: { field: string; rules: PatchRules }): void {
   const [apiVersion, kind] = [textOf(valueAt(node, "apiVersion")), textOf(valueAt(node, "kind"))];
   if (!apiVersion || !kind) return;
-  const known = [...KNOWN_KINDS, ...rules.settings.references.kinds];
+  const known = [...referableKinds(), ...rules.settings.references.kinds];
   if (known.some((entry) => entry.apiVersion === apiVersion && entry.kind === kind)) return;
   const at = startOf(valueAt(node, "kind")!);
   const message = `The kind ${apiVersion} ${kind} is not translated`;

@@ -202,7 +202,7 @@ export class SequenceWorld {
 
   /** Makes a cluster send no responses and no events. */
   down(side: Side, forMs: number): void {
-    this.#downUntil[side] = this.now + forMs;
+    this.#downUntil[side] = Math.max(this.#downUntil[side], this.now + forMs);
     this.cut(side, forMs);
   }
 
