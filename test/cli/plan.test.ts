@@ -47,7 +47,10 @@ describe("plan", () => {
     const addresses = [{ ip: "10.0.0.1", hostname: "db-0" }];
     await sides.tenant.client.create(ENDPOINTS, { ...web(), subsets: [{ addresses, ports: [{ port: 80 }] }] });
     const { code, stdout, stderr } = await cli("plan", [], { config });
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "Blocked: endpoints shop/web would be refused; see API_INVALID for the reason.\n" });
+    expect({ code, stdout }).toEqual({
+      code: 2,
+      stdout: "Blocked: endpoints shop/web would be refused; see API_INVALID for the reason.\n",
+    });
     expect(stderr).toContain(`warning API_INVALID: endpoints shop/web: The host's API server refuses the object as invalid: ${why}`);
   });
 

@@ -127,7 +127,7 @@ describe("loading", () => {
       "USAGE",
       "Did you mean",
     ],
-    ["no path among several", { config: { sync: { toHost: { endpoints: { patches: PATCHES } } } } }, "USAGE", "7 patches"],
+    ["no path among several", { config: { sync: { toHost: { endpoints: { patches: PATCHES } } } } }, "USAGE", "found 7"],
   ] as const)("refuses %s", async (_what, options, code, words) => {
     await expect(loadPatch(options)).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
   });

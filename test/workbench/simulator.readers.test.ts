@@ -1,6 +1,7 @@
 /** What the simulator's oracles of readers excuse: each history with its excuse, and the same without it, which breaks the promise. */
 import { describe, expect, test } from "vitest";
-import { ENDPOINT_SLICES, ENDPOINTS } from "../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";
+import type { Service } from "../../src/kube/object/types.ts";
 import { checkReaders, readers } from "../../src/workbench/simulator/oracles/readers.ts";
 import { createHistory, endpointsWith, PLACE, sliceWith, tagged, TENANT_MIRROR, WEB } from "./simulator-history.ts";
 import type { History } from "./simulator-history.ts";
@@ -66,6 +67,15 @@ describe("a backend that a syncer takes from readers is excused where", () => {
       async (history: History) => {
         await editsSlices(history);
         history.world.notice("backends");
+      },
+      true,
+    ],
+    ["the host's users have given the host Service a selector", async (history: History) => select({ app: "web" })(history), false],
+    [
+      "but not where they have taken it away again",
+      async (history: History) => {
+        await select({ app: "web" })(history);
+        await select(undefined)(history);
       },
       true,
     ],
@@ -152,6 +162,14 @@ async function editsSlices(history: History): Promise<void> {
   const { metadata, ...slice } = sliceWith({});
   const labels = { ...metadata.labels, "kubernetes.io/service-name": PLACE.name };
   await history.user("host", ENDPOINT_SLICES, { ...slice, metadata: { namespace: PLACE.namespace, name: "by-hand", labels } });
+}
+
+function select(selector: Readonly<Record<string, string>> | undefined) {
+  return (history: History) => {
+    const service = history.at("host", SERVICES, PLACE) as Service;
+    const { selector: _before, ...spec } = service.spec ?? {};
+    return history.user("host", SERVICES, { ...service, spec: { ...spec, ...(selector && { selector }) } });
+  };
 }
 
 const TWICE = "readers of shop/web get slices from the mirror and from us";

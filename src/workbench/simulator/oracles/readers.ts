@@ -7,7 +7,7 @@
 import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
-import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
 import type { BackendsMode } from "../../../engine/config/backends-mode.ts";
 import { hasReaders } from "../model/generation.ts";
 import type { Oracle, Write } from "../model/history.ts";
@@ -62,6 +62,12 @@ function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[
 /** Reports whether a place has readers: they find slices only through a host Service. */
 export function isServed(world: World, place: ObjectKey): boolean {
   return world.clusters.host.objects(SERVICES).has(formatKey(place));
+}
+
+/** Reports whether the host Service at a place has a selector: its readers then get the Pods of the host, and copies of backends go. */
+function isSelecting(world: World, place: ObjectKey): boolean {
+  const service = world.clusters.host.objects(SERVICES).get(formatKey(place)) as Service | undefined;
+  return service?.spec?.selector !== undefined;
 }
 
 /** Reports whether the host Service at a place is the copy of a different tenant Service, whose readers must see nothing of this one. */
@@ -249,7 +255,7 @@ export function readers(world: World): Oracle {
       if (byMirror && sentAwayLate.has(id)) return undefined;
       if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !isServed(world, place)) return undefined;
       const source = sourceOf(before);
-      if (isAnothers(world, place, source)) return undefined;
+      if (isSelecting(world, place) || isAnothers(world, place, source)) return undefined;
       // After a false response, copies of slices count as present.
       if (isReplaced(mode, now, world) || (mode === "both" && author.kind !== "replica")) return undefined;
       // If the mirror reacts late, copies of slices may already have replaced the made slices for which it was switched off.
