@@ -56,7 +56,7 @@ describe("a credential plugin", () => {
   });
 
   test.each([
-    { exec: sh("echo secret-token"), message: /answered no JSON$/, why: "answers no JSON" },
+    { exec: sh("echo secret-token"), message: /did not return JSON$/, why: "answers no JSON" },
     { exec: sh(answer({})), message: /did not return an ExecCredential/, why: "answers no credential" },
     {
       exec: sh(answer({ clientCertificateData: "C" })),
