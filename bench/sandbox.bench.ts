@@ -42,7 +42,7 @@ const word = (index: number) => `a${index}-value`;
 const EXPRESSIONS: readonly Expression[] = [
   { title: "(a) `value`", text: "value", valueOf: word, addresses: SMALL, naiveTimes: 200 },
   { title: `(b) \`${REPLACE}\``, text: REPLACE, valueOf: word, addresses: SMALL, naiveTimes: 100 },
-  { title: `(c) \`${LABEL}\` of 5 kB`, text: LABEL, valueOf: word, addresses: CONTEXTS[0]!.addresses, naiveTimes: 200 },
+  { title: `(c) \`${LABEL}\`, context of 5 kB`, text: LABEL, valueOf: word, addresses: CONTEXTS[0]!.addresses, naiveTimes: 200 },
   {
     title: "(d) `virtualToHostDNS(value)`",
     text: "virtualToHostDNS(value)",

@@ -18,7 +18,7 @@ import { deployments, statefulSets } from "./kinds/workloads.ts";
 export interface CoreKindsOptions {
   /** Questions about ServiceAccounts. Default: none. */
   readonly accountQuestions?: NonNullable<ResourceDefinition["questions"]>;
-  /** Subsets of Endpoints are regrouped on every write, as by API servers before Kubernetes 1.36. Default false. */
+  /** Regroups the subsets of Endpoints on every write, as API servers before Kubernetes 1.36 do. Default false. */
   readonly regroupsEndpoints?: boolean;
 }
 

@@ -96,8 +96,9 @@ const OPEN = /^\/(version|(healthz|livez|readyz)(\/[a-z]+)?)$/;
 const WELL_KNOWN = "/.well-known/";
 
 /**
- * Converts a request whose target is a whole URL, as proxies send it, to the usual form: sets the URL to its path and query, and the header
- * `Host` to its host. A server must accept whole URLs and ignore the original `Host` (RFC 9112, section 3.2.2).
+ * Converts a request whose target is an absolute URL, as clients send it to a proxy, to the origin form: sets `url` to the path and query
+ * of that URL, and the header `Host` to its host. A server must accept absolute URLs and ignore the original `Host` (RFC 9112, section
+ * 3.2.2).
  */
 export function useOriginForm(request: Pick<IncomingMessage, "url" | "headers">): void {
   const [, authority, rest] = /^https?:\/\/([^/?]*)(.*)$/is.exec(request.url ?? "") ?? [];

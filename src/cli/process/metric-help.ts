@@ -14,7 +14,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_fuel_total: "Steps that expressions used",
   endpoint_sync_patch_outcomes_total: "Outcomes of patches, counted once per patch and plan",
   endpoint_sync_contradictions_total:
-    "Reconciles in which a cache contradicted its cluster for a third of a second; the lists are then read again, at most once a minute",
+    "Reconciles in which a cache has contradicted its cluster for at least a third of a second; the cache is then listed again, at most once a minute",
   endpoint_sync_braked_objects: "Objects whose writes are slowed, because they do not result from changes of the source",
   endpoint_sync_braked_writes_total: "Delayed writes of objects that are written too often",
   endpoint_sync_events_dropped_total: "Events that were not written because their namespace exceeded its rate limit",

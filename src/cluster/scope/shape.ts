@@ -1,6 +1,6 @@
 import { bool, listOf, named, text } from "../../schema/builders.ts";
 const SCOPE_ROLE = named("AccessScopeRole", "A role, and where it applies.", {
-  role: [text, "Name of the role: platformCLI."],
+  role: [text, "Name of the role. The only role is platformCLI; other names allow nothing."],
   projects: [listOf(text), "Projects in which the role applies, * for all. Without lists, it applies everywhere."],
   virtualClusters: [listOf(text), "Virtual clusters in which the role applies, * for all."],
 });
@@ -33,15 +33,19 @@ const RULE_VIRTUAL_CLUSTER = named("AccessScopeRuleVirtualCluster", "A virtual c
   namespace: [text, "Namespace of its project; empty for all."],
 });
 
-const SCOPE_RULE = named("AccessScopeRule", "Which requests match. An empty list matches everything.", {
-  verbs: [listOf(text), "Verbs; empty for every verb."],
-  resources: [listOf(SCOPE_RESOURCES), "Resources; empty for all resources of all groups."],
-  namespaces: [listOf(text), "Namespaces; an empty string matches requests without a namespace. Empty for every namespace."],
-  nonResourceURLs: [listOf(text), "Paths that are not resources. * may be the whole last segment of a path."],
-  requestTargets: [listOf(text), "Where requests go: Management, Cluster, ProjectSpace, ProjectVirtualCluster. Empty for every request."],
-  cluster: [text, "Name of the connected cluster that requests must go to. Empty means no restriction."],
-  virtualClusters: [listOf(RULE_VIRTUAL_CLUSTER), "Virtual clusters that requests must go to. Empty means no restriction."],
-});
+const SCOPE_RULE = named(
+  "AccessScopeRule",
+  "Requests that match every field of the rule. An empty list matches everything, with two exceptions: a rule that lists only nonResourceURLs matches no resources, and a rule that lists resources or namespaces matches only the paths in nonResourceURLs.",
+  {
+    verbs: [listOf(text), "Verbs; empty for every verb."],
+    resources: [listOf(SCOPE_RESOURCES), "Resources; empty for all resources of all groups."],
+    namespaces: [listOf(text), "Namespaces; an empty string matches requests without a namespace. Empty for every namespace."],
+    nonResourceURLs: [listOf(text), "Paths that are not resources. * may be the whole last segment of a path."],
+    requestTargets: [listOf(text), "Where requests go: Management, Cluster, ProjectSpace, ProjectVirtualCluster. Empty for every request."],
+    cluster: [text, "Name of the connected cluster that requests must go to. Empty means no restriction."],
+    virtualClusters: [listOf(RULE_VIRTUAL_CLUSTER), "Virtual clusters that requests must go to. Empty means no restriction."],
+  },
+);
 
 /** Shape of an access scope in the published API. Empty fields are left out. */
 export const ACCESS_SCOPE = named("AccessScope", "What a credential can access. Without entries, it can access nothing.", {

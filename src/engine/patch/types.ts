@@ -108,7 +108,7 @@ export type KindName = Pick<ResourceType, "apiVersion" | "kind">;
 export interface NameRules {
   /** Reports whether objects of this kind can be referenced. */
   knows(kind: KindName): boolean;
-  /** The host key of a tenant object; undefined if its namespace has no place on the host. */
+  /** The host key of a tenant object; undefined if its namespace is not mapped to the host. */
   toHost(kind: KindName, tenant: ObjectKey): ObjectKey | undefined;
   /** The tenant key of a host key; undefined if none is recorded. The host key is never parsed. */
   toTenant(kind: KindName, host: ObjectKey): ObjectKey | undefined;

@@ -45,7 +45,7 @@ export interface Translator extends LabelRules {
   /**
    * `virtualToHostDNS`: the full DNS name of the host Service for the DNS name of a tenant Service.
    *
-   * @throws DNS_NAME_INVALID when `name` is not `<name>.<namespace>.svc[.<domain>]`, or its namespace has no place on the host.
+   * @throws DNS_NAME_INVALID when `name` is not `<name>.<namespace>.svc[.<domain>]`, or its namespace is not mapped to the host.
    */
   dns(name: string): string;
   /** The host namespaces that copies can be in, for watching them; "all" if a mapping is a pattern. */

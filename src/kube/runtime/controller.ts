@@ -38,7 +38,7 @@ export interface ControllerOptions {
   readonly chance: Chance;
   /** Maximum number of concurrent reconciles, without those that take more than a second. Default 10. */
   readonly workers?: number;
-  /** `signal` aborts after this many milliseconds of one reconcile. Default 2 min. */
+  /** Milliseconds after which a reconcile times out and its `signal` aborts. Default 2 min. */
   readonly reconcileTimeoutMs?: number;
   /** Delays by kind of failure. */
   readonly retry?: RetrySettings;

@@ -86,7 +86,7 @@ export function characterError(scanner: Scanner, wanted: string): EngineError {
   return syntaxError(scanner, { problem: `found ${JSON.stringify(found)}, expected ${wanted}`, hint });
 }
 
-const QUOTE_IT = 'Quote a key that contains other characters: ["…"]';
+const QUOTE_IT = 'Quote the key to use special characters in it: ["…"]';
 const STRAIGHT = "Use straight quotes: \"…\" or '…'";
 
 const OPERATORS: Readonly<Record<string, { readonly name: string; readonly hint: string }>> = {

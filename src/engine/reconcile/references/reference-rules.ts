@@ -48,7 +48,7 @@ export interface ReferenceInput {
   readonly sourceConfirmed?: boolean;
   /** For an import: tenant namespaces to check, because the host name may mean an object in them; undefined before the first check. */
   readonly namesakes?: readonly string[];
-  /** True when one of them exists. */
+  /** True when one of the `namesakes` namespaces exists, or when the syncer lacks the permission to check. */
   readonly namesakeExists?: boolean;
   /** The copy as it was last written or seen, unless we have deleted it since: if it is missing, a list may have omitted it. */
   readonly known?: KubeObject | undefined;

@@ -185,8 +185,8 @@ export function lacksOthers({ copy, seen: { others, made } }: CollectedBackends)
 }
 
 /**
- * Reports whether a copy has the label that disables the host's mirror. A new copy is created with the label; an existing copy gets it only
- * once its slices exist, and no copy loses it.
+ * Reports whether a copy must have the label that disables the host's mirror. If the decision requires the label, a new copy is created
+ * with it, and an existing copy gets it once its slices exist. The label is never removed.
  */
 export function skipsMirror({ decision, hasCopy }: RememberedService, host: KubeObject | undefined): boolean {
   if (host === undefined) return decision.skipsMirror;

@@ -40,7 +40,7 @@ export type FindingKind =
 export interface AuditFinding {
   readonly finding: FindingKind;
   readonly resource: ResourceType;
-  /** Undefined when the object has no place on the host. */
+  /** Undefined when the object is not mapped to the host. */
   readonly host: ObjectKey | undefined;
   /** The tenant object that it is, or would be, the copy of. */
   readonly tenant: ObjectKey;
@@ -139,7 +139,7 @@ function standingFinding(
   if (object.metadata.deletionTimestamp) return { ...shared, finding: "leftover", message: `It is being deleted${heldBy(object)}` };
   const place = translator.toHost(source, resource);
   if (place === undefined || !sameKey(place, keyOf(object))) {
-    const belongs = place === undefined ? "has no place on the host" : `has its copy at ${formatKey(place)}`;
+    const belongs = place === undefined ? "is not mapped to the host" : `has its copy at ${formatKey(place)}`;
     return { ...shared, finding: "leftover", message: `The tenant object ${belongs} now; a cleanup removes this copy` };
   }
   if (isReferenced(preview, resource, source)) return undefined;

@@ -14,7 +14,7 @@ export interface Lanes {
   run(id: string, resource: ResourceType, begun: Generator<undefined, ReconcileRun>): Generator<undefined, ReconcileRun>;
 }
 
-/** The receiver of the ids, and their lanes. */
+/** Options of {@link createLanes}: where to enqueue ids, and which lane each id has. */
 export interface LanesOptions {
   enqueue(id: string): void;
   /** Returns the lane of an id; ids without a lane run at any time. */

@@ -61,7 +61,7 @@ const FORMS = {
     URL_LENGTH_MAX,
   ),
   repository: form(`(?:https?|oci)://${USER}${SERVER}${REST}`, "an address that begins with https://, http:// or oci://", URL_LENGTH_MAX),
-  redirect: form("[A-Za-z][A-Za-z0-9+.\\-]*:/[^\\s#]*", "an address with its scheme and without #", URL_LENGTH_MAX),
+  redirect: form("[A-Za-z][A-Za-z0-9+.\\-]*:/[^\\s#]*", "an address with a scheme and without a fragment (#)", URL_LENGTH_MAX),
   host: form(SERVER, "a host name without scheme or path", 260),
   hostOrWeb: form(`(?:https?://)?${SERVER}/?`, "a host name", 270),
   domain: form(NAME, "a domain such as example.com", 253),

@@ -15,7 +15,7 @@ export const NAME_ID_DEFAULT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persis
 
 const CLIENT = {
   clientId: formField("line", "Id of the platform as a client of the provider."),
-  clientSecret: formField("secret", "Secret of that client."),
+  clientSecret: formField("secret", "Client secret that the provider issued to the platform."),
   redirectURI: formField("web", "Callback address of the platform, to which the provider sends users back."),
 } as const;
 
@@ -30,7 +30,7 @@ export const OIDC = {
       "line",
       "Id of the client that tokens must be issued for. If a token has the claim `azp`, it must name this client as well.",
     ),
-    clientSecret: formField("secret", "Secret of that client."),
+    clientSecret: formField("secret", "Client secret that the provider issued to the platform."),
     redirectURI: formField("web", "Callback address of the platform."),
     postLogoutRedirectURI: formField("web", "Address of the platform to which the provider sends users after logout."),
     caFile: formField("path", "Path of a PEM file with the root certificate of the provider."),

@@ -20,7 +20,7 @@ const OF_SETUP: readonly string[] = [
 /** Errors for which the user must give consent first. */
 const OF_CONSENT: readonly string[] = ["login_required", "consent_required", "interaction_required"];
 
-/** Returns the failure to reach the provider that caused an error; undefined if there was another cause. */
+/** Returns the error that says that the provider cannot be reached: `error` itself or one of its causes; undefined if there is none. */
 export function reachability(error: unknown): EngineError | undefined {
   for (let inner = error; inner instanceof Error; inner = inner.cause) if (isEngineError(inner)) return inner;
   return undefined;

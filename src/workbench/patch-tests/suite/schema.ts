@@ -110,8 +110,8 @@ const REFERENCE = {
   type: "object",
   description: "An object that the object refers to.",
   fields: {
-    apiVersion: { type: "string", default: "v1", description: "Its apiVersion." },
-    kind: { type: "string", required: true, description: "Its kind." },
+    apiVersion: { type: "string", default: "v1", description: "apiVersion of the referenced object." },
+    kind: { type: "string", required: true, description: "Kind of the referenced object." },
     tenant: { type: "string", required: true, description: "namespace/name in the tenant cluster." },
     host: { type: "string", description: "namespace/name on the host." },
   },

@@ -13,9 +13,10 @@ import { SEQUENCE } from "./schema.ts";
 import type { Sequence, SequenceEvent } from "../sequence.ts";
 
 /**
- * Reads `sequences:` of a patch test file, once the file has decoded by its schema without errors: rules beyond the schema are
- * checked here and reported. CONFIG_VALUE: an unknown object, a fault without its time, two things in one event, and the like.
- * PATH_SYNTAX, PATH_UNSUPPORTED: a path of `set`. CONFIG_UNKNOWN_FIELD, CONFIG_TYPE: in the expectation of an object.
+ * Reads the `sequences` of a patch test file. The file must already match its schema. Checks the rules that the schema cannot express,
+ * and reports CONFIG_VALUE for problems such as an unknown object, a fault without a time, or an event that does two things;
+ * PATH_SYNTAX or PATH_UNSUPPORTED for an invalid path in `set`; and CONFIG_UNKNOWN_FIELD or CONFIG_TYPE for an invalid expectation of an
+ * object.
  *
  * The result is only meaningful if the report has no errors.
  *

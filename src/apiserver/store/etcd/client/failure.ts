@@ -149,7 +149,7 @@ export function alarmRaised(alarm: string, cause?: unknown): EngineError {
   const full = alarm === "NOSPACE";
   const reason = full ? "etcd has no space left (alarm NOSPACE)" : `etcd has the alarm ${alarm}`;
   const hint = full
-    ? "Free space: etcdctl compact, etcdctl defrag, then etcdctl alarm disarm; or give etcd a larger --quota-backend-bytes"
+    ? "Free space with etcdctl compact and etcdctl defrag, or start etcd with a larger --quota-backend-bytes; then run etcdctl alarm disarm"
     : "Check etcd's own log, and see etcdctl alarm list";
   const told = `${reason}, so nothing can be stored. ${hint}`;
   const { status } = (full ? insufficientStorage(told) : storeRefuses(told)).details;
