@@ -18,7 +18,7 @@ import type { SyncedKind } from "../reconcile/rules/rules.ts";
 import { CONFIG_SCHEMA, configSchema } from "./config-schema.ts";
 import type { DecodedSection } from "./config-schema.ts";
 import { checkBackends, warnOfDeadReverses, warnOfForeignPatches, warnOfServicesAlone, warnOfUncopiedReferences } from "./patches/lists.ts";
-import { warnOfMisplacedSections } from "./misplaced-sections.ts";
+import { checkPlaces } from "./misplaced-sections.ts";
 import { checkNamespaces, fillName } from "./namespaces.ts";
 import type { VclusterIdentity } from "./namespaces.ts";
 import type { PATCH } from "./patches/patch-schema.ts";
@@ -163,7 +163,7 @@ function resolve(root: Node, options: ConfigOptions & { report: Report }): Confi
   const { report, kinds = SYNCED_KINDS } = options;
   const merged = decode(kinds === SYNCED_KINDS ? CONFIG_SCHEMA : configSchema(kinds), root, { report });
   const sections = kinds.map(({ section }) => section);
-  warnOfMisplacedSections(root, sections, report);
+  checkPlaces(root, sections, report);
   checkSections(valueAt(valueAt(root, "sync"), "toHost"), options);
   const problems = sortProblems(report.problems);
   if (report.failed || merged === undefined) return { ok: false, problems };
