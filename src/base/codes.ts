@@ -225,9 +225,9 @@ export const CODES = {
   },
   TOO_MANY_KEYS: {
     meaning:
-      "The object has more labels and annotations than its copy can track. Those beyond the limit are not synced in either direction, but addresses are still synced. With more than 10,000 labels and annotations, the copy is no longer updated.",
+      "The object has more or larger labels and annotations than its copy can track. Those beyond the limit are not synced in either direction, but addresses are still synced. With more than 10,000 labels and annotations, the copy is no longer updated.",
     remedy:
-      "Remove some labels or annotations. About 1,500 fit, or fewer if their keys are long. All annotations together, including the copy's own, may have at most 256 KiB.",
+      "Remove some labels or annotations, or shorten the one that is too large. About 1,500 fit, or fewer if their keys are long. All annotations together, including the copy's own, may have at most 256 KiB.",
   },
   ADDRESS_REFUSED: {
     meaning: "The address policy refused an address, so the copy leaves it out.",

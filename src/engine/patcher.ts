@@ -4,7 +4,13 @@ import type { EngineOptions } from "./engine.ts";
 import type { KubeObject, StringMap } from "../kube/object/types.ts";
 import type { FoundReference, Outcome } from "./patch/types.ts";
 import { parseConcrete } from "./path/path.ts";
+import { splitId } from "./reconcile/convert/host-edits.ts";
 import { toTenant } from "./reconcile/convert/to-tenant.ts";
+import { roomNotes, surelyFits } from "./reconcile/copy/plan-difference.ts";
+import type { UnitsWithoutRoom } from "./reconcile/copy/plan-difference.ts";
+import type { Note } from "./reconcile/plan-types.ts";
+import { fittedToNewCopy } from "./reconcile/plan.ts";
+import { decideAlone } from "./reconcile/predicate/should-copy.ts";
 import { toHost } from "./reconcile/convert/to-host.ts";
 import type { HostBody } from "./reconcile/convert/to-host.ts";
 import type { Rules } from "./reconcile/rules/rules.ts";
@@ -23,6 +29,10 @@ export interface Patched {
   readonly leftOut: readonly string[];
   /** The reason why the syncer would not write the object at all. The tenant's view then has the tenant's own body. */
   readonly rejected?: string;
+  /** Why the syncer would make no copy, as far as the object alone determines it: Services and slices beside it are not known here. */
+  readonly excluded?: Note;
+  /** Notes on labels and annotations for which a new copy has no room. The object does not have them. */
+  readonly noRoom: readonly Note[];
 }
 
 /**
@@ -82,10 +92,12 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
       // Results are cached by the identity of their input, so the input is copied: the caller cannot change the copy later.
       const [tenant, host] = [copyOf(given), copyOf(givenHost)];
       const { namespace = "default", name = "" } = tenant.metadata;
-      const patched = forwardTo(rulesFor(rules, tenant), tenant, host);
+      const own = rulesFor(rules, tenant);
+      const patched = forwardTo(own, tenant, host);
       if (patched === undefined)
         throw new EngineError("NAME_NOT_MAPPED", `Cannot translate "${namespace}/${name}": the namespace is not mapped`);
-      const { object, outcomes, references, refusedAddresses, leftOut, rejected } = patched;
+      const { object, outcomes, references, refusedAddresses, leftOut, rejected, left } = patched;
+      const decision = decideAlone(own, { namespace, name }, tenant);
       return {
         object: withoutEmptyMaps(object),
         outcomes,
@@ -93,6 +105,8 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
         refusedAddresses,
         leftOut,
         ...(rejected !== undefined && { rejected }),
+        ...(decision.action !== "copy" && { excluded: { code: decision.code, message: decision.message } }),
+        noRoom: roomNotes(left),
       };
     },
     toTenant(givenHost, { tenant: given } = {}) {
@@ -109,6 +123,7 @@ export function patcherOf(rules: readonly Rules[]): Omit<Patcher, "dispose"> {
         refusedAddresses: [],
         leftOut: [],
         ...(rejected !== undefined && { rejected }),
+        noRoom: [],
       };
     },
   };
@@ -122,11 +137,12 @@ const NOT_THERE = "part of the tenant's body did not reach the host: a patch fai
  */
 function keepLost(
   rules: Rules,
-  { object, tenant, there }: { object: KubeObject; tenant: KubeObject; there: HostBody },
+  { object, tenant, there }: { object: KubeObject; tenant: KubeObject; there: Forwarded },
 ): { readonly kept: KubeObject; readonly rejected: string | undefined } {
   const failures = rules.settings.onError === "keep-last" ? there.outcomes.flatMap(({ failures = [] }) => failures) : [];
   const places = failures.map(({ place }) => parseConcrete(place));
-  const keysLost = [...places, ...there.leftOut.map(parseConcrete)];
+  const unitsLost = [...there.left.keys()].map((id) => ["metadata", ...splitId(id)]);
+  const keysLost = [...places, ...there.leftOut.map(parseConcrete), ...unitsLost];
   const bodyLost = there.refusedAddresses.length > 0 || places.some(([field]) => field !== "metadata");
   const { apiVersion, kind } = object;
   return {
@@ -162,11 +178,25 @@ function copyOf<T>(value: T): T {
   return copy as T;
 }
 
-/** Returns undefined if the object's namespace is not mapped to the host. */
-function forwardTo(rules: Rules, tenant: KubeObject, host: KubeObject | undefined): HostBody | undefined {
-  const { namespace = "default", name = "" } = tenant.metadata;
-  const hostKey = rules.translator.toHost({ namespace, name }, rules.kind.resource);
-  return hostKey && toHost(rules, { tenant: withNamespace(tenant, namespace), host, hostKey });
+/** The host form of a tenant object, as far as a new copy has room for it. */
+interface Forwarded extends HostBody {
+  readonly left: UnitsWithoutRoom;
+}
+
+/**
+ * Returns undefined if the object's namespace is not mapped to the host. Only expressions see `host`: the limits are those of a new copy,
+ * whatever is at its place.
+ */
+function forwardTo(rules: Rules, given: KubeObject, host: KubeObject | undefined): Forwarded | undefined {
+  const { namespace = "default", name = "" } = given.metadata;
+  const key = { namespace, name };
+  const hostKey = rules.translator.toHost(key, rules.kind.resource);
+  if (hostKey === undefined) return undefined;
+  const tenant = withNamespace(given, namespace);
+  const body = toHost(rules, { tenant, host, hostKey });
+  if (body.rejected !== undefined || surelyFits(body.object)) return { ...body, left: new Map() };
+  const { object, left } = fittedToNewCopy(rules, { key, tenant, host: undefined, hostKey }, body.object);
+  return { ...body, object, left };
 }
 
 function rulesFor(rules: readonly Rules[], object: KubeObject): Rules {

@@ -3,6 +3,12 @@
  */
 import { testCommand } from "./command-cases.ts";
 
+/** Endpoints with annotations, as JSON. */
+function annotated(annotations: Record<string, string>): string {
+  const subsets = [{ addresses: [{ ip: "10.0.0.1" }] }];
+  return JSON.stringify({ apiVersion: "v1", kind: "Endpoints", metadata: { name: "web", namespace: "shop", annotations }, subsets });
+}
+
 testCommand("render", [
   {
     why: "prints one object as itself",
@@ -117,6 +123,41 @@ testCommand("render", [
     out: /^kind: Service$/m,
     err: [
       `warning FIELD_LEFT_OUT: Service shop/web: metadata.annotations["service.beta.kubernetes.io/load-balancer-source-ranges"] was left out: the API server refuses it on a Service of the copy's type`,
+    ],
+  },
+  {
+    why: "leaves out what gets no copy, and says why as a run does",
+    argv: ["render", "--config", "empty.yaml", "-f", "-", "--settings", "selected.yaml"],
+    files: { "selected.yaml": "{selector: {matchLabels: {app: web}}, requireService: true, addressPolicy: {allow: [10.0.0.0/8]}}\n" },
+    stdin: [
+      "{apiVersion: v1, kind: Service, metadata: {name: out, namespace: shop}, spec: {type: ExternalName, externalName: example.com}}",
+      '{apiVersion: v1, kind: Endpoints, metadata: {name: web, namespace: shop, annotations: {sync.platform/pause: "true"}}}',
+      "{apiVersion: v1, kind: Endpoints, metadata: {name: other, namespace: shop}}",
+      "{apiVersion: v1, kind: Endpoints, metadata: {name: shown, namespace: shop, labels: {app: web}}}",
+    ].join("\n---\n"),
+    out: "apiVersion: v1\nkind: Endpoints\nmetadata:\n  name: shown-x-shop-x-blue\n  namespace: vc-blue\n  labels:\n    app: web\nsubsets: []\n",
+    err: [
+      "warning EXCLUDED: Service shop/out is left out: A Service of type ExternalName has no Endpoints and gets no copy",
+      "warning EXCLUDED: Endpoints shop/web is left out: The object has the pause annotation",
+      "warning EXCLUDED: Endpoints shop/other is left out: The selector in the settings does not select the object",
+    ],
+  },
+  {
+    why: "leaves out the annotations for which a copy has no room, and tells their number",
+    argv: ["render", "--config", "empty.yaml", "-f", "-"],
+    stdin: annotated(
+      Object.fromEntries(Array.from({ length: 3_000 }, (_none, index) => [`key-${String(index).padStart(4, "0")}`, "value"])),
+    ),
+    out: /^(?![^]*key-2999)[^]*key-1500/,
+    err: /^warning TOO_MANY_KEYS: Endpoints shop\/web: 1\d{3} labels and annotations exceed what the copy can track, [^]*the first is annotations\/key-\d+\n$/,
+  },
+  {
+    why: "leaves out an annotation that is too large for a copy, and names it",
+    argv: ["render", "--config", "empty.yaml", "-f", "-"],
+    stdin: annotated({ big: "x".repeat(261_900), small: "kept" }),
+    out: /annotations:\n {4}small: kept\n/,
+    err: [
+      "warning TOO_MANY_KEYS: Endpoints shop/web: annotations/big is too large, and is not copied in either direction: all annotations of an object, including the syncer's own, may have at most 262144 bytes",
     ],
   },
   {

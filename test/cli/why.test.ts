@@ -39,6 +39,23 @@ describe("why", () => {
     expect(await lines(["ep", "shop/web"])).toContain("copied: in sync\n");
   });
 
+  test("of an object whose copy the host refuses, tells no copy and why, as text and as JSON", async () => {
+    const told = async (config: string) => {
+      const text = await lines(["ep", "shop/web"], config);
+      const { state, notes, host, writes } = JSON.parse(await lines(["ep", "shop/web", "-o", "json"], config)) as Record<string, unknown>;
+      return { text, state, host, writes, code: (notes as { code: string }[])[0]!.code };
+    };
+    await sides.tenant.client.create(ENDPOINTS, web());
+    const invalid = await told("text-port.yaml");
+    expect(invalid).toMatchObject({ state: "refused", code: "API_INVALID", host: undefined, writes: [] });
+    expect(invalid.text).toMatch(/nothing there\n[^]*state +refused: the object cannot be copied in its current form\n/);
+    await sides.host.client.delete(NAMESPACES, { namespace: "", name: "vc-blue" });
+    const homeless = await told("vcluster.yaml");
+    expect(homeless).toMatchObject({ state: "waiting", code: "HOST_NAMESPACE_MISSING", host: undefined, writes: [] });
+    expect(homeless.text).toMatch(/nothing there\n[^]*state +waiting: something else must happen first\n/);
+    expect(homeless.text).toMatch(/HOST_NAMESPACE_MISSING +The host namespace does not exist, /);
+  });
+
   test("waits for what is still to come, where it is told to, and fails when it does not come", async () => {
     const WAITING = "Waiting for a pending write\n";
     await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));

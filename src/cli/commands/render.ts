@@ -94,6 +94,10 @@ function patched({ terminal, exit }: CommandContext, { patcher, kinds, object, a
   if (!object.metadata.name) throw new EngineError("USAGE", `Cannot render ${object.kind} without metadata.name`);
   try {
     const result = apply(object);
+    if (result.excluded !== undefined) {
+      tellWarning(terminal, `${result.excluded.code}: ${displayName(object)} is left out: ${result.excluded.message}`);
+      return [];
+    }
     tellTrouble(terminal, object, result);
     // Objects for the tenant are not checked: the tenant's API server has already accepted the tenant's object.
     const refusals = toHost ? refusalsOf(result.object, kinds) : [];
@@ -119,8 +123,8 @@ function tellRefusal(terminal: Terminal, name: string, refusal: FieldError, patc
   );
 }
 
-/** Reports failures of patches, and omitted addresses and fields, on standard error. */
-function tellTrouble(terminal: Terminal, object: KubeObject, { outcomes, refusedAddresses, leftOut }: Patched): void {
+/** Reports failures of patches, and omitted addresses, fields, labels and annotations, on standard error. */
+function tellTrouble(terminal: Terminal, object: KubeObject, { outcomes, refusedAddresses, leftOut, noRoom }: Patched): void {
   const name = displayName(object);
   for (const { path, failures = [] } of outcomes) {
     for (const { place, code, message } of failures) tellWarning(terminal, `${code}: ${name}, patch of ${path}, at ${place}: ${message}`);
@@ -131,4 +135,5 @@ function tellTrouble(terminal: Terminal, object: KubeObject, { outcomes, refused
     tellWarning(terminal, `ADDRESS_REFUSED: ${name}: "${ip}" was left out: ${reason}${reason.includes("addressPolicy") ? judged : ""}`);
   }
   for (const place of leftOut) tellWarning(terminal, `FIELD_LEFT_OUT: ${name}: ${place} was left out: ${WHY_LEFT_OUT}`);
+  for (const { code, message } of noRoom) tellWarning(terminal, `${code}: ${name}: ${message}`);
 }

@@ -1,4 +1,4 @@
-import { formatIp, networkOf, parseIp, width } from "../../kube/object/endpoints/ip.ts";
+import { formatIp, networkOf, parseCidr, parseIp, width } from "../../kube/object/endpoints/ip.ts";
 
 /**
  * Validates a CIDR such as `10.0.0.0/8` or `fd00::/8`; without a length, it is a single address. Returns the error as the rest of a
@@ -19,4 +19,19 @@ export function cidrProblem(text: string): string | undefined {
   return network.bits === address.bits
     ? undefined
     : `it has bits set beyond its prefix length; the network is ${formatIp(network)}/${length}`;
+}
+
+/**
+ * Reports whether several CIDRs together contain every address of one. All must be valid.
+ *
+ * @example
+ * isCovered("10.0.0.0/8", ["10.128.0.0/9", "10.0.0.0/9"]); // true
+ */
+export function isCovered(text: string, by: readonly string[]): boolean {
+  const { address, last } = parseCidr(text)!;
+  const ranges = by.map((one) => parseCidr(one)!).filter((one) => one.address.family === address.family);
+  let next = address.bits;
+  for (const range of ranges.sort((left, right) => (left.address.bits < right.address.bits ? -1 : 1)))
+    if (range.address.bits <= next && range.last >= next) next = range.last + 1n;
+  return next > last;
 }

@@ -8,7 +8,7 @@ import type { Problem } from "../../schema/problem.ts";
 import { defaultOf } from "../../schema/schema.ts";
 import type { Infer } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
-import { cidrProblem } from "./cidr.ts";
+import { cidrProblem, isCovered } from "./cidr.ts";
 import { SETTINGS_SCHEMA } from "./settings-schema.ts";
 
 /** The engine's own settings, with all defaults filled in. `SETTINGS_SCHEMA` describes each of them. */
@@ -25,7 +25,8 @@ export const DEFAULT_SETTINGS = deepFreeze(defaultOf(SETTINGS_SCHEMA)) as Settin
 /**
  * Reads a settings file. Problems have the codes of `readYaml` and `decode`, and CONFIG_VALUE for contradictions.
  *
- * An empty `addressPolicy.allow` is a warning: the tenant may then point host clients at any address (CVE-2021-25740).
+ * An empty `addressPolicy.allow` is a warning: the tenant may then point host clients at any address (CVE-2021-25740). So is one that
+ * `addressPolicy.deny` contains entirely: no address is then copied.
  *
  * @example
  * const result = parseSettings("onError: skip-patch\n", { file: "settings.yaml" });
@@ -65,6 +66,7 @@ function resolve(node: Node, report: Report): SettingsResult {
   checkElection(valueAt(node, "leaderElection"), { settings, report });
   if (report.failed || settings === undefined) return { ok: false, problems: sortProblems(report.problems) };
   warnOfOpenPolicy(node, { settings, report });
+  warnOfClosedPolicy(node, { settings, report });
   return { ok: true, settings, warnings: sortProblems(report.problems) };
 }
 
@@ -121,6 +123,16 @@ function warnOfOpenPolicy(node: Node, { settings, report }: { settings: Settings
   const hint = "List the CIDRs of the tenant's pods, after the patches";
   const at = section === undefined ? startOf(node) : keyStartOf(section);
   report.warning({ code: "CONFIG_VALUE", at, field: "addressPolicy.allow", message, hint });
+}
+
+/** Warns if `deny` contains everything that `allow` permits. */
+function warnOfClosedPolicy(node: Node, { settings, report }: { settings: Settings; report: Report }): void {
+  const { allow, deny } = settings.addressPolicy;
+  if (allow.length === 0 || !allow.every((cidr) => isCovered(cidr, deny))) return;
+  const section = valueAt(node, "addressPolicy")!;
+  const message = "No address is copied, because addressPolicy.deny contains every address of allow, and deny takes precedence";
+  const hint = "Remove the CIDRs of the tenant's pods from deny, or list other CIDRs in allow";
+  report.warning({ code: "CONFIG_VALUE", at: startOf(valueAt(section, "allow")!), field: "addressPolicy.allow", message, hint });
 }
 
 /** Freezes a value and everything in it, because all settings share the lists of the defaults. */

@@ -17,12 +17,14 @@ import type { Rules } from "./rules/rules.ts";
 import { formatKey } from "../../kube/object/key.ts";
 import { ourMarkers } from "../translate/identity.ts";
 import { agreedBase, readBase } from "./agreement/base.ts";
+import type { Unit } from "./agreement/base.ts";
 import { withoutKeys } from "./rules/excluded-keys.ts";
 import { toHostInPieces } from "./convert/to-host.ts";
 import { isMappedElsewhere } from "./predicate/mapped-elsewhere.ts";
 import { planDifference } from "./copy/plan-difference.ts";
 import { rejection, reported } from "./copy/host-copy.ts";
 import { roomNotes, unitsWithoutRoom, withoutUnits } from "./copy/plan-difference.ts";
+import type { UnitsWithoutRoom } from "./copy/plan-difference.ts";
 import { comparedFields } from "./agreement/base.ts";
 
 /** Decides what to do about one key: {@link plan}, or a replacement of it. */
@@ -150,14 +152,23 @@ function* planCreate(rules: Rules, input: CopyInput, answer: MakePlan): Generato
 
 /** Returns a new copy, which takes nothing from an earlier one, without the parts for which there is no room. */
 function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: KubeObject; notes: readonly Note[] } {
-  const source = copySourceOf(rules, input);
+  const { object, units, left } = fittedToNewCopy(rules, input, desired);
+  const base = agreedBase(units.filter(({ id }) => !left.has(id)));
+  return { copy: copyOf({ rules, desired: object, source: copySourceOf(rules, input), base, owner: input.owner }), notes: roomNotes(left) };
+}
+
+/** Returns the desired object without the parts for which a new copy has no room (`left`), and all parts. */
+export function fittedToNewCopy(
+  rules: Rules,
+  input: CopyInput,
+  desired: KubeObject,
+): { readonly object: KubeObject; readonly units: readonly Unit[]; readonly left: UnitsWithoutRoom } {
   const units = comparedFields(rules, input.tenant, desired, desired);
   const excluded = (key: string) => rules.settings.excluded(key);
   const kept = withoutKeys(input.host?.metadata.annotations ?? {}, (key) => !excluded(key));
-  const others = () => ({ ...kept, ...writeMarkers(rules.translator.markerPrefix, source).annotations });
+  const others = () => ({ ...kept, ...writeMarkers(rules.translator.markerPrefix, copySourceOf(rules, input)).annotations });
   const left = unitsWithoutRoom(rules, { units, edits: [], standing: kept, others, fresh: true });
-  const base = agreedBase(units.filter(({ id }) => !left.has(id)));
-  return { copy: copyOf({ rules, desired: withoutUnits(desired, left), source, base, owner: input.owner }), notes: roomNotes(left) };
+  return { object: withoutUnits(desired, left), units, left };
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cidrProblem } from "../../../src/engine/config/cidr.ts";
+import { cidrProblem, isCovered } from "../../../src/engine/config/cidr.ts";
 import { parseCidr } from "../../../src/kube/object/endpoints/ip.ts";
 
 describe("cidrProblem", () => {
@@ -62,4 +62,17 @@ describe("cidrProblem", () => {
       { numRuns: 1000 },
     );
   });
+});
+
+describe("isCovered", () => {
+  test.each([
+    { by: ["10.0.0.0/8"], want: true },
+    { by: ["0.0.0.0/0"], want: true },
+    { by: ["10.128.0.0/9", "10.1.0.0/16", "10.0.0.0/9"], want: true },
+    { by: ["10.0.0.0/9", "10.128.0.0/10"], want: false },
+    { by: ["10.128.0.0/9"], want: false },
+    { by: ["11.0.0.0/8", "9.0.0.0/8"], want: false },
+    { by: ["::/0"], want: false },
+    { by: [], want: false },
+  ])("of 10.0.0.0/8 by $by: $want", ({ by, want }) => expect(isCovered("10.0.0.0/8", by)).toBe(want));
 });

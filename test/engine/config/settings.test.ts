@@ -69,6 +69,22 @@ describe("parseSettings", () => {
   });
 
   test.each([
+    { allow: "[10.0.0.0/8]", deny: "[10.0.0.0/8]", isWarned: true },
+    { allow: "[10.1.0.0/16, 'fd00::/8']", deny: "['::/0', 10.0.0.0/8]", isWarned: true },
+    { allow: "[10.1.0.0/16, 'fd00::/8']", deny: "[10.0.0.0/8]", isWarned: false },
+    { allow: "[10.0.0.0/8]", deny: "[10.1.0.0/16]", isWarned: false },
+  ])("warns if no address is copied: allow $allow, deny $deny", ({ allow, deny, isWarned }) => {
+    const result = parseSettings(`addressPolicy:\n  deny: ${deny}\n  allow: ${allow}\n`, { file: "s.yaml" });
+    const warning = {
+      ...{ code: "CONFIG_VALUE", severity: "warning", file: "s.yaml", line: 3, column: 10, field: "addressPolicy.allow" },
+      message: "No address is copied, because addressPolicy.deny contains every address of allow, and deny takes precedence",
+      hint: "Remove the CIDRs of the tenant's pods from deny, or list other CIDRs in allow",
+    };
+    expect(result).toMatchObject({ ok: true, warnings: isWarned ? [warning] : [] });
+    expect(resolveSettings({ addressPolicy: { allow: ["10.0.0.1"], deny: ["10.0.0.1"] } })).toMatchObject({ warnings: [{ line: 0 }] });
+  });
+
+  test.each([
     { why: "a deadline that is no shorter than the lease", text: "{renewDeadlineSeconds: 15}", field: "renewDeadlineSeconds" },
     { why: "a lease that is shorter than the default deadline", text: "{leaseDurationSeconds: 5}", field: "renewDeadlineSeconds" },
     { why: "a deadline with no time for a second attempt", text: "{retryPeriodSeconds: 9}", field: "retryPeriodSeconds" },

@@ -105,6 +105,15 @@ describe("an object whose annotations are as long as an API server allows", () =
     expect(only(planOf(changed, host))).toMatchObject({ side: "host", object: { subsets: OTHER } });
   });
 
+  test("is told which annotation is too large, where one alone is", () => {
+    const { host, last } = rest(tenantEndpoints({ annotations: { big: "x".repeat(261_900), small: "kept" } }), undefined);
+    expect(host).toMatchObject({ subsets: ONE_ADDRESS, metadata: { annotations: { small: "kept" } } });
+    expect(messages(last)).toEqual([
+      "TOO_MANY_KEYS: annotations/big is too large, and is not copied in either direction: " +
+        "all annotations of an object, including the syncer's own, may have at most 262144 bytes",
+    ]);
+  });
+
   test("takes over no host edit that does not fit, and has its addresses on the host", () => {
     const tenant = tenantEndpoints({ annotations: keys(200, LONG) });
     const { host } = rest(tenant, undefined);

@@ -77,6 +77,15 @@ describe("the way back from a host object that lacks what the tenant has", () =>
     expect(back.rejected).toBeUndefined();
   });
 
+  test("keeps annotations for which the copy has no room, and says which", async () => {
+    const patcher = await patcherWith([]);
+    const tenant = endpoints(["10.0.0.1"], { big: "x".repeat(261_900), small: "kept" });
+    const there = patcher.toHost(tenant);
+    expect(there.object.metadata.annotations).toEqual({ small: "kept" });
+    expect(there.noRoom).toMatchObject([{ code: "TOO_MANY_KEYS", message: expect.stringContaining("annotations/big") as unknown }]);
+    expect(patcher.toTenant(there.object, { tenant }).object.metadata.annotations).toEqual(tenant.metadata.annotations);
+  });
+
   test("takes an edit of the body where everything arrived", async () => {
     const patcher = await patcherWith([]);
     const tenant = endpoints(["10.0.0.1"]);

@@ -95,7 +95,8 @@ function mapField(field: "labels" | "annotations", map: Record<string, string>) 
   return { [field]: Object.keys(map).length > 0 ? map : undefined } as { labels?: StringMap };
 }
 
-function splitId(id: UnitId): [field: string, key: string] {
+/** Returns the field of a part, and its key there; the body has none. */
+export function splitId(id: UnitId): [field: string, key: string] {
   const slash = id.indexOf("/");
   return slash < 0 ? [id, ""] : [id.slice(0, slash), id.slice(slash + 1)];
 }

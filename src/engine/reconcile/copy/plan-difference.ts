@@ -51,10 +51,15 @@ export function* planDifference(
   const conflicts = conflicting
     .filter(counts)
     .map(({ id }): Note => ({ code: "BOTH_SIDES_CHANGED", message: `${id} changed on both sides; the tenant's value was taken` }));
-  const notes = [...parts.notes, ...conflicts, ...refusals, ...roomNotes([...noRoom, ...flow.noRoom])];
+  const notes = [
+    ...parts.notes,
+    ...conflicts,
+    ...refusals,
+    ...roomNotes(new Map([...noRoom, ...flow.noRoom.map((id) => [id, "size"] as const)])),
+  ];
   const outcomes = [...parts.outcomes, ...flow.outcomes];
   if (flow.operation !== undefined) return answer("copied", { ...parts, outcomes, notes, operations: [flow.operation] });
-  const left = new Set([...noRoom, ...[...waiting, ...edits.filter(isForeign)].map(({ id }) => id)]);
+  const left = new Set([...noRoom.keys(), ...[...waiting, ...edits.filter(isForeign)].map(({ id }) => id)]);
   const operations = hostUpdate(rules, input, { wanted, units, left, waiting, known: base, base: written, edits });
   const restsOnCopy = flowed.isOld && edits.length > 0 && operations.length === 0;
   return answer("copied", { ...parts, outcomes, notes, operations, ...(restsOnCopy && { restsOnCopy }) });
@@ -184,13 +189,16 @@ export interface CopyMetadata {
   readonly fresh?: boolean;
 }
 
-const NONE: ReadonlySet<UnitId> = new Set();
+/** Parts for which there is no room, each with the limit that it exceeds: the length of the base, or the size of all annotations. */
+export type UnitsWithoutRoom = ReadonlyMap<UnitId, "count" | "size">;
+
+const NONE: UnitsWithoutRoom = new Map();
 
 /**
  * Returns the labels and annotations that do not fit: they are not written, and remain unchanged on the host. Keys that only the engine
  * sets get room first, then labels, then annotations, each sorted by key. Edits under keys that only the host has come last.
  */
-export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySet<UnitId> {
+export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): UnitsWithoutRoom {
   if (fitsAtOnce(wanted)) return NONE;
   const edited = new Set(wanted.edits.map(({ id }) => id));
   const standing = (unit: Unit) => (wanted.fresh === true ? 0 : lengthOn(unit, unit.host));
@@ -203,14 +211,17 @@ export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySe
   let base = 0;
   // For new keys, every part counts as if both sides had different digests: host edits that have flowed must not make room for more.
   let widest = 0;
-  const left = new Set<UnitId>();
+  const left = new Map<UnitId, "count" | "size">();
+  let exceeded: "count" | "size" = "count";
   for (const { unit, value, isNew } of inOrder) {
     const wide = entryLength(unit.id, false);
     const entry = isNew ? wide : entryLength(unit.id, unit.tenant === value);
     const more = entry + lengthOn(unit, value) - standing(unit);
-    const fits = (isNew ? widest : base) + entry <= BASE_LENGTH_MAX && total + more <= ANNOTATIONS_LENGTH_MAX;
+    const isCounted = (isNew ? widest : base) + entry <= BASE_LENGTH_MAX;
+    const fits = isCounted && total + more <= ANNOTATIONS_LENGTH_MAX;
     if ((!fits || (isNew && left.size > 0)) && unit.id !== "body") {
-      left.add(unit.id);
+      if (!fits) exceeded = isCounted ? "size" : "count";
+      left.set(unit.id, exceeded);
       continue;
     }
     base += entry;
@@ -221,7 +232,7 @@ export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): ReadonlySe
 }
 
 /** Reports whether everything surely fits: most objects are far from any limit, and every plan checks this. */
-function fitsAtOnce({ units, standing }: CopyMetadata): boolean {
+function fitsAtOnce({ units, standing }: Pick<CopyMetadata, "units" | "standing">): boolean {
   let entries = 0;
   let characters = MARKERS_LENGTH_MAX;
   for (const { id, desired = "", host = "" } of units) {
@@ -231,6 +242,17 @@ function fitsAtOnce({ units, standing }: CopyMetadata): boolean {
   for (const key in standing) characters += key.length + standing[key]!.length;
   return entries <= BASE_LENGTH_MAX && entries + BYTES_PER_CHARACTER * characters <= ANNOTATIONS_LENGTH_MAX;
 }
+
+/** Reports whether a new copy surely has room for all labels and annotations of an object. Cheap: the body is not compared. */
+export function surelyFits({ metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
+  const unit = (id: UnitId, value: string): Unit => ({ id, tenant: undefined, desired: value, host: value });
+  const ofLabels = Object.entries(labels).map(([key, value]) => unit(`labels/${key}`, value));
+  const ofAnnotations = Object.entries(annotations).map(([key, value]) => unit(`annotations/${key}`, value));
+  return fitsAtOnce({ units: [...ofLabels, ...ofAnnotations, unit("body", "0".repeat(DIGITS))], standing: undefined });
+}
+
+/** Number of hex digits of the SHA-256 for which a body stands. */
+const DIGITS = 64;
 
 const BYTES_PER_CHARACTER = 3;
 
@@ -261,20 +283,25 @@ function byteLength(text: string): number {
 }
 
 /** Returns the notes on the parts that do not fit; empty if all fit. */
-export function roomNotes(left: Iterable<UnitId>): Note[] {
-  const ids = [...left].sort();
-  if (ids.length === 0) return [];
-  const [count, are] = ids.length === 1 ? ["1 label or annotation exceeds", "is"] : [`${ids.length} labels and annotations exceed`, "are"];
-  return [
-    {
-      code: "TOO_MANY_KEYS",
-      message: `${count} what the copy can track, and ${are} not copied in either direction; the first is ${ids[0]!}`,
-    },
-  ];
+export function roomNotes(left: UnitsWithoutRoom): Note[] {
+  return (["count", "size"] as const).flatMap((exceeded): Note[] => {
+    const [first, ...more] = [...left.keys()].filter((id) => left.get(id) === exceeded).sort();
+    if (first === undefined) return [];
+    const are = more.length === 0 ? "is" : "are";
+    const several = `${more.length + 1} labels and annotations`;
+    const whole = more.length === 0 ? "1 label or annotation exceeds" : `${several} exceed`;
+    const message =
+      exceeded === "count"
+        ? `${whole} what the copy can track, and ${are} not copied in either direction; the first is ${first}`
+        : `${more.length === 0 ? first : `${several}, the first of which is ${first},`} ${are} too large, and ${are} not copied in either direction: ${SIZE_LIMIT}`;
+    return [{ code: "TOO_MANY_KEYS", message }];
+  });
 }
 
+const SIZE_LIMIT = `all annotations of an object, including the syncer's own, may have at most ${ANNOTATIONS_LENGTH_MAX} bytes`;
+
 /** Returns a new copy without the parts that do not fit. */
-export function withoutUnits(object: KubeObject, left: ReadonlySet<UnitId>): KubeObject {
+export function withoutUnits(object: KubeObject, left: UnitsWithoutRoom): KubeObject {
   if (left.size === 0) return object;
   const { labels = {}, annotations = {} } = object.metadata;
   return {

@@ -40,6 +40,17 @@ export function decideCopy(rules: Rules, key: ObjectKey, tenant: KubeObject, aro
   );
 }
 
+/** Decides by the tenant object alone, for callers without clusters: the Services and slices beside it are unknown, and exclude nothing. */
+export function decideAlone(rules: Rules, key: ObjectKey, tenant: KubeObject): CopyDecision {
+  const { kind } = rules;
+  return (
+    ownRules(rules, key, tenant) ??
+    (kind.resource === SERVICES ? serviceItself(tenant) : undefined) ??
+    (kind.besideService ? besideAnyService(rules, tenant, kind.serviceOf(key, tenant)) : undefined) ??
+    COPY
+  );
+}
+
 function isGoing({ metadata }: KubeObject): boolean {
   return typeof metadata.deletionTimestamp === "string";
 }
@@ -81,14 +92,8 @@ function besideService(
 ): CopyDecision | undefined {
   const { tenantService, hostService } = around;
   const service = rules.kind.serviceOf(key, tenant);
-  if (service === undefined)
-    return { action: "remove", code: "EXCLUDED", message: "The slice names no Service, so its copy would be unused" };
-  if (formatKey(service) === OWN_SERVICE) {
-    return { action: "remove", code: "EXCLUDED", message: `${OWN_SERVICE} belongs to the tenant's API server, and so do its slices` };
-  }
-  if (!matchesSelector(rules.settings.selector, tenant.metadata.labels)) {
-    return { action: "remove", code: "EXCLUDED", message: "The selector in the settings does not select the object" };
-  }
+  const excluded = besideAnyService(rules, tenant, service);
+  if (excluded !== undefined || service === undefined) return excluded;
   if (rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined)) {
     const message = "requireService is set, and there is no Service of this name without a selector";
     return { action: "remove", code: "EXCLUDED", message, restsOnServices: ["tenant"] };
@@ -104,6 +109,19 @@ function besideService(
     };
   }
   return rules.services === "external" ? besideExternal(rules, service, around) : besideManaged(rules, service, around);
+}
+
+/** Decides by the key of the Service alone, whatever that Service is. */
+function besideAnyService(rules: Rules, tenant: KubeObject, service: ObjectKey | undefined): CopyDecision | undefined {
+  if (service === undefined)
+    return { action: "remove", code: "EXCLUDED", message: "The slice names no Service, so its copy would be unused" };
+  if (formatKey(service) === OWN_SERVICE) {
+    return { action: "remove", code: "EXCLUDED", message: `${OWN_SERVICE} belongs to the tenant's API server, and so do its slices` };
+  }
+  if (!matchesSelector(rules.settings.selector, tenant.metadata.labels)) {
+    return { action: "remove", code: "EXCLUDED", message: "The selector in the settings does not select the object" };
+  }
+  return undefined;
 }
 
 /** Excludes slices that a controller of the tenant cluster made from copied objects. Their copies stay until readers see the others. */

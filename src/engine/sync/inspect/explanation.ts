@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Code } from "../../../base/codes.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
@@ -15,7 +16,7 @@ import { toHost } from "../../reconcile/convert/to-host.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { CopyDecision } from "../../reconcile/predicate/should-copy.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
-import type { Note, PlanState } from "../../reconcile/plan-types.ts";
+import type { Note, Operation, Plan, PlanState } from "../../reconcile/plan-types.ts";
 import { comparedFields } from "../../reconcile/agreement/base.ts";
 import { isOurs } from "../../translate/identity.ts";
 import { readMarkers } from "../../translate/markers.ts";
@@ -88,20 +89,33 @@ export function explainObject(preview: Preview, resource: ResourceType, key: Obj
   if (look === undefined) return undefined;
   const { rules, input, plan } = look;
   const { tenant, host, orphans = [] } = input;
+  const notes = notesOf(preview, look);
+  const writes = preview.writes.filter((write) => write.id === id).map(({ operation }) => operation);
   return {
-    ...{ resource, key, hostKey: plan.hostKey, state: plan.state, patches: plan.outcomes },
+    ...{ resource, key, hostKey: plan.hostKey, state: stateOf(plan, { notes, writes }), patches: plan.outcomes },
     tenant: tenant && seen(tenant),
     host: host && seenOnHost(look, host),
     orphans: orphans.map(keyOf),
     decision: tenant && decideCopy(rules, key, tenant, input),
     references: plan.references.map((reference) => ({ ...reference, notes: notesOfReference(preview, reference) })),
-    notes: notesOf(preview, look),
+    notes,
     parts: partsOf(look),
-    writes: preview.writes
-      .filter((write) => write.id === id)
-      .map(({ operation: { side, action, reason } }) => ({ cluster: side, action, reason })),
+    writes: writes.map(({ side, action, reason }) => ({ cluster: side, action, reason })),
     settles: !preview.unsettled.some((unsettled) => unsettled.id === id),
   };
+}
+
+/** Notes with which the host refuses a write, and the state of an object whose copy is not written for that reason. */
+const REFUSED_BY_HOST: ReadonlyMap<Code, PlanState> = new Map([
+  ["HOST_NAMESPACE_MISSING", "waiting"],
+  ["API_INVALID", "refused"],
+]);
+
+/** Returns the state of an object: that of its plan, unless the host refuses the planned write. */
+function stateOf({ state, operations }: Plan, { notes, writes }: { notes: readonly Note[]; writes: readonly Operation[] }): PlanState {
+  const isHost = ({ side }: Operation) => side === "host";
+  if (state !== "copied" || !operations.some(isHost) || writes.some(isHost)) return state;
+  return notes.flatMap(({ code }) => REFUSED_BY_HOST.get(code) ?? [])[0] ?? state;
 }
 
 function seen({ metadata: { uid, resourceVersion, deletionTimestamp } }: KubeObject): SeenObject {
