@@ -115,6 +115,15 @@ describe("secret get", () => {
     const unknown = ["-n", "shop", "--platform-kubeconfig", kubeconfig("unknown-key-that-was-never-made")];
     expect((await get(unknown)).stderr).toContain("access key not found");
   });
+
+  test("says that a server is not a management API, and which option to check", async () => {
+    const wrong = ["-n", "shop", "--platform-kubeconfig", join(root, "cluster.kubeconfig")];
+    const { code, stdout, stderr } = await get(wrong);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("The server is not a management API: it does not serve management.platform/v1");
+    expect(stderr).toContain("Check --platform-kubeconfig");
+    expect(stderr).not.toContain("There is no SharedSecret");
+  });
 });
 
 describe("secret sync", () => {

@@ -52,6 +52,9 @@ export function listCases(setting: () => RawSetting): void {
       { query: "resourceVersion=1&resourceVersionMatch=Nearly", code: 422, reason: "Invalid" },
       { query: "sendInitialEvents=true", code: 422, reason: "Invalid" },
       { query: "limit=many", code: 400, reason: "BadRequest" },
+      { query: "timeoutSeconds=soon", code: 400, reason: "BadRequest" },
+      { query: "watch=true&limit=many", code: 400, reason: "BadRequest" },
+      { query: "watch=true&timeoutSeconds=soon", code: 400, reason: "BadRequest" },
       { query: "fieldSelector=spec.colour%3Dred", code: 400, reason: "BadRequest" },
       { query: "labelSelector=%2C%2C", code: 400, reason: "BadRequest" },
     ])("?$query is $code", async ({ query, code, reason }) => {

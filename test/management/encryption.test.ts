@@ -196,6 +196,11 @@ describe("a folder of the management API", () => {
     expect(await start("k.txt")).toMatchObject({ found: "ops" });
   });
 
+  test("is not made when the named key cannot be used", async () => {
+    expect((await failure(() => start("absent.txt"))).code).toBe("CONFIG_VALUE");
+    expect(() => statSync(path)).toThrow("ENOENT");
+  });
+
   test("changes its key with both for a while", async () => {
     files = { "1.txt": textOf(1), "both.txt": `${textOf(2)}\n${textOf(1)}\n`, "2.txt": textOf(2) };
     await start("1.txt");

@@ -31,6 +31,20 @@ async function onPlatform(config: string, run: (own: Platform) => Promise<void>)
   }
 }
 
+/** The cells of the column Expires for these keys. */
+async function expires(own: Platform, keys: readonly string[]): Promise<unknown[]> {
+  const headers = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+  const { body } = await own.admin.send("GET", KEYS, undefined, { headers });
+  const { columnDefinitions, rows } = body as unknown as Table;
+  const column = columnDefinitions.findIndex(({ name }) => name === "Expires");
+  return keys.map((key) => rows.find(({ object }) => object.metadata.name === key)!.cells[column]);
+}
+
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string }[];
+  readonly rows: readonly { readonly cells: readonly unknown[]; readonly object: { readonly metadata: { readonly name: string } } }[];
+}
+
 describe("the time of a key", () => {
   test("counts from its creation, and equals ttl, in seconds", async () => {
     await onPlatform("", async (own) => {
@@ -43,6 +57,26 @@ describe("the time of a key", () => {
       expect(codes).toEqual([200, 200, 401]);
       expect(at(await key.send("GET", "/teams"), "message")).toBe("access key expired. Please log in again");
       expect((await own.admin.send("GET", `${KEYS}/${key.name}`)).code).toBe(200);
+    });
+  });
+
+  test("is a column of tables: time left, never, expired, also by a limit or by the key that made it", async () => {
+    await onPlatform("auth: { accessKeyMaxTTLSeconds: 3600 }", async (own) => {
+      const short = await own.withKey({ user: "jane", ttl: 60 });
+      const made = await short.send("POST", KEYS, { metadata: { name: "made-by-short" }, spec: { ttl: 600 } });
+      expect(made.code, made.text).toBe(201);
+      const idle = await own.withKey({ user: "jane", ttl: 100, ttlAfterLastActivity: true });
+      const capped = await own.withKey({ user: "jane" });
+      const watched = [short.name, "made-by-short", idle.name, capped.name];
+      await own.clock.advance(59_000);
+      await idle.send("GET", "/teams");
+      expect(await expires(own, watched)).toEqual(["1s", "1s", "100s", "59m"]);
+      await own.clock.advance(1_000);
+      expect(await expires(own, watched)).toEqual(["<expired>", "<expired>", "99s", "59m"]);
+    });
+    await onPlatform("", async (own) => {
+      const key = await own.withKey({ user: "jane" });
+      expect(await expires(own, [key.name])).toEqual(["<never>"]);
     });
   });
 

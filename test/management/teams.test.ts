@@ -56,6 +56,15 @@ describe("a team", () => {
     expect([code, text]).toEqual([400, expect.stringContaining(field)]);
   });
 
+  test.each([{}, { name: "" }])("is refused with the cluster role %j, on a change too", async (role) => {
+    const spec = { clusterRoles: [{ name: "view" }, role] };
+    const made = await admin().send("POST", "/teams", { metadata: { name: fresh() }, spec });
+    const changed = await admin().send("PATCH", await team({ clusterRoles: [{ name: "view" }] }), { spec }, MERGE_PATCH);
+    for (const { code, text } of [made, changed]) {
+      expect([code, text]).toEqual([422, expect.stringContaining("spec.clusterRoles[1].name: Required value")]);
+    }
+  });
+
   test("can be used by its owner, which is a user or a team", async () => {
     const leads = fresh();
     await admin().send("POST", "/teams", { metadata: { name: leads }, spec: { users: ["ann"] } });

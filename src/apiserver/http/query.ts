@@ -21,12 +21,17 @@ const FIELD_MANAGER_MAX = 128;
 /** Reads the parameters of a list. @throws API_BAD_REQUEST if a number is malformed. */
 export function readListRequest(query: URLSearchParams): ListRequest {
   if (query.size === 0) return {};
-  const limit = readInteger(query, "limit");
+  const { limit } = readNumbers(query);
   return {
     ...readTexts(query, ["labelSelector", "fieldSelector", "continue", "resourceVersion", "resourceVersionMatch"]),
     ...readInitialEvents(query),
     ...(limit !== undefined && { limit }),
   };
+}
+
+/** Reads the numbers of a ListOptions, which are checked for every verb. */
+function readNumbers(query: URLSearchParams) {
+  return { limit: readInteger(query, "limit"), timeoutSeconds: readInteger(query, "timeoutSeconds") };
 }
 
 function readInitialEvents(query: URLSearchParams): { sendInitialEvents?: boolean } {
@@ -36,7 +41,7 @@ function readInitialEvents(query: URLSearchParams): { sendInitialEvents?: boolea
 
 /** Reads the parameters of a watch. @throws API_BAD_REQUEST if a number is malformed. */
 export function readWatchRequest(query: URLSearchParams): WatchRequest {
-  const timeoutSeconds = readInteger(query, "timeoutSeconds");
+  const { timeoutSeconds } = readNumbers(query);
   return {
     ...readTexts(query, ["labelSelector", "fieldSelector", "resourceVersion", "resourceVersionMatch"]),
     allowWatchBookmarks: readFlag(query, "allowWatchBookmarks") ?? false,

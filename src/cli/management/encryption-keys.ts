@@ -35,27 +35,41 @@ const KEY_FILE = "encryption.key";
  * @throws CONFIG_FILE when there is no key; CONFIG_VALUE for a value that is not a key.
  */
 export async function readCipher({ file, folder, terminal }: EncryptionKeyOptions): Promise<PlatformCipher> {
-  const given = file === undefined ? terminal.env[ENCRYPTION_KEY_VARIABLE] : await terminal.read(file);
-  const beside = given === undefined && folder !== undefined ? await readIfThere(join(folder, KEY_FILE)) : undefined;
-  const text = given ?? beside;
-  if (text === undefined) throw noKey(folder);
-  return { cipher: createCipher({ keys: parseEncryptionKeys(text), chance: systemChance }), isBeside: given === undefined };
+  return (await readNamedCipher({ file, terminal })) ?? readCipherBeside(folder);
 }
 
 /**
- * Like {@link readCipher}, but creates a key next to new data.
+ * Creates the cipher from the keys that the options name; undefined if they name none.
  *
- * @throws as {@link readCipher} does.
+ * @throws CONFIG_FILE when the file cannot be read; CONFIG_VALUE for a value that is not a key.
  */
-export async function readOrMakeCipher(options: EncryptionKeyOptions & { readonly folder: string }): Promise<PlatformCipher> {
-  const { file, folder, terminal } = options;
+export async function readNamedCipher({ file, terminal }: Omit<EncryptionKeyOptions, "folder">): Promise<PlatformCipher | undefined> {
+  const text = file === undefined ? terminal.env[ENCRYPTION_KEY_VARIABLE] : await terminal.read(file);
+  return text === undefined ? undefined : { cipher: cipherFrom(text), isBeside: false };
+}
+
+/**
+ * Creates the cipher from the key that is stored with the data, and the key itself next to new data.
+ *
+ * @throws CONFIG_FILE when there are data without a key; CONFIG_VALUE for a value that is not a key.
+ */
+export async function readOrMakeCipherBeside(folder: string): Promise<PlatformCipher> {
   const path = join(folder, KEY_FILE);
-  const isGiven = file !== undefined || terminal.env[ENCRYPTION_KEY_VARIABLE] !== undefined;
   // A new key could not decrypt existing data, but would appear to be its key.
-  if (!isGiven && !(await exists(path)) && !(await exists(join(folder, DATABASE_FILE)))) {
+  if (!(await exists(path)) && !(await exists(join(folder, DATABASE_FILE)))) {
     await writeKeptFile(path, `${Buffer.from(systemChance.bytes(ENCRYPTION_KEY_BYTES)).toString("base64")}\n`);
   }
-  return readCipher(options);
+  return readCipherBeside(folder);
+}
+
+async function readCipherBeside(folder: string | undefined): Promise<PlatformCipher> {
+  const text = folder === undefined ? undefined : await readIfThere(join(folder, KEY_FILE));
+  if (text === undefined) throw noKey(folder);
+  return { cipher: cipherFrom(text), isBeside: true };
+}
+
+function cipherFrom(text: string): PlatformCipher["cipher"] {
+  return createCipher({ keys: parseEncryptionKeys(text), chance: systemChance });
 }
 
 function noKey(folder: string | undefined): EngineError {

@@ -16,7 +16,7 @@ import type { SqliteStoreOptions } from "../../apiserver/store/sqlite/sqlite-sto
 import type { Store } from "../../apiserver/store/store.ts";
 import { makeFolder } from "../files/data-folder.ts";
 import { openRecovering } from "./data-source.ts";
-import { DATABASE_FILE, readOrMakeCipher } from "./encryption-keys.ts";
+import { DATABASE_FILE, readNamedCipher, readOrMakeCipherBeside } from "./encryption-keys.ts";
 import { keepProgress, readRevisionFile, REVISION_FILE } from "./revision-file.ts";
 import { noteClosed, readServerFile, SERVER_FILE, writeServerFile } from "./server-file.ts";
 import type { Terminal } from "../process/terminal.ts";
@@ -62,6 +62,8 @@ const DAYS_LEFT_MIN = 30;
  */
 export async function openManagementFolder(options: ManagementFolderOptions): Promise<ManagementFolder> {
   const { path, name, acceptDataLoss = false } = options;
+  // Read before the folder is created: a start without its key leaves no empty folder.
+  const named = await readNamedCipher({ file: options.encryptionKeyFile, terminal: options.terminal });
   await makeFolder(path);
   const kept = await readServerFile(path);
   const hadData = acceptDataLoss ? undefined : signOfData(path, kept !== undefined);
@@ -71,7 +73,7 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
   // These checks come before a key is created next to the data.
   if (hadData !== undefined && sizeOf(database) === 0) throw lostData(place, hadData);
   if (hadData !== undefined && kept?.open === true && !existsSync(log)) throw lostLog(log);
-  const { cipher, isBeside } = await readOrMakeCipher({ file: options.encryptionKeyFile, folder: path, terminal: options.terminal });
+  const { cipher, isBeside } = named ?? (await readOrMakeCipherBeside(path));
   const opening = createBackupCipher(cipher);
   const { memory } = options;
   const progress = keepProgress(path, acceptDataLoss);

@@ -98,14 +98,23 @@ function checkElection(node: Node | undefined, { settings, report }: { settings:
     refuse("retryPeriodSeconds", "Expected 1.2 times this to be less than renewDeadlineSeconds");
 }
 
+/** Whether an operator of a label selector needs values; the others take none. */
+const NEEDS_VALUES: ReadonlyMap<string, boolean> = new Map([
+  ["In", true],
+  ["NotIn", true],
+  ["Exists", false],
+  ["DoesNotExist", false],
+]);
+
 function checkSelector(node: Node | undefined, report: Report): void {
   const list = valueAt(node, "matchExpressions");
   for (const [index, item] of (list?.kind === "list" ? list.items : []).entries()) {
     const operator = textOf(valueAt(item, "operator"));
     const values = valueAt(item, "values");
     const found = values?.kind === "list" ? values.items.length : 0;
-    const wanted = operator === "In" || operator === "NotIn";
-    if (operator === undefined || wanted === found > 0) continue;
+    const wanted = NEEDS_VALUES.get(operator ?? "");
+    // An unknown operator is reported already.
+    if (wanted === undefined || wanted === found > 0) continue;
     const message = wanted ? `The operator ${operator} needs values` : `The operator ${operator} takes no values`;
     report.error({
       code: "CONFIG_VALUE",

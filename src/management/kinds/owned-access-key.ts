@@ -2,6 +2,7 @@ import { AGE_COLUMN, NAME_COLUMN, textColumn, wide } from "../../apiserver/types
 import type { Column } from "../../apiserver/types/columns.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { ageOf } from "../../apiserver/types/columns.ts";
+import { humanDuration } from "../../apiserver/types/human-duration.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";
 import { always, anything, bool, int64, internal, listOf, mapOf, named, objectOf, optional, text, time } from "../../schema/builders.ts";
 import { ACCESS_SCOPE } from "../../cluster/scope/shape.ts";
@@ -186,20 +187,28 @@ export const ACCESS_KEY_SHAPE = kindShape(
   "A key for using the API without interaction.",
 );
 
-/** The columns of OwnedAccessKeys. */
-export const ACCESS_KEY_COLUMNS: readonly Column[] = [
-  NAME_COLUMN,
-  textColumn("Owner", "Owner of the key.", (object) => ownerText(specOf<KeySpec>(object))),
-  textColumn("Type", "Manager of the key.", (object) => specOf<KeySpec>(object).type ?? ""),
-  textColumn("Disabled", "Whether the key is refused.", (object) => String(specOf<KeySpec>(object).disabled === true)),
-  textColumn("Last Activity", "Time since the key was last used.", (object, now) => activityText(object, now)),
-  wide(textColumn("TTL", "Lifetime in seconds.", (object) => String(specOf<KeySpec>(object).ttl ?? 0))),
-  AGE_COLUMN,
-];
+/** The columns of OwnedAccessKeys. `endOf` returns when a key expires, in milliseconds since 1970; Infinity if it never expires. */
+export function accessKeyColumns(endOf: (key: KubeObject) => number): readonly Column[] {
+  return [
+    NAME_COLUMN,
+    textColumn("Owner", "Owner of the key.", (object) => ownerText(specOf<KeySpec>(object))),
+    textColumn("Type", "Manager of the key.", (object) => specOf<KeySpec>(object).type ?? ""),
+    textColumn("Disabled", "Whether spec.disabled is true.", (object) => String(specOf<KeySpec>(object).disabled === true)),
+    textColumn("Expires", "Time until the key expires.", (object, now) => endText(endOf(object), now)),
+    textColumn("Last Activity", "Time since the key was last used.", (object, now) => activityText(object, now)),
+    wide(textColumn("TTL", "Lifetime in seconds.", (object) => String(specOf<KeySpec>(object).ttl ?? 0))),
+    AGE_COLUMN,
+  ];
+}
 
 function ownerText({ user = "", team = "", subject = "" }: KeySpec): string {
   if (user !== "") return `user/${user}`;
   return team === "" ? `subject/${subject}` : `team/${team}`;
+}
+
+function endText(endMs: number, now: number): string {
+  if (endMs === Infinity) return "<never>";
+  return now >= endMs ? "<expired>" : humanDuration(endMs - now);
 }
 
 function activityText(object: KubeObject, now: number): string {

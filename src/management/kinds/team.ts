@@ -1,3 +1,7 @@
+import { jsonEqual } from "../../base/json.ts";
+import { required } from "../../apiserver/types/field-error.ts";
+import type { FieldError } from "../../apiserver/types/field-error.ts";
+import type { KubeObject } from "../../kube/object/types.ts";
 import { AGE_COLUMN, firstThree, NAME_COLUMN, textColumn, wide } from "../../apiserver/types/columns.ts";
 import type { Column } from "../../apiserver/types/columns.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
@@ -74,5 +78,12 @@ export const teams: ResourceDefinition = {
     "A set of users whose access to clusters and other objects is managed together.",
   ),
   columns: COLUMNS,
-  strategy: USUAL_STRATEGY,
+  strategy: { ...USUAL_STRATEGY, validate },
 };
+
+function validate(object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
+  const { clusterRoles = [] } = specOf<TeamSpec>(object);
+  // Stored values predate this check and stay valid.
+  if (old !== undefined && jsonEqual(clusterRoles, specOf<TeamSpec>(old).clusterRoles)) return [];
+  return clusterRoles.flatMap(({ name = "" }, index) => (name === "" ? [required(`spec.clusterRoles[${index}].name`)] : []));
+}

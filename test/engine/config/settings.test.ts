@@ -93,6 +93,18 @@ describe("parseSettings", () => {
     expect(result).toMatchObject({ ok: false, problems: [{ code: "CONFIG_VALUE", field: `leaderElection.${field}` }] });
   });
 
+  test.each([
+    ["{key: app, operator: in, values: [web]}", ["operator"]],
+    ["{key: app, operator: Exists, values: [web]}", ["values"]],
+    ["{key: app, operator: DoesNotExist, values: [web]}", ["values"]],
+    ["{key: app, operator: In}", ["values"]],
+    ["{key: app, operator: NotIn, values: [web]}", []],
+  ])("reports one problem of the requirement %s, if any", (requirement, fields) => {
+    const result = parseSettings(`selector: { matchExpressions: [${requirement}] }\n`);
+    const found = result.ok ? [] : result.problems.map(({ field }) => field);
+    expect(found).toEqual(fields.map((field) => `selector.matchExpressions[0].${field}`));
+  });
+
   test("shares no list that can be changed", () => {
     const result = resolveSettings({});
     expect(() => (result.ok ? (result.settings.excludedKeys as string[]).push("x") : undefined)).toThrow(TypeError);

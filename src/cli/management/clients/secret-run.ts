@@ -5,7 +5,7 @@
  */
 import { systemChance } from "../../../base/chance.ts";
 import { systemClock } from "../../../base/clock.ts";
-import { EngineError } from "../../../base/errors.ts";
+import { EngineError, isEngineError } from "../../../base/errors.ts";
 import { createLineLogger } from "../../../base/logger.ts";
 import { createHttpClient } from "../../../kube/client/http-client.ts";
 import { loadKubeConfig } from "../../../kube/client/kube-config.ts";
@@ -16,6 +16,7 @@ import { BASE_PATH } from "../../../management/api/base-path.ts";
 import { createSecretSync } from "../../../management/secrets/secret-sync.ts";
 import type { ClusterClient } from "../../../kube/object/cluster-client.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
+import type { KubeObject } from "../../../kube/object/types.ts";
 import { formatKubeconfig } from "../../../apiserver/access/kubeconfig.ts";
 import { aborted } from "../../process/command.ts";
 import type { CommandContext } from "../../process/command.ts";
@@ -55,8 +56,7 @@ const ACCESS_KEY_VARIABLE = "ENDPOINT_SYNC_ACCESS_KEY";
 export async function getSecret({ terminal }: CommandContext, name: string, flags: SecretGetFlags): Promise<void> {
   const client = await platformClient(terminal, flags);
   try {
-    const found = await client.get(SHARED_SECRETS, { namespace: flags.namespace, name });
-    if (found === undefined) throw new EngineError("API_NOT_FOUND", `There is no SharedSecret "${name}" in namespace "${flags.namespace}"`);
+    const found = await findSecret(client, name, flags);
     const { data = {} } = specOf<SharedSecretSpec>(found);
     if (flags.key === undefined)
       return terminal.out(
@@ -73,6 +73,26 @@ export async function getSecret({ terminal }: CommandContext, name: string, flag
   } finally {
     await client.close();
   }
+}
+
+/** Returns the SharedSecret. @throws API_NOT_FOUND when it does not exist, or the server does not serve SharedSecrets. */
+async function findSecret(client: ClusterClient, name: string, { namespace, platformKubeconfig }: SecretFlags): Promise<KubeObject> {
+  const found = await client.get(SHARED_SECRETS, { namespace, name }).catch(unlessAbsent);
+  if (found !== undefined) return found;
+  // Servers without the kind may answer as if only the object were missing, but not to a list.
+  const listed = client.list(SHARED_SECRETS, { namespace, limit: 1 });
+  const isServed = await listed.then(
+    () => true,
+    (error: unknown) => !isEngineError(error, "API_NOT_FOUND"),
+  );
+  if (isServed) throw new EngineError("API_NOT_FOUND", `There is no SharedSecret "${name}" in namespace "${namespace}"`);
+  const hint = `Check ${platformKubeconfig === undefined ? "--platform-url" : "--platform-kubeconfig"}`;
+  const message = `The server is not a management API: it does not serve ${SHARED_SECRETS.apiVersion}`;
+  throw new EngineError("API_NOT_FOUND", message, { details: { hint } });
+}
+
+function unlessAbsent(error: unknown): undefined {
+  if (!isEngineError(error, "API_NOT_FOUND")) throw error;
 }
 
 /** `secret sync`: syncs until the process is stopped. */

@@ -8,7 +8,7 @@ import type { UserInfo } from "../../../apiserver/types/user-info.ts";
 import { validateScope } from "../../../cluster/scope/checks/validate.ts";
 import { scopeWarnings } from "../../../cluster/scope/checks/warnings.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../../kinds/common.ts";
-import { ACCESS_KEY_COLUMNS, ACCESS_KEY_SHAPE, KEY_TYPES, originOf, USER_KEY } from "../../kinds/owned-access-key.ts";
+import { ACCESS_KEY_SHAPE, accessKeyColumns, KEY_TYPES, originOf, USER_KEY } from "../../kinds/owned-access-key.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { withoutApplied } from "../../kinds/last-applied.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
@@ -36,7 +36,7 @@ export interface AccessKeyKindOptions extends KeyOriginOptions {
 
 /** Defines OwnedAccessKeys, the credentials for using the API. */
 export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDefinition {
-  const { keys, activity, permit, leaveLogin } = options;
+  const { keys, activity, permit, leaveLogin, lives, objects } = options;
   return {
     type: OWNED_ACCESS_KEYS,
     singular: "ownedaccesskey",
@@ -49,7 +49,7 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
     },
     categories: ["platform"],
     shape: ACCESS_KEY_SHAPE,
-    columns: ACCESS_KEY_COLUMNS,
+    columns: accessKeyColumns((key) => lives.endOf(storedKey(key, objects))),
     shown: (object) => shown(object, activity),
     strategy: {
       ...USUAL_STRATEGY,
@@ -79,6 +79,12 @@ function shown(object: KubeObject, activity: KeyActivity): KubeObject {
   const bare = withoutOrigin(withoutSecrets(isDigest(key) ? { ...object, spec: rest } : object));
   const last = activity.last(object.metadata.uid ?? "");
   return last === undefined ? bare : { ...bare, status: { lastActivity: timestamp(last) } };
+}
+
+/** Returns a key with the data that responses omit, some of which limit its life; the key itself if it is not stored. */
+function storedKey(key: KubeObject, objects: KeyOriginOptions["objects"]): KubeObject {
+  const found = objects.get(OWNED_ACCESS_KEYS, { namespace: "", name: key.metadata.name! });
+  return found?.metadata.uid === key.metadata.uid ? found! : key;
 }
 
 function withoutKey(object: KubeObject): Omit<KeySpec, "key"> {
