@@ -171,11 +171,13 @@ export const CODES = {
     remedy: "Remove unneeded references, or raise references.objects in the settings.",
   },
   REVERSE_NOT_INVERSE: {
-    meaning: "A host edit does not survive the round trip through reverseExpression and expression.",
-    remedy: "Change reverseExpression so that it undoes expression. Until then, the syncer undoes the host edit.",
+    meaning:
+      "A host edit is not synced back, because it does not survive the round trip to the tenant: usually, reverseExpression does not undo expression. The syncer undoes the edit; a key that only the host has stays there.",
+    remedy: "Change reverseExpression so that it undoes expression, or edit the tenant object.",
   },
   ONE_WAY_EDIT: {
-    meaning: "A host edit changed a field whose patch has no reverseExpression.",
+    meaning:
+      "A host edit is not synced back, because the patch of the field has no reverseExpression, or because the field is synced only from the tenant. The syncer undoes the edit; a key that only the host has stays there.",
     remedy: "Edit the field in the tenant cluster, or give the patch a reverseExpression.",
   },
   BOTH_SIDES_CHANGED: {
@@ -230,7 +232,7 @@ export const CODES = {
       "Remove some labels or annotations, or shorten the one that is too large. About 1,500 fit, or fewer if their keys are long. All annotations together, including the copy's own, may have at most 256 KiB.",
   },
   ADDRESS_REFUSED: {
-    meaning: "The address policy refused an address, so the copy leaves it out.",
+    meaning: "The address policy refused an address: the copy leaves it out, and a host edit that adds it is undone.",
     remedy: "Correct the address, or change addressPolicy in the settings.",
   },
   FIELD_LEFT_OUT: {

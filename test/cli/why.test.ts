@@ -77,9 +77,23 @@ describe("why", () => {
     // Events for other objects are ignored.
     await sides.tenant.client.create(ENDPOINTS, object(ENDPOINTS, "shop/other", { subsets }));
     const text = await lines(["Endpoints", "shop/web"]);
-    expect(text).toMatch(/REVERSE_NOT_INVERSE +The host edit of annotations\/example\.com\/team does not survive reverseExpression/);
+    expect(text).toMatch(
+      /REVERSE_NOT_INVERSE +The host edit of annotations\/example\.com\/team is undone: it does not survive reverseExpression/,
+    );
     expect(text).toMatch(/annotations\/example\.com\/team +host +no\n/);
     expect(text).toMatch(/Pending writes\n.*\n {2}host +update +Host edits are undone\n$/);
+  });
+
+  test("tells that a key which only the host has stays there, and why", async () => {
+    await synced();
+    const key = { namespace: "vc-blue", name: "web-x-shop-x-blue" };
+    await sides.host.client.patch(ENDPOINTS, key, "merge", { metadata: { annotations: { "example.com/team": "red" } } });
+    const text = await lines(["Endpoints", "shop/web"]);
+    expect(text).toContain("copied: in sync, except for parts that stay as they are on the host\n");
+    expect(text).toMatch(
+      /REVERSE_NOT_INVERSE +The host edit of annotations\/example\.com\/team stays on the host and is not synced back: it does not survive/,
+    );
+    expect(text).toMatch(/annotations\/example\.com\/team +host +no, and stays so\n/);
   });
 
   test("names the other party of a collision", async () => {

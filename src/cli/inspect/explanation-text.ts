@@ -31,19 +31,28 @@ export function describeExplanation(explanation: ObjectExplanation): string {
 }
 
 /** Distinguishes a copy that does not exist yet, as right after the start of a syncer, from one that is in sync. */
-function stateText({ state, writes }: Pick<ObjectExplanation, "state" | "writes">): string {
+function stateText(explanation: ObjectExplanation): string {
+  const { state, writes, parts } = explanation;
   const isPending = state === "copied" && writes.length > 0;
-  return `${state}: ${isPending ? "a write is pending; a syncer that has just started writes once it has read both clusters" : STATES[state]}`;
+  const isPartly = isAtRest(explanation) && parts.some(({ isAsWanted }) => !isAsWanted);
+  const text = isPending ? "a write is pending; a syncer that has just started writes once it has read both clusters" : STATES[state];
+  return `${state}: ${text}${isPartly ? ", except for parts that stay as they are on the host" : ""}`;
 }
 
-function facts({ tenant, hostKey, host, orphans, decision, state, writes, settles }: ObjectExplanation): string[][] {
+/** Reports whether the copy is in sync: a part that differs stays as it is on the host, for the reason in the notes. */
+function isAtRest({ state, writes }: ObjectExplanation): boolean {
+  return state === "copied" && writes.length === 0;
+}
+
+function facts(explanation: ObjectExplanation): string[][] {
+  const { tenant, hostKey, host, orphans, decision, settles } = explanation;
   const place = hostKey === undefined ? "no place: its namespace is not mapped" : formatKey(hostKey);
   return [
     ["tenant", tenant === undefined ? "does not exist" : `version ${tenant.resourceVersion}, uid ${tenant.uid}${going(tenant.isGoing)}`],
     ["host", `${place}${host === undefined ? (hostKey === undefined ? "" : ", nothing there") : `, ${describeHost(host)}`}`],
     ...orphans.map((orphan) => ["", `${formatKey(orphan)}, a copy from before its namespace was remapped`]),
     ...(decision === undefined ? [] : [["decision", decision.action === "copy" ? "copy" : `${decision.action}: ${decision.code}`]]),
-    ["state", stateText({ state, writes })],
+    ["state", stateText(explanation)],
     ...(settles ? [] : [["", "It never settles: the result of a write never matches the desired state"]]),
   ];
 }
@@ -89,8 +98,9 @@ function noteRows({ notes }: ObjectExplanation): string[][] {
   return notes.map(({ code, message }) => [code, message]);
 }
 
-function partRows({ parts }: ObjectExplanation): string[][] {
-  return parts.map(({ part, changed, isAsWanted }) => [part, changed, isAsWanted ? "yes" : "no"]);
+function partRows(explanation: ObjectExplanation): string[][] {
+  const no = isAtRest(explanation) ? "no, and stays so" : "no";
+  return explanation.parts.map(({ part, changed, isAsWanted }) => [part, changed, isAsWanted ? "yes" : no]);
 }
 
 function writeRows({ writes }: ObjectExplanation): string[][] {

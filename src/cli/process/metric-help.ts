@@ -10,7 +10,8 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_lag_seconds: "Time from the arrival of a change in the tenant to the response to the resulting write on the host",
   endpoint_sync_plans_total: "Reconciles of an object, by outcome: copied, absent, waiting, left, refused, stale",
   endpoint_sync_notes_total: "Reasons why objects are left alone, waiting, or changed during the sync, by code",
-  endpoint_sync_refused_addresses_total: "Addresses left out by the address policy, counted at each reconcile of an object",
+  endpoint_sync_refused_addresses_total:
+    "Addresses left out, and host edits undone, because of the address policy, counted at each reconcile of an object",
   endpoint_sync_fuel_total: "Steps that expressions used",
   endpoint_sync_patch_outcomes_total: "Outcomes of patches, counted once per patch and plan",
   endpoint_sync_contradictions_total:

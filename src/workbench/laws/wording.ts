@@ -24,7 +24,9 @@ export function formatLawSteps(steps: readonly LawStep[]): string {
 /** Explains an expression that failed for a value of the kind; `to` is the side that received nothing. */
 export function explainFailure({ message }: Extract<Arrival, { kind: "failed" }>, to: "host" | "tenant"): string {
   const contained =
-    to === "host" ? "The host keeps the value that was last written, or does not have the field" : "A host edit of the value is undone";
+    to === "host"
+      ? "The host keeps the value that was last written, or does not have the field"
+      : "A host edit of the value is not synced back";
   return `${message}. ${contained}.`;
 }
 
@@ -36,12 +38,13 @@ export function explainType(before: unknown, after: unknown): string {
 /** Explains a value that comes back changed. `flows`: the syncer accepts a host edit that sets `host`. */
 export function explainJourney(journey: { before: unknown; host: unknown; back: Arrival; flows: boolean }): string {
   const { before, host, back, flows } = journey;
-  if (back.kind === "failed") return `The result of expression cannot come back: ${back.message}. A host edit of the value is undone.`;
+  if (back.kind === "failed")
+    return `The result of expression cannot come back: ${back.message}. A host edit of the value is not synced back.`;
   const after = back.kind === "gone" ? "without the field" : shown(back.value);
   const what = `reverseExpression does not undo expression: ${shown(before)} would come back as ${after}`;
   return flows
     ? `${what}. A host edit that sets ${shown(host)} flows back, and leaves the tenant with ${after}.`
-    : `${what}. A host edit that sets ${shown(host)} does not survive the round trip, so the syncer undoes it (REVERSE_NOT_INVERSE).`;
+    : `${what}. A host edit that sets ${shown(host)} does not survive the round trip, so it is not synced back (REVERSE_NOT_INVERSE).`;
 }
 
 /** Explains a host edit that cannot be applied in the tenant. */
@@ -50,7 +53,7 @@ export function explainEdit(edit: unknown, back: Arrival): string {
     back.kind === "failed"
       ? `reverseExpression fails: ${back.message}`
       : "expression does not reproduce the value from the result of reverseExpression";
-  return `A host edit that sets ${shown(edit)} does not flow back: ${why}. The syncer undoes it.`;
+  return `A host edit that sets ${shown(edit)} does not flow back: ${why}.`;
 }
 
 /** Explains a patch that reads the host object and returns a different value when it runs again and finds its own result there. */
@@ -68,7 +71,7 @@ const UNREST = {
 export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds: number, { comesBack }: Trip): string {
   const how = `The value ${UNREST[unrest]} and does not settle within ${rounds} rounds.`;
   return comesBack
-    ? `${how} If both sides copy each other, they write forever; this syncer undoes an edit that changes on its way back (REVERSE_NOT_INVERSE).`
+    ? `${how} If both sides copy each other, they write forever; this syncer does not sync back an edit that would change on its way (REVERSE_NOT_INVERSE).`
     : `${how} expression reads its own result in context.hostObject, so every reconcile of the object writes it again.`;
 }
 

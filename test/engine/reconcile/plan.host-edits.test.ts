@@ -4,6 +4,7 @@
 import { describe, expect, test } from "vitest";
 import type { PatchEngine } from "../../../src/engine/patch/types.ts";
 import { withoutStamp } from "../../../src/engine/reconcile/agreement/flow-stamp.ts";
+import { compileAddressPolicy } from "../../../src/engine/reconcile/rules/address-policy.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import { ONE_ADDRESS, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 import { PREFIX, annotate, firstCopy, inputFor, only, writtenBy } from "./plan-support.ts";
@@ -76,6 +77,55 @@ describe("a host edit", () => {
       side: "tenant",
       object: { subsets: [{ addresses: [{ ip: "10.0.0.9" }] }] },
     });
+  });
+
+  test.each([
+    ["drop-address", ["10.1.0.1", "172.16.0.1", "172.16.0.2"], '"172.16.0.1" (not in addressPolicy.allow) and 1 more'],
+    ["reject-object", ["127.0.0.1"], '"127.0.0.1" (loopback)'],
+  ] as const)("of the subsets that the address policy refuses is undone with that reason: %s", (action, ips, refused) => {
+    const strict = testRules({
+      patches: [PREFIX],
+      settings: { addressPolicy: compileAddressPolicy({ allow: ["10.0.0.0/8"], deny: [], action }) },
+    });
+    const host = { ...firstCopy(strict, tenant), subsets: [{ addresses: ips.map((ip) => ({ ip })), ports: [{ port: 80 }] }] };
+    const planned = plan(strict, inputFor(strict, { tenant, host }));
+    expect(only(planned)).toMatchObject({ side: "host", restores: true, object: { subsets: ONE_ADDRESS } });
+    const message = `The host edit of the body is undone: the address policy refuses ${refused}`;
+    expect(planned.notes).toEqual([{ code: "ADDRESS_REFUSED", message }]);
+  });
+
+  test("that no expression changes is not said to fail because of expressions", () => {
+    const unknownPod = { ip: "10.0.0.9", targetRef: { kind: "Pod", namespace: "vc", name: "unknown" } };
+    const host = { ...copy, subsets: [{ addresses: [unknownPod], ports: [{ port: 80 }] }] };
+    const message = "The host edit of the body is undone: it would change on its way to the tenant and back";
+    expect(plan(rules, inputFor(rules, { tenant, host })).notes).toEqual([{ code: "REVERSE_NOT_INVERSE", message }]);
+  });
+
+  test("is undone if the tenant or a patch has the key, and stays on the host otherwise, as its note says", () => {
+    const failing = { path: "metadata.labels[*]", expression: "value", reverseExpression: "value.none.such" };
+    const patches = [PREFIX, { path: 'metadata.annotations["one-way"]', expression: "value + '!'" }, failing];
+    const listed = testRules({ patches });
+    const notesWith = (meta: Parameters<typeof tenantEndpoints>[0]) => {
+      const source = tenantEndpoints(meta);
+      const first = firstCopy(listed, source);
+      const edited = annotate(
+        { ...first, metadata: { ...first.metadata, labels: { ...first.metadata.labels, app: "red" } } },
+        { team: "red", "one-way": "red" },
+      );
+      const planned = plan(listed, inputFor(listed, { tenant: source, host: edited }));
+      return {
+        writes: planned.operations.length,
+        notes: planned.notes.map(({ code, message }) => `${code} ${message.replace(/: .*/, "")}`),
+      };
+    };
+    const notes = (outcome: string) => [
+      `ONE_WAY_EDIT The host edit of annotations/one-way ${outcome}`,
+      `EXPRESSION_ERROR The host edit of labels/app ${outcome}`,
+      `REVERSE_NOT_INVERSE The host edit of annotations/team ${outcome}`,
+    ];
+    const had = notesWith({ labels: { app: "web" }, annotations: { team: "shop", "one-way": "x" } });
+    expect(had).toEqual({ writes: 1, notes: notes("is undone") });
+    expect(notesWith({})).toEqual({ writes: 0, notes: notes("stays on the host and is not synced back") });
   });
 
   test("of the subsets is undone when the tenant Service has a selector", () => {

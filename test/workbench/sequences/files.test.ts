@@ -40,7 +40,7 @@ test("do not hold, or cannot be run, and say where", async () => {
         "   0.002s  syncer  creates host Endpoints vc-blue/web-x-shop-x-blue",
         "       1s  user    updates host Endpoints vc-blue/web-x-shop-x-blue",
         "   1.001s  syncer  updates host Endpoints vc-blue/web-x-shop-x-blue",
-        "   1.002s  syncer  records an Event about tenant Endpoints shop/web: OneWayEdit: The host edit of labels/tier is not synced back: the patch of metadata.labels.tier has no reverseExpression",
+        "   1.002s  syncer  records an Event about tenant Endpoints shop/web: OneWayEdit: The host edit of labels/tier is undone: the patch of metadata.labels.tier has no reverseExpression",
       ].join("\n"),
     },
   ]);

@@ -60,7 +60,7 @@ function isConstant(text: string | undefined): boolean {
 
 /**
  * Warns about patches without a `reverseExpression` if other patches of the list have one: host edits of the fields that they write are
- * undone. Only patches with an obvious reverse are reported, because a patch that is meant to be one-way (a constant, a deletion, a name)
+ * not synced back. Only patches with an obvious reverse are reported, because a patch that is meant to be one-way (a constant, a deletion, a name)
  * has none.
  */
 export function warnOfOneWayPatches(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
@@ -72,7 +72,8 @@ export function warnOfOneWayPatches(kind: SyncedKind, patches: readonly CheckedP
     if (neverComesBack(kind, second === undefined ? [first] : [first, second]) !== undefined) continue;
     const inverse = inverseOf(textOf(valueAt(node, "expression")) ?? "");
     if (inverse === undefined) continue;
-    const message = "Host edits of the fields that this patch writes are undone: unlike other patches here, it has no reverseExpression";
+    const message =
+      "Host edits of the fields that this patch writes are not synced back: unlike other patches here, it has no reverseExpression";
     report.warning({ code: "CONFIG_VALUE", at: keyStartOf(expression), field, message, hint: `Add reverseExpression: ${inverse}` });
   }
 }

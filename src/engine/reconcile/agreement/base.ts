@@ -91,6 +91,11 @@ export function changedSides(unit: Unit, base: Base): { tenant: boolean; host: b
   return { tenant: digest(unit.id, unit.tenant) !== sides.tenant, host: digest(unit.id, unit.host) !== sides.host };
 }
 
+/** Reports whether neither the tenant nor a patch has the key: it belongs to the host, and is not undone there. */
+export function isForeign({ tenant, desired }: Unit): boolean {
+  return tenant === undefined && desired === undefined;
+}
+
 /** Reports whether a part on the host is unchanged since both sides last agreed. */
 export function isAsWritten(base: Base, id: UnitId, host: string): boolean {
   const known = base.get(id);

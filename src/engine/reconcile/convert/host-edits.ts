@@ -6,17 +6,19 @@ import type { CompiledPatch } from "../../patch/compile.ts";
 import type { Outcome } from "../../patch/types.ts";
 import { toTenantInPieces } from "./to-tenant.ts";
 import type { Reversed } from "./to-tenant.ts";
-import type { Unit, UnitId } from "../agreement/base.ts";
 import { toHostInPieces } from "./to-host.ts";
 import type { ToHostInput } from "./to-host.ts";
 import type { Rules } from "../rules/rules.ts";
-import { comparedFields } from "../agreement/base.ts";
+import { comparedFields, isForeign } from "../agreement/base.ts";
+import type { Unit, UnitId } from "../agreement/base.ts";
 
 /** A host edit that does not flow, and the reason. */
 export interface RefusedEdit {
   readonly id: UnitId;
   readonly code: Code;
   readonly message: string;
+  /** True if the edit stays on the host; otherwise, it is undone. */
+  readonly stays: boolean;
 }
 
 /** Handling of the host edits of one object. */
@@ -59,7 +61,8 @@ export function* planHostEditsInPieces(
         : yield* lostUnits(rules, input, { attempt, inverse, units: candidates, reversed });
     if (found.length === 0) return { tenant: attempt!, flowing: candidates.map(({ id }) => id), refusals, outcomes: reversed.outcomes };
     const lost = round === ROUNDS_MAX ? candidates : found;
-    refusals.push(...lost.map((unit) => notInverse(unit, reversed)));
+    const address = refusedAddress(rules, input.host, lost);
+    refusals.push(...lost.map((unit) => lostEdit(rules, unit, { reversed, address })));
     const gone = new Set(lost);
     candidates = candidates.filter((unit) => !gone.has(unit));
     if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: reversed.outcomes };
@@ -134,14 +137,31 @@ function* lostUnits(rules: Rules, input: ToHostInput & { host: KubeObject }, tri
   return units.filter((unit) => fails(unit) || desired.get(unit.id) !== unit.host || tenant.get(unit.id) === unit.tenant);
 }
 
-function notInverse(unit: Unit, reversed: Reversed): RefusedEdit {
+/** Returns the refusal of an edit for the given reason. */
+function refuse(unit: Unit, code: Code, why: string): RefusedEdit {
+  const stays = isForeign(unit);
+  const outcome = stays ? "stays on the host and is not synced back" : "is undone";
+  return { id: unit.id, code, message: `The host edit of ${unit.id === "body" ? "the body" : unit.id} ${outcome}: ${why}`, stays };
+}
+
+/** Returns the refusal of an edit that does not come back as it is. `address` is the reason if the address policy refuses the body. */
+function lostEdit(rules: Rules, unit: Unit, { reversed, address }: { reversed: Reversed; address: string | undefined }): RefusedEdit {
   const failure = failureAt(unit.id, reversed.outcomes);
-  if (failure !== undefined) return { id: unit.id, ...failure };
-  return {
-    id: unit.id,
-    code: "REVERSE_NOT_INVERSE",
-    message: `The host edit of ${unit.id} does not survive reverseExpression and expression`,
-  };
+  if (failure !== undefined) return refuse(unit, failure.code, failure.message);
+  const isRefused = unit.id === "body" || rules.settings.addressPolicy.action === "reject-object";
+  if (address !== undefined && isRefused) return refuse(unit, "ADDRESS_REFUSED", address);
+  const isPatched = rules.patches.some((patch) => patch.reference === undefined && touches(patch, unit.id));
+  const why = isPatched ? "it does not survive reverseExpression and expression" : "it would change on its way to the tenant and back";
+  return refuse(unit, "REVERSE_NOT_INVERSE", why);
+}
+
+/** Explains why the address policy refuses the edited body; undefined if it does not, or if the body is not among the lost edits. */
+function refusedAddress(rules: Rules, host: KubeObject, lost: readonly Unit[]): string | undefined {
+  if (!lost.some(({ id }) => id === "body")) return undefined;
+  const [first, ...others] = rules.kind.admitBody(host, rules).refusedAddresses;
+  if (first === undefined) return undefined;
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  return `the address policy refuses "${first.ip}" (${first.reason})${more}`;
 }
 
 /** Returns the failure of a reverse patch at this part, or at the whole map that contains it. */
@@ -154,20 +174,17 @@ function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; mess
 
 /** Returns the refusal of an edit that cannot flow, for example of the result of a patch without reverseExpression; empty if it can. */
 function oneWay(rules: Rules, input: ToHostInput, unit: Unit): RefusedEdit[] {
-  const edited = unit.id === "body" ? "the body" : unit.id;
-  const refuse = (why: string): RefusedEdit[] => [
-    { id: unit.id, code: "ONE_WAY_EDIT", message: `The host edit of ${edited} is not synced back: ${why}` },
-  ];
-  if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return refuse("only the engine sets this label");
+  const oneWayEdit = (why: string) => [refuse(unit, "ONE_WAY_EDIT", why)];
+  if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return oneWayEdit("only the engine sets this label");
   const writer = rules.kind.writerOf(input.tenant);
-  if (writer !== undefined) return refuse(`${writer} writes the tenant object and would undo it`);
+  if (writer !== undefined) return oneWayEdit(`${writer} writes the tenant object and would undo it`);
   if (unit.id === "body") {
-    if (!rules.kind.bodyFlows) return refuse(`the body of ${rules.kind.resource.plural} is synced only from the tenant`);
+    if (!rules.kind.bodyFlows) return oneWayEdit(`the body of ${rules.kind.resource.plural} is synced only from the tenant`);
     if (input.tenantService?.spec?.selector !== undefined)
-      return refuse("the tenant Service has a selector, so the tenant cluster's own controller writes the addresses");
+      return oneWayEdit("the tenant Service has a selector, so the tenant cluster's own controller writes the addresses");
   }
   const patch = rules.patches.find((candidate) => isOneWay(candidate) && touches(candidate, unit.id));
-  return patch === undefined ? [] : refuse(`the patch of ${patch.path.canonical} has no reverseExpression`);
+  return patch === undefined ? [] : oneWayEdit(`the patch of ${patch.path.canonical} has no reverseExpression`);
 }
 
 function isOneWay(patch: CompiledPatch): boolean {

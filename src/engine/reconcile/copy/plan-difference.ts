@@ -5,7 +5,7 @@
  */
 import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
 import { writeMarkers } from "../../translate/markers.ts";
-import { agreedBase, changedSides, entryLength } from "../agreement/base.ts";
+import { agreedBase, changedSides, entryLength, isForeign } from "../agreement/base.ts";
 import type { Base, Unit, UnitId } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
 import { planHostEditsInPieces } from "../convert/host-edits.ts";
@@ -158,11 +158,6 @@ function hostUpdate(
 
 function sameBase(left: Base, right: Base): boolean {
   return left.size === right.size && [...left].every(([id, text]) => right.get(id) === text);
-}
-
-/** Reports whether neither the tenant nor a patch has the key. */
-function isForeign({ tenant, desired }: Unit): boolean {
-  return tenant === undefined && desired === undefined;
 }
 
 /*

@@ -69,7 +69,7 @@ export function playEdits(rules: Rules, input: CopyInput, copy: EditedCopy): Edi
     host: rest.host,
     outcomes: back.outcomes,
     flowed: flowedOf(tenant, after),
-    undone: [...refused(edits, back, copy), ...uncrossing(rules, edits, copy)],
+    undone: [...refused(back, copy), ...uncrossing(rules, edits, copy)],
     settles: rest.settles,
   };
 }
@@ -115,13 +115,8 @@ function bodyFields(left: KubeObject, right: KubeObject): string[] {
   return keysOf(left, right).filter((field) => field !== "metadata" && !jsonEqual(left[field] ?? null, right[field] ?? null));
 }
 
-function refused(edits: readonly Unit[], { refusals }: HostEdits, copy: EditedCopy): UndoneEdit[] {
-  return refusals.flatMap(({ id, code, message }) => {
-    const unit = edits.find((edit) => edit.id === id);
-    // A key that neither the tenant nor a patch knows cannot be undone.
-    const stays = unit?.tenant === undefined && unit?.desired === undefined;
-    return pathsOf(id, copy).map((path) => ({ path, why: message, code, stays }));
-  });
+function refused({ refusals }: HostEdits, copy: EditedCopy): UndoneEdit[] {
+  return refusals.flatMap(({ id, code, message, stays }) => pathsOf(id, copy).map((path) => ({ path, why: message, code, stays })));
 }
 
 function pathsOf(id: UnitId, { written, edited }: EditedCopy): string[] {
