@@ -61,13 +61,26 @@ test.each([
   [
     "a kind that it does not serve",
     { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "one" } },
-    "Widget one: the cluster serves no",
+    "Widget one",
+    "the cluster serves no example.com/v1 Widget\n  Correct apiVersion and kind, or remove the document\n",
   ],
-  ["an object that it refuses", service({ name: "web", namespace: "nowhere" }), 'Service nowhere/web: namespaces "nowhere" not found'],
-])("%s ends the start, and is named", async (_what, object, message) => {
-  const ended = await run(["cluster", "--name", "filled", "--kubeconfig", newPath("kubeconfig"), ...filesOf(JSON.stringify(object))]);
-  expect(ended).toMatchObject({ code: 2 });
-  expect(ended.stderr).toContain(message);
+  [
+    "an object whose namespace is missing",
+    service({ name: "web", namespace: "nowhere" }),
+    "Service nowhere/web",
+    'namespaces "nowhere" not found\n  Add the Namespace "nowhere" before it, in this file or in an earlier -f\n',
+  ],
+  [
+    "an object that it refuses",
+    service({ name: "Web", namespace: "shop" }),
+    "Service shop/Web",
+    "\n  Correct the document, or remove it\n",
+  ],
+])("%s ends the start, and is named with its place and a remedy", async (_what, object, name, why) => {
+  const files = filesOf(`---\n${JSON.stringify(SHOP)}\n---\n${JSON.stringify(object)}\n`);
+  const { code, stderr } = await run(["cluster", "--name", "filled", "--kubeconfig", newPath("kubeconfig"), ...files]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`error USAGE: Cannot create ${name} of "${files[1]}", document 2: `)]);
+  expect(stderr).toContain(why);
 });
 
 test("a cluster runs the controllers that --controllers names", async () => {

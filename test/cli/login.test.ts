@@ -37,7 +37,8 @@ function run(args: readonly string[] = [], text?: string): Running {
   const file = join(root, `${(files += 1)}.kubeconfig`);
   if (text !== undefined) writeFileSync(file, text);
   const terminal = createTestTerminal();
-  const code = runCli(["login", "--server", management.url, "--kubeconfig", file, ...args], terminal);
+  const server = args.includes("--server") ? [] : ["--server", management.url];
+  const code = runCli(["login", ...server, "--kubeconfig", file, ...args], terminal);
   return { terminal, code, file };
 }
 

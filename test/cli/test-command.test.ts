@@ -307,6 +307,67 @@ describe("test init", () => {
     expect(broken.stdout).toMatch(/Expected subsets\[0\]\.addresses\[1\]\.ip to equal "100\.1\.0\.12", found "101\.1\.0\.12"/);
   });
 
+  /** A configuration whose patches have these paths and this expression. */
+  const configOf = (patches: Readonly<Record<string, readonly string[]>>, expression: string) =>
+    JSON.stringify({
+      sync: {
+        toHost: Object.fromEntries(
+          Object.entries(patches).map(([list, paths]) => [list, { enabled: true, patches: paths.map((path) => ({ path, expression })) }]),
+        ),
+      },
+    });
+
+  test("gives the sample a value where a path leads, so that each test fails when its expression is wrong", async () => {
+    const patches = {
+      endpoints: ["metadata.annotations[*]", "subsets[*].ports[-1].appProtocol", "subsets[*].notReadyAddresses[*].nodeName"],
+      services: ["metadata.annotations[*]", "spec.ports[*].appProtocol"],
+      endpointSlices: [
+        "metadata.labels[*]",
+        "endpoints[*].zone",
+        "endpoints[*].hints.forZones[*].name",
+        "endpoints[*].deprecatedTopology[*]",
+      ],
+    };
+    const count = Object.values(patches).flat().length;
+    write({ "vcluster.yaml": configOf(patches, "typeof value === 'string' ? 'b' + value : value + 1"), "settings.yaml": "{}\n" });
+    expect((await init()).stderr).not.toContain("is not tested yet");
+    expect(await test_()).toMatchObject({ code: 0, stdout: expect.stringContaining(`PASS ${count}  FAIL 0  ERROR 0  SKIP 0`) });
+    write({ "vcluster.yaml": configOf(patches, "typeof value === 'string' ? 'broken' : value + 2") });
+    expect(await test_()).toMatchObject({ code: 1, stdout: expect.stringContaining(`PASS 0  FAIL ${count}  ERROR 0  SKIP 0`) });
+  });
+
+  test("a test of a patch that removes a value fails when the patch keeps it", async () => {
+    write({ "vcluster.yaml": configOf({ endpoints: ["subsets[*].addresses[*].nodeName"] }, "null"), "settings.yaml": "{}\n" });
+    await init();
+    expect((await test_()).code).toBe(0);
+    write({ "vcluster.yaml": configOf({ endpoints: ["subsets[*].addresses[*].nodeName"] }, "'broken'") });
+    expect((await test_()).code).toBe(1);
+  });
+
+  test("names each patch that it cannot test, with the reason, and only when it writes the tests", async () => {
+    const section = (list: string, patch: string) => `    ${list}:\n      patches:\n        - ${patch}\n`;
+    const reverse = "{ path: metadata.annotations.team, reverseExpression: value.trim() }";
+    const spec = "{ path: 'spec.externalIPs[*]', expression: value }";
+    write({ "vcluster.yaml": `sync:\n  toHost:\n${section("endpoints", reverse)}${section("services", spec)}`, "settings.yaml": "{}\n" });
+    const { code, stderr } = await init();
+    const file = join(folder, "patch-tests/vcluster.patch-test.yaml");
+    expect([code, stderr.match(/^warning The patch .*$/gm)]).toEqual([
+      0,
+      [
+        `warning The patch endpoints: metadata.annotations.team is not tested yet: its test in ${file} needs direction: toTenant and an object of the host: the patch has only a reverseExpression. Complete the test, and remove skip`,
+        `warning The patch services: spec.externalIPs[*] is not tested yet: its test in ${file} needs another object or path: the copy does not get what is at spec.externalIPs[*]. Complete the test, and remove skip`,
+      ],
+    ]);
+    expect(await test_()).toMatchObject({ code: 0, stdout: expect.stringContaining("PASS 0  FAIL 0  ERROR 0  SKIP 2") });
+    expect((await init()).stderr).not.toContain("is not tested yet");
+  });
+
+  test("tests a patch with a JSONPath", async () => {
+    write({ "vcluster.yaml": configOf({ endpoints: ["$..hostname"] }, "'a-' + value"), "settings.yaml": "pathSyntax: jsonpath\n" });
+    expect((await init()).code).toBe(0);
+    expect(await test_()).toMatchObject({ code: 0, stdout: expect.stringContaining("PASS 1  FAIL 0  ERROR 0  SKIP 0") });
+  });
+
   test("tells what is wrong with the configuration", async () => {
     write({ "vcluster.yaml": "sync: 1\n" });
     expect(await init()).toMatchObject({ code: 2, stderr: expect.stringContaining("CONFIG_TYPE") });

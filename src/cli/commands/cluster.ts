@@ -9,7 +9,7 @@ import type { CommandContext } from "../process/command.ts";
 import type { DataFolder } from "../files/data-folder.ts";
 import { createMissing } from "../input/first-objects.ts";
 import { checkKubeconfigFile, writeKubeconfigFile } from "../files/kubeconfig-file.ts";
-import { readObjects } from "../input/objects.ts";
+import { readFiles } from "../input/objects.ts";
 import { parseControllers, parseLabel, parsePort } from "../input/options.ts";
 import { addPlatformFlags, readPlatformFlags } from "../input/platform-flags.ts";
 import type { PlatformFlags } from "../input/platform-flags.ts";
@@ -54,7 +54,7 @@ export function defineCluster(command: Command, context: CommandContext): void {
 async function runCluster({ terminal }: CommandContext, options: ClusterOptions): Promise<void> {
   const { name, kubeconfig = `${name}.kubeconfig`, data, filename = [] } = options;
   await checkKubeconfigFile({ path: kubeconfig, name });
-  const objects = (await Promise.all(filename.map((file) => readObjects(terminal, file)))).flat();
+  const objects = await readFiles(terminal, filename);
   const platform = await readPlatformFlags(options, terminal);
   const stop = terminal.stopSignal();
   const folder = data === undefined ? undefined : await (await import("../files/data-folder.ts")).openDataFolder(data, name);

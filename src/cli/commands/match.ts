@@ -2,17 +2,17 @@ import type { Command } from "commander";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { compilePath, nearestPath } from "../../engine/path/path.ts";
 import type { Path } from "../../engine/path/path.ts";
-import { examples, outputOption } from "../process/command.ts";
+import { collect, examples, outputOption } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";
-import { displayName, readObjects } from "../input/objects.ts";
+import { displayName, readFiles } from "../input/objects.ts";
 import { formatValue, visible } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 interface MatchOptions {
-  readonly filename: string;
+  readonly filename: readonly string[];
   readonly output?: OutputFormat;
 }
 
@@ -20,7 +20,7 @@ interface MatchOptions {
 export function defineMatch(command: Command, context: CommandContext): void {
   command
     .argument("<path>", "the path, as in a patch")
-    .requiredOption("-f, --filename <file>", "objects in YAML or JSON; - is standard input")
+    .requiredOption("-f, --filename <file>", "objects in YAML or JSON; - is standard input; repeatable", collect)
     .addOption(outputOption())
     .addHelpText(
       "after",
@@ -34,7 +34,7 @@ export function defineMatch(command: Command, context: CommandContext): void {
 
 async function match({ terminal, exit }: CommandContext, text: string, { filename, output }: MatchOptions): Promise<void> {
   const path = compilePath(text);
-  const objects = await readObjects(terminal, filename);
+  const objects = await readFiles(terminal, filename);
   const found = objects.flatMap((object) => path.find(object).map((match) => ({ object: displayName(object), ...match })));
   if (output !== undefined) terminal.out(formatValue(found, output));
   if (found.length === 0) {

@@ -8,21 +8,21 @@ import type { KubeObject } from "../../kube/object/types.ts";
 import { createPatcher } from "../../engine/patcher.ts";
 import type { Patched, Patcher } from "../../engine/patcher.ts";
 import { WHY_LEFT_OUT } from "../../engine/reconcile/copy/host-copy.ts";
-import { examples, outputOption } from "../process/command.ts";
+import { collect, examples, outputOption } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";
 import { endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../workbench/host-api.ts";
 import { loadConfiguration } from "../input/configuration.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
 import { tellFailure, tellWarning } from "../output/messages.ts";
-import { displayName, readObject, readObjects } from "../input/objects.ts";
+import { displayName, readFiles, readObject } from "../input/objects.ts";
 import { addVclusterOptions, configOption, settingsOption } from "../input/options.ts";
 import { formatObjects } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 interface RenderOptions extends ConfigurationOptions {
-  readonly filename: string;
+  readonly filename: readonly string[];
   readonly direction: Direction;
   readonly hostObject?: string;
   readonly tenantObject?: string;
@@ -33,7 +33,7 @@ interface RenderOptions extends ConfigurationOptions {
 export function defineRender(command: Command, context: CommandContext): void {
   const withFiles = command
     .addOption(configOption().makeOptionMandatory())
-    .requiredOption("-f, --filename <file>", "objects in YAML or JSON; - is standard input")
+    .requiredOption("-f, --filename <file>", "objects in YAML or JSON; - is standard input; repeatable", collect)
     .addOption(new Option("--direction <direction>", "direction of the sync").choices(["toHost", "toTenant"]).default("toHost"))
     .option("--host-object <file>", "the object on the host, for context.hostObject")
     .option("--tenant-object <file>", "the tenant object, for context.virtualObject; provides the name for toTenant")
@@ -54,7 +54,7 @@ async function render(context: CommandContext, options: RenderOptions): Promise<
   const { terminal } = context;
   const loaded = await loadConfiguration(context, options);
   if (loaded === undefined) return;
-  const objects = await readObjects(terminal, options.filename);
+  const objects = await readFiles(terminal, options.filename);
   const [host, tenant] = await Promise.all(
     [options.hostObject, options.tenantObject].map(async (file) => (file === undefined ? undefined : readObject(terminal, file))),
   );

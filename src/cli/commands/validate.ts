@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
 import { sortProblems } from "../../schema/problem.ts";
 import type { Problem } from "../../schema/problem.ts";
-import { examples, outputOption } from "../process/command.ts";
+import { collect, examples, outputOption } from "../process/command.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_USAGE } from "../process/exit-codes.ts";
 import { syncOf } from "../../engine/config/config.ts";
@@ -12,7 +12,7 @@ import { saysNothing } from "../../schema/yaml.ts";
 import { checkConfiguration, NO_SETTINGS, problemText, withKinds } from "../input/configuration.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
 import { tellProblem } from "../output/messages.ts";
-import { readObjects } from "../input/objects.ts";
+import { readFiles } from "../input/objects.ts";
 import { addVclusterOptions, configOption, parseCount, settingsOption } from "../input/options.ts";
 import { formatValue } from "../output/output.ts";
 import type { OutputFormat } from "../output/output.ts";
@@ -21,7 +21,7 @@ interface ValidateOptions extends ConfigurationOptions {
   readonly output?: OutputFormat;
   readonly strict?: boolean;
   readonly laws?: boolean;
-  readonly filename?: string;
+  readonly filename?: readonly string[];
   readonly seed?: number;
 }
 
@@ -33,7 +33,7 @@ export function defineValidate(command: Command, context: CommandContext): void 
     .addOption(outputOption())
     .option("--strict", "treat warnings as errors, except warnings about settings if there is no --settings")
     .option("--laws", "also try the patches on many values, and report which patches are lossless, drift, or oscillate")
-    .option("-f, --filename <file>", "objects to try the patches on; - is standard input")
+    .option("-f, --filename <file>", "objects to try the patches on; - is standard input; repeatable", collect)
     .option("--seed <number>", "with --laws: random seed (default 1)", parseCount)
     .addHelpText(
       "after",
@@ -58,7 +58,7 @@ async function validate(context: CommandContext, options: ValidateOptions): Prom
   const { problems, texts, loaded } = await checkConfiguration(terminal, withKinds(context, options));
   const files = options.config!.flatMap((file) => ({ file, text: texts.get(file) ?? "" }));
   const empty = files.filter(({ file, text }) => texts.has(file) && saysNothing(text)).map(({ file }) => emptyProblem(file));
-  const objects = filename === undefined || loaded === undefined ? [] : await readObjects(terminal, filename);
+  const objects = filename === undefined || loaded === undefined ? [] : await readFiles(terminal, filename);
   const tried = loaded === undefined ? NOTHING : await tryObjects(loaded, { files, objects });
   const settings = { file: options.settings ?? "", text: texts.get(options.settings ?? "") ?? "" };
   const laws = loaded === undefined || !wantsLaws ? undefined : await tryLaws(loaded, { options, files, objects, settings });

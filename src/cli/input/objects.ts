@@ -14,9 +14,25 @@ const VALUES_MAX = 1_000_000;
  * @throws CONFIG_SYNTAX when it is neither YAML nor JSON, or contains something that is not a Kubernetes object.
  */
 export async function readObjects(terminal: Terminal, path: string): Promise<KubeObject[]> {
-  const documents = parseDocuments(await terminal.read(path), path).filter((document) => document !== null && document !== undefined);
+  const documents = parseDocuments(await terminal.read(path), path);
   refuseBomb(documents, path);
-  return documents.flatMap((document) => flatten(document, path));
+  return documents.flatMap((document, index) => {
+    const objects = document === null || document === undefined ? [] : flatten(document, path);
+    for (const object of objects) PLACES.set(object, `"${path}", document ${index + 1}`);
+    return objects;
+  });
+}
+
+const PLACES = new WeakMap<KubeObject, string>();
+
+/** Returns where {@link readObjects} found an object, for messages: `"objects.yaml", document 2`. */
+export function documentOf(object: KubeObject): string | undefined {
+  return PLACES.get(object);
+}
+
+/** Reads the objects of several files, in order. @throws as {@link readObjects}. */
+export async function readFiles(terminal: Terminal, paths: readonly string[]): Promise<KubeObject[]> {
+  return (await Promise.all(paths.map((path) => readObjects(terminal, path)))).flat();
 }
 
 /**

@@ -6,6 +6,7 @@ import { PATCH_TEST_JSON_SCHEMA } from "../../workbench/patch-tests/suite/schema
 import type { CommandContext } from "../process/command.ts";
 import { loadConfiguration } from "../input/configuration.ts";
 import { formatValue, visible } from "../output/output.ts";
+import { tellWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import { TEST_FILE_SUFFIX } from "./files/discover.ts";
 import { samplesFor } from "./samples/sample-objects.ts";
@@ -93,10 +94,15 @@ async function writeTests(context: CommandContext, folder: string): Promise<void
   const file = join(folder, TESTS, `vcluster${TEST_FILE_SUFFIX}`);
   const names = { config: `../${CONFIG}`, ...(settings !== undefined && { settings: `../${SETTINGS}` }) };
   const read = (name: string) => terminal.read(name);
-  const files = await skeletonOf({ loaded, file, names, read });
-  const schema = { file: join(folder, TESTS, SCHEMA_FILE), text: formatValue(PATCH_TEST_JSON_SCHEMA(), "json") };
-  for (const one of [...files, schema]) await make(terminal, one);
+  const { objects, tests, skipped } = await skeletonOf({ loaded, file, names, read });
+  for (const one of objects) await make(terminal, one);
+  if (await make(terminal, tests)) for (const { it, skip } of skipped) tellWarning(terminal, skippedInWords(it, skip, file));
+  await make(terminal, { file: join(folder, TESTS, SCHEMA_FILE), text: formatValue(PATCH_TEST_JSON_SCHEMA(), "json") });
   terminal.out(visible(`Run the tests with: endpoint-sync test${folder === "." ? "" : ` ${asWord(folder)}`}\n`));
+}
+
+function skippedInWords(it: string, skip: string, file: string): string {
+  return `The patch ${it} is not tested yet: its test in ${file} ${skip}. Complete the test, and remove skip`;
 }
 
 /** Quotes a text, if necessary, so that a shell reads it as one word. */
@@ -104,14 +110,17 @@ function asWord(text: string): string {
   return /^[\w./@:+,%=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Writes a file unless it exists, and reports this. @throws CONFIG_FILE when it cannot be written. */
-async function make(terminal: Terminal, { file, text }: SkeletonFile): Promise<void> {
+/** Writes a file unless it exists, reports this, and returns whether it wrote the file. @throws CONFIG_FILE when it cannot be written. */
+async function make(terminal: Terminal, { file, text }: SkeletonFile): Promise<boolean> {
   try {
     await createFolders(dirname(file), 0o777);
     await writeFile(file, text, { flag: "wx" });
     terminal.out(visible(`Wrote ${file}\n`));
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST" && (await isThere(file))) return terminal.out(visible(`Kept ${file}\n`));
+    const isKept = (error as NodeJS.ErrnoException).code === "EEXIST" && (await isThere(file));
+    if (isKept) terminal.out(visible(`Kept ${file}\n`));
+    if (isKept) return false;
     throw new EngineError("CONFIG_FILE", `Cannot write "${file}": ${messageOf(error)}`, { cause: error });
   }
 }

@@ -7,7 +7,8 @@ import { runSuite } from "../../workbench/patch-tests/run-suite.ts";
 import { PATCH_TEST_API_VERSION } from "../../workbench/patch-tests/suite/schema.ts";
 import type { LoadedConfiguration } from "../input/configuration.ts";
 import { formatValue } from "../output/output.ts";
-import { samplesFor, shownWith } from "./samples/sample-objects.ts";
+import { compilePatchPath, samplesFor, shownWith } from "./samples/sample-objects.ts";
+import type { SampleObject } from "./samples/sample-objects.ts";
 
 /** A text to write. */
 export interface SkeletonFile {
@@ -31,32 +32,42 @@ interface SkeletonTest {
   readonly it: string;
   readonly skip?: string;
   readonly object: string;
-  readonly set?: Readonly<Record<string, string>>;
+  readonly set?: Readonly<Record<string, unknown>>;
   readonly asserts?: readonly object[];
-  readonly patches: readonly Pick<Outcome, "path" | "outcome" | "matches">[];
+  readonly patches: readonly (Pick<Outcome, "path" | "outcome"> & Partial<Pick<Outcome, "matches">>)[];
 }
 
 /** Maximum number of matches of one patch for which a test has separate asserts. */
 const PLACES_MAX = 5;
 
+/** The first tests. */
+export interface Skeleton {
+  readonly objects: readonly SkeletonFile[];
+  readonly tests: SkeletonFile;
+  /** The tests that are skipped, with the reasons. */
+  readonly skipped: readonly { readonly it: string; readonly skip: string }[];
+}
+
 /**
  * Writes a test for every patch, and the objects that the tests use. Each test expects the current result of its patch for these objects. A
  * test for which no suitable value is known is skipped, with the reason.
  */
-export async function skeletonOf(options: SkeletonOptions): Promise<SkeletonFile[]> {
+export async function skeletonOf(options: SkeletonOptions): Promise<Skeleton> {
   const { loaded, file } = options;
   const patcher = await createPatcher(loaded);
   try {
     const samples = samplesFor(loaded);
-    const tests = samples.flatMap(({ list, patches, object }) => {
+    const drafts = samples.flatMap((sample) => {
       // A second patch of one path cannot be distinguished from the first by its path.
-      const paths = new Set(patches.map(({ path }) => compilePath(path).canonical));
-      return [...paths].map((path) => testOf(list, path, object, patcher));
+      const paths = new Set(sample.patches.map(({ path }) => compilePatchPath(path).canonical));
+      return [...paths].map((path) => testOf(sample, path, patcher));
     });
     const objects = samples.map(({ object }) => ({ file: beside(file, objectFile(object)), text: formatValue(object, "yaml") }));
     const names = Object.fromEntries(samples.map(({ list, object }) => [list, objectFile(object)]));
     const write = (all: readonly SkeletonTest[]) => textOf(options.names, names, all);
-    return [...objects, { file, text: write(await withSkips(tests, write, objects, options)) }];
+    const tests = await withSkips(drafts, write, objects, options);
+    const skipped = tests.flatMap(({ it, skip }) => (skip === undefined ? [] : [{ it, skip }]));
+    return { objects, tests: { file, text: write(tests) }, skipped };
   } finally {
     patcher.dispose();
   }
@@ -67,18 +78,33 @@ function objectFile({ kind }: KubeObject): string {
   return `${kind.replace(/(?<=[a-z])[A-Z]/g, "-$&").toLowerCase()}.yaml`;
 }
 
-function testOf(list: string, path: string, sample: KubeObject, patcher: Patcher): SkeletonTest {
-  const shown = shownWith(sample, path, patcher);
-  const { outcome, matches, message } = shown.outcome;
-  const test = { object: list, ...(shown.example !== undefined && { set: { [path]: shown.example } }) };
-  if (outcome === "error") {
-    const skip = `needs a value that the expression accepts: ${message}`;
-    return { it: `${list}: ${path}`, skip, ...test, patches: [{ path, outcome: "applied", matches }] };
-  }
-  const has = compilePath(path).find(shown.patched.object);
-  const isSpoken = outcome === "applied" && matches === has.length && matches <= PLACES_MAX;
-  const asserts = isSpoken ? has.map((match) => ({ equal: { path: matches === 1 ? path : match.path, value: match.value } })) : [];
+function testOf(sample: SampleObject, path: string, patcher: Patcher): SkeletonTest {
+  const { list } = sample;
+  const { set, object, patched, outcome: told } = shownWith(sample, path, patcher);
+  const { outcome, matches } = told;
+  const test = { object: list, ...(set !== undefined && { set }) };
+  const skip = reasonToSkip(told, object);
+  if (skip !== undefined)
+    return { it: `${list}: ${path}`, skip, ...test, patches: [{ path, outcome: "applied", ...(matches > 0 && { matches }) }] };
+  // The host can have more values at the path than the patch found, such as labels of the syncer.
+  const places = outcome === "applied" ? compilePatchPath(path).find(object).slice(0, PLACES_MAX) : [];
+  const asserts = places.map((match) => {
+    const [has] = compilePath(match.path).find(patched.object);
+    return has === undefined ? { notExists: { path: match.path } } : { equal: { path: match.path, value: has.value } };
+  });
   return { it: `${list}: ${path}`, ...test, ...(asserts.length > 0 && { asserts }), patches: [{ path, outcome, matches }] };
+}
+
+/** Returns why a sample does not show the result of a patch; undefined if it does. */
+function reasonToSkip({ outcome, path, message }: Outcome, object: KubeObject): string | undefined {
+  if (outcome === "error") return `needs a value that the expression accepts: ${message}`;
+  if (outcome === "noMatch") {
+    const isThere = compilePatchPath(path).find(object).length > 0;
+    return isThere ? `needs another object or path: the copy does not get what is at ${path}` : `needs an object with a value at ${path}`;
+  }
+  return outcome === "noExpression"
+    ? "needs direction: toTenant and an object of the host: the patch has only a reverseExpression"
+    : undefined;
 }
 
 /** Runs the tests before they are written. */

@@ -98,10 +98,9 @@ describe("without a cluster", () => {
     if (!resolved.ok) throw new Error("The configuration is valid");
     const loaded = { config: resolved.config, settings: DEFAULT_SETTINGS, vcluster: VCLUSTER, kinds: KINDS };
     const read = async (file: string) => FILES[file as keyof typeof FILES];
-    const files = await skeletonOf({ loaded, file: "web.patch-test.yaml", names: { config: "vcluster.yaml" }, read });
-    expect(files.map(({ file }) => file)).toEqual(["widget.yaml", "web.patch-test.yaml"]);
-    expect(files[1]!.text).toContain("value: host-acme");
-    expect(files[1]!.text).not.toContain("skip");
+    const { objects, tests, skipped } = await skeletonOf({ loaded, file: "web.patch-test.yaml", names: { config: "vcluster.yaml" }, read });
+    expect([objects.map(({ file }) => file), tests.file, skipped]).toEqual([["widget.yaml"], "web.patch-test.yaml", []]);
+    expect(tests.text).toContain("value: host-acme");
   });
 
   test("its patches are put under test in code", async () => {

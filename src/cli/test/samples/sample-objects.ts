@@ -1,17 +1,22 @@
-import { isEngineError } from "../../../base/errors.ts";
 import { readKinds } from "../../../engine/config/backends.ts";
 import { syncOf } from "../../../engine/config/config.ts";
 import type { Config } from "../../../engine/config/config.ts";
 import type { PatchDefinition } from "../../../engine/patch/patch-definition.ts";
 import type { Outcome } from "../../../engine/patch/types.ts";
 import type { Patched, Patcher } from "../../../engine/patcher.ts";
-import { compilePath } from "../../../engine/path/path.ts";
+import { compilePath, formatSteps } from "../../../engine/path/path.ts";
+import type { Path } from "../../../engine/path/path.ts";
 import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import { setValue } from "../../../workbench/asserts/set-value.ts";
+import { edgeValues } from "../../../workbench/laws/samples/draw.ts";
+import { accepts } from "../../../workbench/laws/samples/shapes.ts";
+import { findWords } from "../../../workbench/laws/samples/words.ts";
+import type { Schema } from "../../../schema/schema.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { LoadedConfiguration } from "../../input/configuration.ts";
+import { freePlace } from "./free-place.ts";
 
-/** Values to try, in this order, at a path that a patch addresses and the sample does not have. */
+/** Texts to try, in this order, at a path that a patch addresses and the sample does not have. */
 const EXAMPLES = ["example", "web.shop.svc", "10.1.0.11", "8080", '["example"]', '[{"name": "example"}]', '{"name": "example"}'] as const;
 
 /** The sample of a kind, and the list that patches it. */
@@ -40,36 +45,50 @@ export function samplesFor({
 
 /** The result of one patch on a sample. */
 export interface Shown {
-  /** Value that was set at the path; undefined if the sample has a value there, or none can be set. */
-  readonly example: string | undefined;
+  /** Value that was set, and where; undefined if the sample has a value at the path, or none can be set. */
+  readonly set: Readonly<Record<string, unknown>> | undefined;
   readonly object: KubeObject;
   readonly patched: Patched;
   readonly outcome: Outcome;
 }
 
 /** Returns the result of the patch of a path for the first example value that it accepts, or for the first example if it fails for all. */
-export function shownWith(sample: KubeObject, path: string, patcher: Patcher): Shown {
+export function shownWith(sample: Pick<SampleObject, "kind" | "object">, path: string, patcher: Patcher): Shown {
   let first: Shown | undefined;
-  for (const example of EXAMPLES) {
-    const object = withPlace(sample, path, example);
+  for (const { object, set } of withPlace(sample, path)) {
     const patched = patcher.toHost(object);
     const outcome = patched.outcomes.find((one) => one.path === path)!;
-    const shown = { example: object === sample ? undefined : example, object, patched, outcome };
-    if (outcome.outcome !== "error" || object === sample) return shown;
+    const shown = { set, object, patched, outcome };
+    if (outcome.outcome !== "error") return shown;
     first ??= shown;
   }
   return first!;
 }
 
-/** Returns the object with an example at the path if it has no value there and one can be set. */
-function withPlace(object: KubeObject, path: string, example: string): KubeObject {
-  if (compilePath(path).find(object).length > 0) return object;
-  try {
-    return setValue(object, path, example) as KubeObject;
-  } catch (error) {
-    if (!isEngineError(error)) throw error;
-    return object;
-  }
+/** Compiles the path of a patch of a configuration, whose `pathSyntax` accepts the path. */
+export function compilePatchPath(path: string): Path {
+  return compilePath(path, { syntax: "jsonpath" });
+}
+
+/** Returns the object, with each of the example values at the path if it has no value there and one can be set. */
+function withPlace(
+  { kind: { schema }, object }: Pick<SampleObject, "kind" | "object">,
+  path: string,
+): readonly Pick<Shown, "object" | "set">[] {
+  const compiled = compilePatchPath(path);
+  const asIs = { object, set: undefined };
+  const free = compiled.find(object).length > 0 ? undefined : freePlace(object, compiled.segments, schema);
+  if (free === undefined) return [asIs];
+  const place = formatSteps(free.steps);
+  const all = examplesOf(free.schema).map((value) => ({ object: setValue(object, place, value) as KubeObject, set: { [place]: value } }));
+  return all.every((one) => compiled.find(one.object).length > 0) ? all : [asIs];
+}
+
+/** Returns values to try at a place with this schema. */
+function examplesOf(schema: Schema | undefined): readonly unknown[] {
+  if (schema === undefined || schema.type === "any") return EXAMPLES;
+  const texts = EXAMPLES.filter((text) => accepts(schema, text));
+  return texts.length > 0 ? texts : [...edgeValues(schema, { words: findWords([]), seen: [] })].slice(0, EXAMPLES.length);
 }
 
 /** Returns the object in a namespace that is mapped to the host. */

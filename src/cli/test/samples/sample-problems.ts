@@ -9,7 +9,6 @@ import { withSync } from "../../../engine/config/config.ts";
 import { createPatcher } from "../../../engine/patcher.ts";
 import type { Outcome } from "../../../engine/patch/types.ts";
 import type { Patched, Patcher } from "../../../engine/patcher.ts";
-import { compilePath } from "../../../engine/path/path.ts";
 import { isEngineError } from "../../../base/errors.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { fieldPath, indexPath } from "../../../schema/field.ts";
@@ -19,7 +18,7 @@ import { addressesOf, endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } fr
 import type { LoadedConfiguration } from "../../input/configuration.ts";
 import { displayName } from "../../input/objects.ts";
 import { patchPlaces } from "./patch-places.ts";
-import { samplesFor, shownWith } from "./sample-objects.ts";
+import { compilePatchPath, samplesFor, shownWith } from "./sample-objects.ts";
 import type { SampleObject } from "./sample-objects.ts";
 
 /** One object that was tried. */
@@ -75,8 +74,8 @@ function* triedObjects(loaded: LoadedConfiguration, patcher: Patcher, objects: r
     if (sample !== undefined && patched !== undefined) yield { ...sample, object, patched, isGiven: true };
   }
   for (const sample of samples) {
-    for (const path of new Set(sample.patches.map((patch) => compilePath(patch.path).canonical))) {
-      const shown = shownWith(sample.object, path, patcher);
+    for (const path of new Set(sample.patches.map((patch) => compilePatchPath(patch.path).canonical))) {
+      const shown = shownWith(sample, path, patcher);
       if (["applied", "error"].includes(shown.outcome.outcome))
         yield { ...sample, object: shown.object, patched: shown.patched, isGiven: false };
     }
