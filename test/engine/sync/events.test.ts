@@ -72,19 +72,6 @@ test("the same Event is not repeated, neither by this process nor by the next on
   expect(await events()).toHaveLength(1);
 });
 
-test("the same Event about a later version of the object is repeated only after the silence", async () => {
-  const clock = createFakeClock();
-  const recorder = createEventRecorder({ writer: cluster.client, clock, logger: silentLogger });
-  const note = { code: "REVERSE_NOT_INVERSE", message: "The host edit of labels/a is undone" } as const;
-  const version = (resourceVersion: string) => ({ ...object, metadata: { ...object.metadata, resourceVersion } });
-  await recorder.record(version("7"), [note]);
-  await recorder.record(version("8"), [note]);
-  expect(await events()).toHaveLength(1);
-  await clock.advance(EVENT_SILENCE_MS + 1);
-  await recorder.record(version("9"), [note]);
-  expect(await events()).toHaveLength(2);
-});
-
 test("an Event that cannot be written is logged and stops nothing", async () => {
   const lines: string[] = [];
   const logger = createLineLogger({ now: () => 0, write: (line) => lines.push(line) });

@@ -18,7 +18,7 @@ const QUIET: ReadonlySet<Code> = new Set(["EXCLUDED", "SYNC_DISABLED", "HOST_SER
 /** Codes with a remedy on the host. They are also logged, because host operators read the log, and not the tenant's Events. */
 const LOGGED: ReadonlySet<Code> = new Set(["API_INVALID", "LOOP_STOPPED"]);
 
-/** The same Event for the same object, of whatever version, is not repeated within this time, in milliseconds. */
+/** The same Event for the same object is not repeated within this time, in milliseconds. */
 export const EVENT_SILENCE_MS = 10 * 60_000;
 /** Maximum number of remembered Events; the oldest are evicted first. */
 const EVENTS_REMEMBERED = 4096;
@@ -120,15 +120,14 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       const written: Promise<void>[] = [];
       for (const note of worthAnEvent(notes)) {
         const event = eventOf(object, note, new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z"));
-        const id = digestOf([object.metadata.uid, note.code, note.message]);
-        if (!isNews(id)) continue;
+        if (!isNews(event.metadata.name!)) continue;
         if (isShareLeft(namespace)) {
           // The message is left out, because it can quote the object.
           if (LOGGED.has(note.code))
             logger.warn("The copy of an object is not kept current", { code: note.code, kind: object.kind, ...keyOf(object) });
           written.push(inTurn(namespace, () => write(event, { object, ...note }, logger)));
         } else {
-          said.delete(id);
+          said.delete(event.metadata.name!);
           metrics.count("endpoint_sync_events_dropped_total");
         }
       }
@@ -148,7 +147,7 @@ function worthAnEvent(notes: readonly Note[]): readonly Note[] {
 
 function eventOf(object: KubeObject, { code, message }: Note, time: string): KubeObject {
   const { name = "", namespace = "default", uid, resourceVersion } = object.metadata;
-  const digest = digestOf([uid, resourceVersion, code, message]);
+  const digest = sha256Hex([uid, resourceVersion, code, message].join("\n")).slice(0, 16);
   return {
     apiVersion: "v1",
     kind: "Event",
@@ -164,10 +163,6 @@ function eventOf(object: KubeObject, { code, message }: Note, time: string): Kub
     reportingComponent: "endpoint-sync",
     reportingInstance: "",
   };
-}
-
-function digestOf(parts: readonly (string | undefined)[]): string {
-  return sha256Hex(parts.join("\n")).slice(0, 16);
 }
 
 /** Converts a code to an Event reason: NAME_COLLISION → NameCollision. */
