@@ -2,7 +2,7 @@ import { Command, CommanderError } from "commander";
 import type { SyncedKind } from "../engine/reconcile/rules/rules.ts";
 import type { CommandContext } from "./process/command.ts";
 import { CONTEXT_OPTIONS, currentContext } from "./input/context-file.ts";
-import { refuseRepetition, replaceable } from "./process/command.ts";
+import { replaceable } from "./process/command.ts";
 import { EXIT_USAGE } from "./process/exit-codes.ts";
 import { tellFailure } from "./output/messages.ts";
 import { visible } from "./output/output.ts";
@@ -172,7 +172,6 @@ export async function createProgram(context: CommandContext, { named }: { named?
     const command = program.command(name).description(summary).helpOption("-h, --help", "this help");
     if (named?.includes(name) !== false) (await load())(command, context);
   }
-  refuseRepetition(program);
   return program;
 }
 

@@ -48,36 +48,17 @@ describe("environment variables", () => {
   });
 });
 
-describe("options given twice", () => {
-  const twice: readonly (readonly [option: string, argv: readonly string[]])[] = [
-    ["--settings <file>", ["validate", "vcluster.yaml", "--settings", "settings.yaml", "--settings=settings.yaml"]],
-    ["--value <json>", ["eval", "value", "--value", "1", "--value", "1"]],
-    ["--object <file>", ["eval", "value", "--object", "endpoints.yaml", "--object", "endpoints.yaml"]],
-    ["-n, --namespace <namespace>", ["secret", "get", "db", "-n", "shop", "--namespace", "shop"]],
-  ];
-
-  test.each(twice)("%s is refused", async (option, argv) => {
-    const { code, stderr } = await run(argv, { files });
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`error USAGE: option '${option}' is given more than once`)]);
-  });
-
-  test("-f reads each file", async () => {
-    const two = { ...files, "b.yaml": files["endpoints.yaml"]!.replace("name: web", "name: api") };
-    const rendered = await run(["render", "--config", "vcluster.yaml", "-f", "endpoints.yaml", "-f", "b.yaml"], { files: two });
-    expect([rendered.code, rendered.stdout.match(/^ {2}name: .*/gm)]).toEqual([
-      0,
-      ["  name: web-x-shop-x-blue", "  name: api-x-shop-x-blue"],
-    ]);
-    const matched = await run(["match", "metadata.name", "-f", "endpoints.yaml", "-f", "b.yaml"], { files: two });
-    expect(matched.stdout.match(/"\w+"/g)).toEqual(['"web"', '"api"']);
-    const broken = await run(["validate", "vcluster.yaml", "-f", "endpoints.yaml", "-f", "missing.yaml"], { files: two });
-    expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining("missing.yaml") });
-  });
-
-  test("a flag that overrides a variable is given once", async () => {
-    vi.stubEnv("ENDPOINT_SYNC_SETTINGS", "missing.yaml");
-    expect((await run(["validate", "vcluster.yaml", "--settings", "settings.yaml"], { files })).code).toBe(0);
-  });
+test("-f given twice reads both files", async () => {
+  const two = { ...files, "b.yaml": files["endpoints.yaml"]!.replace("name: web", "name: api") };
+  const rendered = await run(["render", "--config", "vcluster.yaml", "-f", "endpoints.yaml", "-f", "b.yaml"], { files: two });
+  expect([rendered.code, rendered.stdout.match(/^ {2}name: .*/gm)]).toEqual([
+    0,
+    ["  name: web-x-shop-x-blue", "  name: api-x-shop-x-blue"],
+  ]);
+  const matched = await run(["match", "metadata.name", "-f", "endpoints.yaml", "-f", "b.yaml"], { files: two });
+  expect(matched.stdout.match(/"\w+"/g)).toEqual(['"web"', '"api"']);
+  const broken = await run(["validate", "vcluster.yaml", "-f", "endpoints.yaml", "-f", "missing.yaml"], { files: two });
+  expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining("missing.yaml") });
 });
 
 test("version prints what --version prints", async () => {

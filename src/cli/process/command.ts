@@ -1,5 +1,4 @@
 import { Option } from "commander";
-import type { Command } from "commander";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -25,33 +24,9 @@ export function examples(...commands: readonly string[]): string {
   return ["", commands.length > 1 ? "Examples:" : "Example:", ...indented].join("\n");
 }
 
-const REPEATABLE = new WeakSet<object>();
-
-/** Marks a parser of values that adds each value to those before. Options with any other parser are given once. */
-export function repeatable<Parser extends object>(parser: Parser): Parser {
-  REPEATABLE.add(parser);
-  return parser;
-}
-
 /** Collects the values of a repeatable option. */
-export const collect = repeatable((value: string, before: readonly string[] = []): string[] =>
-  REPLACED.has(before) ? [value] : [...before, value],
-);
-
-/**
- * Makes a command and its subcommands refuse an option with a value that the command line repeats, because only the last value would have
- * an effect. A flag without a value may be repeated, and a flag may override a variable or a context.
- */
-export function refuseRepetition(command: Command): void {
-  for (const option of command.options) {
-    if (option.isBoolean() || (option.parseArg !== undefined && REPEATABLE.has(option.parseArg))) continue;
-    let isGiven = false;
-    command.on(`option:${option.name()}`, () => {
-      if (isGiven) command.error(`error: option '${option.flags}' is given more than once, but takes one value. Remove all but one`);
-      isGiven = true;
-    });
-  }
-  command.commands.forEach(refuseRepetition);
+export function collect(value: string, before: readonly string[] = []): string[] {
+  return REPLACED.has(before) ? [value] : [...before, value];
 }
 
 const REPLACED = new WeakSet<readonly string[]>();

@@ -3,7 +3,6 @@ import { dirname } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { EngineError, messageOf } from "../../../base/errors.ts";
 import { createFolders } from "../../../apiserver/store/folders.ts";
-import { repeatable } from "../../process/command.ts";
 import type { Terminal } from "../../process/terminal.ts";
 import { githubReport } from "./github-report.ts";
 import { jsonReport } from "./json-report.ts";
@@ -54,12 +53,12 @@ export interface Reporting {
 }
 
 /** Parses one value of the repeatable option `--reporter`: `NAME` or `NAME=FILE`. @throws InvalidArgumentError for an unknown name. */
-export const parseReporter = repeatable((text: string, before: readonly ChosenReporter[] = []): ChosenReporter[] => {
+export function parseReporter(text: string, before: readonly ChosenReporter[] = []): ChosenReporter[] {
   const [, name = text, file] = /^([^=]*)=(.+)$/s.exec(text) ?? [];
   if (Object.hasOwn(GONE, name)) throw new InvalidArgumentError(`The reporter ${name} has been removed: ${GONE[name]}.`);
   if (!REPORTER_NAMES.includes(name)) throw new InvalidArgumentError(`Expected one of ${REPORTER_NAMES.join(", ")}, or NAME=FILE.`);
   return [...before, { name: name as ChosenReporter["name"], ...(file !== undefined && { file }) }];
-});
+}
 
 /**
  * Creates the reporters of a run.
