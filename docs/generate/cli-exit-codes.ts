@@ -55,7 +55,7 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   ],
   cleanup: [{ code: EXIT_USAGE, meaning: "nothing was removed, because it was not confirmed" }],
   render: [
-    { code: 0, meaning: "even if a patch failed or an object is not synced; standard error reports that" },
+    { code: 0, meaning: "success, even if a patch failed or an object is not synced; messages on standard error report these cases" },
     { code: EXIT_FAILED, meaning: "an API server would refuse a result" },
   ],
   eval: [{ code: EXIT_FAILED, meaning: "the expression failed" }],

@@ -51,7 +51,7 @@ export function managementApiPage(): string {
 
 The kinds of the group and version \`${MANAGEMENT_VERSION}\`, below \`${BASE_PATH}/apis/${MANAGEMENT_VERSION}\`. Every request carries
 \`Authorization: Bearer KEY\`. Bodies are JSON or YAML; partial updates are JSON patches, merge patches, strategic merge patches or
-applied configurations. \`kubectl explain\` shows the same descriptions. The guide [a first key](../guides/first-key.md) is a good start,
+applied configurations. \`kubectl explain\` shows the same descriptions. The guide [a first key](../guides/first-key.md) is a good place to start,
 and [permissions](permissions.md) shows who may do what.
 
 Objects have \`kind\`, \`apiVersion\`, \`metadata\`, \`spec\` and \`status\`, like any Kubernetes object. Names are unique within a

@@ -9,7 +9,7 @@ import { ACCESS_SCOPE } from "../../cluster/scope/shape.ts";
 import type { AccessScope } from "../../cluster/scope/types.ts";
 import { PAYER, specOf, USUAL_TEXTS } from "./common.ts";
 
-/** `spec.identity`: the provider's data at sign-in. */
+/** `spec.identity`: the user's data as the provider last reported it. */
 export interface KeyIdentity {
   readonly userId?: string;
   readonly username?: string;
@@ -102,7 +102,7 @@ export const USER_KEY = "User";
 /** The type of keys that a sign-in creates. They are deleted after they expire. */
 export const LOGIN_KEY = "Login";
 
-const IDENTITY = named("KeyIdentity", "The provider's data at sign-in.", {
+const IDENTITY = named("KeyIdentity", "The user's data as the provider last reported it.", {
   userId: [text, "Subject of the user at the provider."],
   username: [text, "Name of the user."],
   preferredUsername: [text, "Name that the user prefers."],
@@ -148,7 +148,7 @@ const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key."
   ttlAfterLastActivity: [bool, "If true, ttl counts from the last use of the key instead of its creation."],
   scope: [ACCESS_SCOPE, "Restricts the key to some of its owner's permissions. Default: no restriction."],
   type: [text, "Manager of the key: User for users, Login for sign-ins, other values for the platform itself."],
-  identity: [IDENTITY, "The provider's data at sign-in."],
+  identity: [IDENTITY, "The user's data as the provider last reported it."],
   oidcProvider: [
     OIDC_PROVIDER,
     "For refresh tokens of the platform's own provider. It is stored without effect: the platform is not a provider.",

@@ -28,7 +28,7 @@ import { ACTS, drawSwarm } from "./swarm.ts";
 import { createWorld } from "./world.ts";
 import type { World } from "./world.ts";
 
-/** One event of a run: the act, and the random number that determined it. A run is a list of such events. */
+/** One event of a run: the act, and the seed of its random choices. A run is a list of such events. */
 export interface Decision {
   readonly act: string;
   readonly salt: number;

@@ -19,9 +19,9 @@ const PROJECT_PREFIX = "p-";
 
 const OIDC_SERVER = {
   type: "object",
-  description: "The platform as a provider of OpenID Connect. Deprecated: clients are configured elsewhere.",
+  description: "The platform as an OpenID Connect provider. Deprecated: clients are configured elsewhere.",
   fields: {
-    enabled: flag("Act as a provider of OpenID Connect."),
+    enabled: flag("Act as an OpenID Connect provider."),
     wildcardRedirect: flag("Allow `*` in redirect addresses of clients."),
     clients: {
       type: "list",

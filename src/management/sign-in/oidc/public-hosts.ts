@@ -18,5 +18,5 @@ export const DIRECTORY_A_HOSTS = {
   groupScope: "https://www.googleapis.com/auth/admin.directory.group.readonly",
 } as const;
 
-/** The issuer of directoryProviderB, before the tenant, and its directory. */
+/** The start of directoryProviderB's issuer URL, to which the provider's tenant is appended, and the URL of its directory. */
 export const DIRECTORY_B_HOSTS = { login: "https://login.microsoftonline.com", graph: "https://graph.microsoft.com/v1.0" } as const;
