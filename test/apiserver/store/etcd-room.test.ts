@@ -35,7 +35,9 @@ describeEtcd("room", () => {
     for (let count = 0; answer === "done" && count < 100; count += 1) {
       answer = await told(store.create(key(`large-${count}`), object("a", "x".repeat(200_000))));
     }
-    expect(answer).toMatch(/^507 etcd has no space left \(alarm NOSPACE\).*etcdctl compact and etcdctl defrag.*then run etcdctl alarm disarm/);
+    expect(answer).toMatch(
+      /^507 etcd has no space left \(alarm NOSPACE\).*etcdctl compact and etcdctl defrag.*then run etcdctl alarm disarm/,
+    );
     expect(await told(store.delete(key("a"), first.revision))).toBe(answer);
     expect(await told(store.demandWritable())).toBe(answer);
     expect((await store.get(key("a")))?.revision).toBe(first.revision);
