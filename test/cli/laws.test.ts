@@ -1,13 +1,8 @@
 /**
- * `validate --laws`, and the warning beside a sidecar at work.
+ * `validate --laws`.
  */
 import { describe, expect, test } from "vitest";
-import { createLineLogger } from "../../src/base/logger.ts";
-import { checkConfiguration } from "../../src/cli/input/configuration.ts";
-import type { LoadedConfiguration } from "../../src/cli/input/configuration.ts";
-import { watchLaws } from "../../src/cli/run/law-watch.ts";
-import { createFakeClock } from "../support/fake-clock.ts";
-import { createTestTerminal, exampleFiles, run } from "./support.ts";
+import { exampleFiles, run } from "./support.ts";
 
 const list = (...patches: readonly string[]) =>
   ["sync:", "  toHost:", "    endpoints:", "      patches:", ...patches.map((patch) => `        - ${patch}`), ""].join("\n");
@@ -28,8 +23,6 @@ const files: Record<string, string> = {
   "good.yaml": list(LOSSLESS, ONE_WAY),
   "drifts.yaml": list(DRIFTS, LOSSLESS),
   "oscillates.yaml": list(LOSSLESS, OSCILLATES),
-  "oscillates-more.yaml": list(OSCILLATES.replace("slice(9)", "slice(8)"), LOSSLESS),
-  "no-way-back.yaml": list(ONE_WAY),
   "together.yaml": list(swaps("a", "b"), swaps("b", "a")),
   "drift-together.yaml": list(ONE_WAY, FOLLOWS, PREFIXED),
   "bad.yaml": "sync: 1\n",
@@ -151,123 +144,5 @@ describe("validate --laws", () => {
     const { code, stderr } = await validate("--config", "good.yaml", "--seed", "1");
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error USAGE: --seed has no effect without --laws\n {2}Add --laws/);
-  });
-});
-
-describe("beside a sidecar", () => {
-  async function loadedFrom(name: string): Promise<LoadedConfiguration> {
-    const { loaded } = await checkConfiguration(createTestTerminal({ files }), {
-      config: [name],
-      settings: "settings.yaml",
-      name: "blue",
-      namespace: "vc-blue",
-    });
-    return loaded!;
-  }
-
-  /** The log once nothing is pending. */
-  async function watched(name: string, { readyAfterMs = 0 } = {}) {
-    const clock = createFakeClock();
-    const lines: string[] = [];
-    const logger = createLineLogger({ level: "debug", now: () => clock.now(), write: (line) => lines.push(line) });
-    const laws = watchLaws(await loadedFrom(name), { runtime: { clock, logger }, ready: () => clock.monotonic() >= readyAfterMs });
-    return { clock, lines, stop: () => laws.stop(), reload: async (next: string) => laws.follow(await loadedFrom(next)) };
-  }
-
-  async function untilDone({ clock }: { clock: ReturnType<typeof createFakeClock> }): Promise<void> {
-    for (let waits = 0; waits < 2_000 && clock.pending > 0; waits += 1) await clock.advance(1_000);
-    expect(clock.pending).toBe(0);
-  }
-
-  test("a pair that oscillates is told once, some time after the start", async () => {
-    const watch = await watched("oscillates.yaml");
-    await watch.clock.advance(4_000);
-    expect(watch.lines).toEqual([]);
-    await untilDone(watch);
-    expect(watch.lines).toEqual([
-      expect.stringMatching(
-        / warn {2}A patch never settles: .* patch=endpoints\.patches\[1\] path=metadata\.annotations\[\*\] example=.*my-prefix-a/,
-      ),
-    ]);
-    await watch.stop();
-  });
-
-  test("nothing is told of others, and nothing is done without a way back", async () => {
-    const drifting = await watched("drifts.yaml");
-    await untilDone(drifting);
-    expect(drifting.lines).toEqual([]);
-    const config = await loadedFrom("good.yaml");
-    const endpoints = { ...config.config.endpoints, patches: config.config.endpoints.patches.slice(1) };
-    const clock = createFakeClock();
-    const logger = createLineLogger({ now: () => 0, write: () => {} });
-    watchLaws({ ...config, config: { ...config.config, endpoints } }, { runtime: { clock, logger }, ready: () => true });
-    expect(clock.pending).toBe(0);
-  });
-
-  test("it waits until the sidecar does its work", async () => {
-    const watch = await watched("oscillates.yaml", { readyAfterMs: 60_000 });
-    await watch.clock.advance(59_000);
-    expect(watch.lines).toEqual([]);
-    await untilDone(watch);
-    expect(watch.lines).toHaveLength(1);
-    expect(watch.clock.monotonic()).toBeGreaterThanOrEqual(60_000);
-  });
-
-  test("after a reload only what is new is told, and what was mended is told when it comes back", async () => {
-    const watch = await watched("good.yaml");
-    const toldAfter = async (next: string) => {
-      const before = watch.lines.length;
-      await watch.reload(next);
-      await untilDone(watch);
-      return watch.lines.slice(before).map((line) => / patch=(\S+) /.exec(line)?.[1]);
-    };
-    await untilDone(watch);
-    expect(watch.lines).toEqual([]);
-    expect(await toldAfter("oscillates.yaml")).toEqual(["endpoints.patches[1]"]);
-    expect(await toldAfter("oscillates.yaml")).toEqual([]);
-    expect(await toldAfter("oscillates-more.yaml")).toEqual(["endpoints.patches[0]"]);
-    expect(await toldAfter("good.yaml")).toEqual([]);
-    expect(await toldAfter("no-way-back.yaml")).toEqual([]);
-    expect(await toldAfter("oscillates.yaml")).toEqual(["endpoints.patches[1]"]);
-  });
-
-  test("a reload takes the place of a check under way", async () => {
-    const watch = await watched("oscillates.yaml");
-    await watch.clock.advance(5_000);
-    await watch.reload("good.yaml");
-    await untilDone(watch);
-    expect(watch.lines).toEqual([]);
-  });
-
-  test("patches that never rest together are told too", async () => {
-    const watch = await watched("together.yaml");
-    await untilDone(watch);
-    expect(watch.lines).toEqual([
-      expect.stringMatching(/ warn {2}Patches never settle together: .* patch="endpoints\.patches\[0\], endpoints\.patches\[1\]" /),
-    ]);
-  });
-
-  test("it ends with the sidecar, also in the middle", async () => {
-    const early = await watched("oscillates.yaml");
-    await early.stop();
-    expect(early.clock.pending).toBe(0);
-    const late = await watched("oscillates.yaml");
-    await late.clock.advance(5_000);
-    await late.stop();
-    expect({ pending: late.clock.pending, lines: late.lines }).toEqual({ pending: 0, lines: [] });
-  });
-
-  test("a check that fails is a word for those who debug", async () => {
-    const config = await loadedFrom("oscillates.yaml");
-    const patches = [{ path: "metadata..", expression: "value", reverseExpression: "value" }];
-    const clock = createFakeClock();
-    const lines: string[] = [];
-    const logger = createLineLogger({ level: "debug", now: () => 0, write: (line) => lines.push(line) });
-    watchLaws(
-      { ...config, config: { ...config.config, endpoints: { ...config.config.endpoints, patches } } },
-      { runtime: { clock, logger }, ready: () => true },
-    );
-    await untilDone({ clock });
-    expect(lines).toEqual([expect.stringMatching(/ debug The patches could not be checked for oscillation error=/)]);
   });
 });

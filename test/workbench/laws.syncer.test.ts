@@ -45,7 +45,7 @@ describe.each(PAIRS)("%s", (_why, expression, reverseExpression) => {
         const host = { ...desired, metadata: { ...desired.metadata, annotations: { ...desired.metadata.annotations, a: value } } };
         const edits = comparedFields(rules, tenant, desired, host).filter(({ id }) => id === "annotations/a");
         const flows = planHostEdits(rules, { tenant, host, hostKey }, edits).flowing.length === 1;
-        const judged = hostEdits.judge({ value, situation }, { trip, rounds: 10, shape: undefined, forgiveFuel: false });
+        const judged = hostEdits.judge({ value, situation }, { trip, rounds: 10, shape: undefined });
         expect(judged === undefined).toBe(flows);
         seen.add(flows);
       }),

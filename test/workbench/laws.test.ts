@@ -322,13 +322,6 @@ describe("a check", () => {
     expect((await check(loop, { runs: 3 })).cutShort).toBe(false);
   });
 
-  test("can forgive that the fuel of an evaluation runs out", async () => {
-    const strict = await check(pair(ANNOTATION, "(() => { while (value) {} return value })()", "value"), { runs: 2 });
-    expect(brokenLaws(strict)).toContain("total");
-    const mild = await check(pair(ANNOTATION, "(() => { while (value) {} return value })()", "value"), { runs: 2, forgiveFuel: true });
-    expect(brokenLaws(mild)).toEqual([]);
-  });
-
   test("looks at chosen patches only", async () => {
     const report = await reportOf(
       { endpoints: patches, services: patches },

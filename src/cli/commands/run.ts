@@ -22,7 +22,7 @@ export function defineRun(command: Command, context: CommandContext): void {
     .option("--host-qps <number>", "maximum writes per second to the host (default: no limit)", parseRate)
     .option("--leader-elect", "let one of several processes for a virtual cluster write while the others stand by")
     .option("--allow-empty", "accept an empty configuration or settings file, at startup and on reload")
-    .option("--no-laws", "disable the background check for oscillating patches")
+    .addOption(new Option("--no-laws", "accepted from earlier versions; has no effect").hideHelp())
     .option("--metrics-address <address>", "address that serves /metrics; empty to disable", ":8080")
     .option("--health-address <address>", "address that serves /healthz, /livez and /readyz; empty to disable", ":8081")
     .addOption(new Option("--log-format <format>", "format of log lines").choices(["json", "text"]).default("text"))

@@ -32,8 +32,6 @@ import { followCluster, hostScope } from "../input/followed-cluster.ts";
 import type { FollowedCluster, KubeConfig, Runtime } from "../input/followed-cluster.ts";
 import { watchBackends } from "./backend-watch.ts";
 import type { BackendWatch, WatchedConfiguration } from "./backend-watch.ts";
-import { watchLaws } from "./law-watch.ts";
-import type { LawWatch } from "./law-watch.ts";
 import { giveBack } from "../process/lean-start.ts";
 import { startProbeServer } from "../process/probe-server.ts";
 import type { ProbeAnswer, ProbeServerOptions } from "../process/probe-server.ts";
@@ -62,7 +60,7 @@ export interface SidecarOptions extends ClusterFlags {
   readonly confirmDeletes?: number;
   readonly leaderElect?: boolean;
   readonly allowEmpty?: boolean;
-  /** False: `--no-laws`. */
+  /** False: `--no-laws`, which has no effect. */
   readonly laws: boolean;
   readonly metricsAddress: string;
   readonly healthAddress: string;
@@ -78,7 +76,9 @@ export async function runSidecar(context: CommandContext, given: SidecarOptions)
   const options = withKinds(context, given);
   const { problems, loaded } = await checkConfiguration(context.terminal, filesOf(options));
   // Each problem is one line, like all other log output.
-  const tell = problemTeller(context.terminal, options, createLogger(context.terminal, options));
+  const logger = createLogger(context.terminal, options);
+  if (!options.laws) logger.warn("--no-laws has no effect", { hint: "Remove the option; validate --laws checks the patches" });
+  const tell = problemTeller(context.terminal, options, logger);
   for (const problem of problems) tell(problem);
   if (loaded === undefined) context.exit(EXIT_USAGE);
   const kubeConfigs = await loadKubeConfigs(options, context.terminal.env);
@@ -102,11 +102,7 @@ function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "b
 }
 
 /** Reads the files again when they change or at SIGHUP, and passes the new configuration to the syncer. */
-function followConfiguration(
-  terminal: Terminal,
-  { options, loaded }: Parts,
-  { syncer, readiness, runtime, laws, backends, follow }: Working,
-) {
+function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, backends, follow }: Working) {
   const scope = hostScope(createTranslatorFor(loaded));
   return watchConfiguration({
     terminal,
@@ -125,7 +121,6 @@ function followConfiguration(
       if (result === "changed") {
         follow(next);
         readiness.askAgain();
-        laws?.follow(next);
         backends?.follow(withBackends(next, syncer));
       }
       return result;
@@ -176,17 +171,13 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const read = readKinds({ kinds: loaded.kinds, backends: syncer.backends, config: loaded.config, services });
   const readTypes = new Set(read.map(({ kind }) => kind.resource));
   const kinds = [SERVICES, ...loaded.kinds.flatMap(({ resource }) => (resource !== SERVICES && readTypes.has(resource) ? [resource] : []))];
-  const laws = options.laws ? watchLaws(loaded, { runtime, ready: () => isReady(readiness.probe) }) : undefined;
-  if (laws !== undefined) teardown.add(() => laws.stop());
   const works = () => isReady(readiness.probe) && syncer.status().running;
   const backends = readTypes.has(ENDPOINTS)
     ? watchBackends(withBackends(loaded, syncer), { tenant, host, services, runtime, ready: works, objects: () => syncer.status().objects })
     : undefined;
   seen.backends = backends;
   if (backends !== undefined) teardown.add(() => backends.stop());
-  teardown.add(
-    followConfiguration(terminal, parts, { syncer, readiness, runtime, laws, backends, follow: (next) => void (seen.loaded = next) }),
-  );
+  teardown.add(followConfiguration(terminal, parts, { syncer, readiness, runtime, backends, follow: (next) => void (seen.loaded = next) }));
   const prepared = () => {
     readiness.askAgain();
     backends?.follow(withBackends(seen.loaded, syncer));
@@ -302,8 +293,6 @@ interface Working {
   readonly syncer: Syncer;
   readonly readiness: Readiness;
   readonly runtime: Runtime;
-  /** Undefined with `--no-laws`. */
-  readonly laws: LawWatch | undefined;
   /** Undefined if no Endpoints are read, because readers then see only copies. */
   readonly backends: BackendWatch | undefined;
   /** Called with each configuration that replaces the previous one. */

@@ -41,20 +41,22 @@ export interface LawOptions {
   readonly fuel?: number;
   /** "objects": only values that the objects hold. Default "schema". */
   readonly domain?: "schema" | "objects";
-  /** Ignores evaluations that run out of fuel, for engines with a lower limit than the final one. Default false. */
-  readonly forgiveFuel?: boolean;
   /** Known and intended drifts. Default none. */
   readonly acceptedDrifts?: readonly AcceptedDrift[];
   /** Selects the patches to check. Default: all. */
   readonly only?: (patch: { readonly list: PatchListName; readonly index: number; readonly path: string }) => boolean;
 }
 
-const DEFAULTS = { objects: [], runs: 300, seed: 1, rounds: 10, fuel: 20_000_000, domain: "schema", forgiveFuel: false } as const;
+const DEFAULTS = { objects: [], runs: 300, seed: 1, rounds: 10, fuel: 20_000_000, domain: "schema" } as const;
 
 /**
- * Checks all patches, with a pause after every value: callers that must not block take the steps one by one.
+ * Checks the patches of a configuration.
+ *
+ * @example
+ * const engine = await createEngine({ config, vcluster: { name: "blue", namespace: "vc-blue" } });
+ * checkLaws(engine).pairs.filter(({ verdict }) => verdict === "oscillates");
  */
-export function* lawChecks(engine: CheckedRules, options: LawOptions = {}): Generator<void, LawReport> {
+export function checkLaws(engine: CheckedRules, options: LawOptions = {}): LawReport {
   const { objects, only = () => true, acceptedDrifts = [], ...settings } = { ...DEFAULTS, ...options };
   const pairs: PairReport[] = [];
   const lists: ListReport[] = [];
@@ -65,30 +67,15 @@ export function* lawChecks(engine: CheckedRules, options: LawOptions = {}): Gene
     const checks = { list, rules, ...settings, objects: objects.filter((object) => object.kind === resource.kind) };
     const own: PairReport[] = [];
     for (const patch of wanted) {
-      const checked = yield* checkPair(patch, checks);
+      const checked = checkPair(patch, checks);
       own.push(checked.report);
       fuel += checked.fuel;
     }
     pairs.push(...own);
     if (wanted.length < 2) continue;
-    const together = yield* checkList(wanted, { ...checks, pairs: own });
+    const together = checkList(wanted, { ...checks, pairs: own });
     lists.push(together.report);
     fuel += together.fuel;
   }
   return { ...acceptDrifts({ pairs, lists }, acceptedDrifts), seed: settings.seed, fuel };
-}
-
-/**
- * Checks the patches of a configuration.
- *
- * @example
- * const engine = await createEngine({ config, vcluster: { name: "blue", namespace: "vc-blue" } });
- * checkLaws(engine).pairs.filter(({ verdict }) => verdict === "oscillates");
- */
-export function checkLaws(engine: CheckedRules, options: LawOptions = {}): LawReport {
-  const checks = lawChecks(engine, options);
-  for (;;) {
-    const step = checks.next();
-    if (step.done === true) return step.value;
-  }
 }

@@ -25,8 +25,6 @@ export interface LawContext {
   readonly rounds: number;
   /** Shape of tenant values; undefined if unknown. */
   readonly shape: Schema | undefined;
-  /** Ignores failures for lack of fuel, because the limit is lower than the real one. */
-  readonly forgiveFuel: boolean;
 }
 
 /** How a value breaks a law. */
@@ -50,9 +48,6 @@ export interface Law {
 
 const there = ({ value, situation }: Trial, { trip }: LawContext): Arrival => trip.toHost(value, situation);
 
-const isForgiven = (arrival: Arrival, { forgiveFuel }: LawContext) =>
-  arrival.kind === "failed" && arrival.code === "EXPRESSION_FUEL" && forgiveFuel;
-
 const total: Law = {
   name: "total",
   on: "tenant",
@@ -61,12 +56,10 @@ const total: Law = {
     const { trip } = context;
     const forth = there(trial, context);
     const first: LawStep = { on: "tenant", value: trial.value };
-    if (forth.kind === "failed")
-      return isForgiven(forth, context) ? "void" : { steps: [first, stepOf("host", forth)], explanation: explainFailure(forth, "host") };
+    if (forth.kind === "failed") return { steps: [first, stepOf("host", forth)], explanation: explainFailure(forth, "host") };
     if (forth.kind === "gone" || !trip.comesBack) return undefined;
     const back = trip.toTenant(forth.value, trial.situation, { value: trial.value });
     if (back.kind !== "failed") return undefined;
-    if (isForgiven(back, context)) return "void";
     return { steps: [first, stepOf("host", forth), stepOf("tenant", back)], explanation: explainFailure(back, "tenant") };
   },
 };
@@ -116,7 +109,6 @@ const roundTrip: Law = {
     const forth = there(trial, context);
     if (forth.kind !== "value") return "void";
     const back = trip.toTenant(forth.value, situation, { value });
-    if (isForgiven(back, context)) return "void";
     if (back.kind === "value" && jsonEqual(back.value, value)) return undefined;
     const again = back.kind === "value" ? trip.toHost(back.value, situation, { value: forth.value }) : undefined;
     const steps: LawStep[] = [
@@ -137,13 +129,12 @@ const hostEdits: Law = {
   judge({ value, situation }, context) {
     const { trip } = context;
     const back = trip.toTenant(value, situation);
-    if (isForgiven(back, context) || back.kind === "gone") return "void";
+    if (back.kind === "gone") return "void";
     const start: LawStep[] = [{ on: "host", value }, stepOf("tenant", back)];
     if (back.kind === "failed") return { steps: start, explanation: explainEdit(value, back) };
     // Without an expression, both sides then have the returned value.
     if (!trip.goesToHost) return undefined;
     const again = trip.toHost(back.value, situation, { value });
-    if (isForgiven(again, context)) return "void";
     if (again.kind === "value" && jsonEqual(again.value, value)) return undefined;
     return { steps: [...start, stepOf("host", again)], explanation: explainEdit(value, back) };
   },
@@ -157,7 +148,7 @@ const idempotent: Law = {
     const forth = there(trial, context);
     if (forth.kind !== "value") return "void";
     const again = context.trip.toHost(trial.value, trial.situation, { value: forth.value });
-    if (isForgiven(again, context) || (again.kind === "value" && jsonEqual(again.value, forth.value))) return undefined;
+    if (again.kind === "value" && jsonEqual(again.value, forth.value)) return undefined;
     const steps: LawStep[] = [{ on: "tenant", value: trial.value }, stepOf("host", forth), stepOf("host", again)];
     return { steps, explanation: explainSecondWrite() };
   },

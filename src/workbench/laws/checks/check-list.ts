@@ -47,13 +47,14 @@ const OF_LISTS: Partial<Record<LawName, PairVerdict>> = { settles: "oscillates",
 /** Share of objects with unrelated fields. Few have any, because they make a counter-example less clear. */
 const SURROUNDED = 0.3;
 
-/** Checks the patches of one list together, one object between two yields. Patches that do not interact cost nothing. */
-export function* checkList(patches: readonly CompiledPatch[], options: CheckListOptions): Generator<void, CheckedList> {
+/** Checks the patches of one list together. Patches that do not interact cost nothing. */
+export function checkList(patches: readonly CompiledPatch[], options: CheckListOptions): CheckedList {
   const meeting = patchesThatMeet(patches);
   const check = new ListCheck(meeting, options);
   if (check.mayDiffer) {
-    for (let run = 0; run < options.runs && check.runOnce(run); run += 1) yield;
-    yield* check.shrinkAll();
+    let run = 0;
+    while (run < options.runs && check.runOnce(run)) run += 1;
+    check.shrinkAll();
   }
   return check.result();
 }
@@ -87,7 +88,7 @@ class ListCheck {
   #cutShort = false;
 
   constructor(patches: readonly CompiledPatch[], options: CheckListOptions) {
-    const { rules, objects, rounds, forgiveFuel } = options;
+    const { rules, objects, rounds } = options;
     const { resource } = rules.kind;
     const texts = patches.flatMap(({ definition }) => [definition.expression, definition.reverseExpression]);
     const words = findWords(texts.filter((text) => text !== undefined));
@@ -105,7 +106,7 @@ class ListCheck {
     // Broad paths are set before those inside them.
     this.#members = this.#members.toSorted((left, right) => left.patch.path.segments.length - right.patch.path.segments.length);
     this.#place = plainSituation({ resource, shape: rules.kind.schema, segments: [], sources: this.#sources, looksAtObject: false });
-    this.#context = { trip, rounds, shape: undefined, forgiveFuel };
+    this.#context = { trip, rounds, shape: undefined };
     this.#findings = LAWS_KNOWN.flatMap((law) => {
       const verdict = OF_LISTS[law.name];
       return verdict !== undefined && law.on === "tenant" && law.applies(trip) ? [{ law, verdict }] : [];
@@ -168,12 +169,12 @@ class ListCheck {
   }
 
   /** Makes the counter-examples as small as possible. */
-  *shrinkAll(): Generator<void> {
+  shrinkAll(): void {
     for (const finding of this.#findings) {
       if (finding.breach === undefined) continue;
       const fails = (value: unknown) =>
         this.#context.trip.fuel <= 2 * this.#options.fuel && this.#isPossible(value) && this.#breachOf(finding, value) !== undefined;
-      finding.value = bareObject(yield* shrinkValue(finding.value, (candidate) => fails(bareObject(candidate))));
+      finding.value = bareObject(shrinkValue(finding.value, (candidate) => fails(bareObject(candidate))));
       finding.breach = this.#breachOf(finding, finding.value) ?? finding.breach;
     }
   }

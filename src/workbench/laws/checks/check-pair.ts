@@ -36,7 +36,6 @@ export interface PairOptions {
   readonly fuel: number;
   /** "objects": only values that the objects contain. */
   readonly domain: "schema" | "objects";
-  readonly forgiveFuel: boolean;
 }
 
 /** The report of one patch, with the cost of the check. */
@@ -60,11 +59,12 @@ const SITUATIONS = 24;
 /** Number of first values that get plain surroundings, so that edge cases meet nothing else unusual. */
 const PLAIN_FIRST = 30;
 
-/** Checks one patch, one value between two yields. */
-export function* checkPair(patch: CompiledPatch, options: PairOptions): Generator<void, CheckedPair> {
+/** Checks one patch. */
+export function checkPair(patch: CompiledPatch, options: PairOptions): CheckedPair {
   const check = new PairCheck(patch, options);
-  for (let run = 0; run < options.runs && check.runOnce(run); run += 1) yield;
-  yield* check.shrinkAll();
+  let run = 0;
+  while (run < options.runs && check.runOnce(run)) run += 1;
+  check.shrinkAll();
   return check.result();
 }
 
@@ -111,7 +111,7 @@ class PairCheck {
     this.#proof = isPair ? provePair({ expression, reverseExpression }, shape) : undefined;
     const exceptions = this.#proof?.kind === "exceptions" ? this.#proof.values : [];
     this.#edges = edgeValues(shape, { words, seen: [...seen, ...exceptions] });
-    this.#context = { trip, rounds: options.rounds, shape: isKnown ? shape : undefined, forgiveFuel: options.forgiveFuel };
+    this.#context = { trip, rounds: options.rounds, shape: isKnown ? shape : undefined };
     this.#situations = this.#makeSituations(trip.seesObject);
     this.#findings = LAWS_KNOWN.filter((law) => law.applies(trip)).map((law) => ({ law, runs: 0 }));
   }
@@ -213,15 +213,15 @@ class PairCheck {
   }
 
   /** Makes every counter-example as small as possible. */
-  *shrinkAll(): Generator<void> {
+  shrinkAll(): void {
     if (this.#options.domain === "objects") return;
     for (const finding of this.#findings) {
       if (finding.trial === undefined) continue;
-      yield* this.#shrink(finding, finding.trial);
+      this.#shrink(finding, finding.trial);
     }
   }
 
-  *#shrink(finding: Finding, trial: Trial): Generator<void> {
+  #shrink(finding: Finding, trial: Trial): void {
     const breachOf = (value: unknown, situation: Situation) => {
       if (this.#context.trip.fuel > 2 * this.#options.fuel || !accepts(this.#shape, value)) return undefined;
       const judged = finding.law.judge({ value, situation }, this.#context);
@@ -229,7 +229,7 @@ class PairCheck {
     };
     const plain = this.#situations[0]!;
     const situation = breachOf(trial.value, plain) === undefined ? trial.situation : plain;
-    const value = yield* shrinkValue(trial.value, (candidate) => breachOf(candidate, situation) !== undefined);
+    const value = shrinkValue(trial.value, (candidate) => breachOf(candidate, situation) !== undefined);
     finding.trial = { value, situation };
     finding.breach = breachOf(value, situation) ?? finding.breach!;
   }
