@@ -62,7 +62,7 @@ export function countSlices(identity: VClusterIdentity, hostService: ObjectKey, 
  * Reports whether a tenant slice has a copy. Does not count a copy of an earlier slice with the same name, a copy that is being deleted, or
  * a copy that still belongs to another Service.
  */
-function isCopied(identity: VClusterIdentity, hostService: ObjectKey, { tenant, host }: SlicePair): boolean {
+export function isCopied(identity: VClusterIdentity, hostService: ObjectKey, { tenant, host }: SlicePair): boolean {
   if (host === undefined || host.metadata.deletionTimestamp) return false;
   const source = ourMarkers(identity, host, ENDPOINT_SLICES);
   if (source === undefined) return false;

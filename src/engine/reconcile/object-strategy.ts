@@ -103,16 +103,22 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       const { start, input, asked } = state;
       // A cache does not report the deletion of a Service that it has never had, because a list omitted it.
       const unseen = SIDES.some((side) => asked.includes(side) && start.input[SERVICE_OF[side]] === undefined && input[SERVICE_OF[side]]);
-      return refused || unseen ? UNSEEN_RETRY_MS : undefined;
+      return refused || unseen ? UNSEEN_RETRY_MS : slicesWaitMs(state);
     },
   };
 }
 
 /** Reports whether planning the current state again would yield no operations. */
-export function isComplete(rules: Rules, { planned, index, written, refused }: ReconcileState): boolean {
-  if (refused !== undefined) return false;
+export function isComplete(rules: Rules, state: ReconcileState): boolean {
+  const { planned, index, written, refused } = state;
+  if (refused !== undefined || slicesWaitMs(state) !== undefined) return false;
   if (planned.operations.length === 0) return true;
   return index === 1 && written.host !== undefined && isStoredAsPlanned(rules, planned, written.host);
+}
+
+/** Returns how long a new copy of Endpoints waits for slices at most, in milliseconds; undefined if it does not wait for them. */
+function slicesWaitMs({ input, planned }: ReconcileState): number | undefined {
+  return planned.state === "waiting" && planned.notes.length === 0 ? input.slices?.waitMs : undefined;
 }
 
 /** Backends were decided for the cached object: until the cache has the newer one, that decision must not delete the copy. */

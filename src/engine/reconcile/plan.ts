@@ -65,8 +65,8 @@ function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Pl
   const decision = decideCopy(rules, input.key, tenant, input);
   const rewrites = decision.action === "copy" || decision.action === "remove";
   if (rewrites && isStale(rules, { ...input, tenant })) return answer("stale");
-  // Readers must see elsewhere first the endpoints that the copy would lose.
-  if (decision.action === "copy" && input.backends?.awaitsMove === true) return answer("waiting");
+  // Readers must see elsewhere first the endpoints that the copy would lose, and a new copy is created with its final labels.
+  if (decision.action === "copy" && (input.backends?.awaitsMove === true || input.slices?.waitMs !== undefined)) return answer("waiting");
   if (decision.action === "copy" && hostKey !== undefined) return yield* planCopy(rules, { ...input, tenant, hostKey }, answer);
   if (decision.action === "copy") return answer("left");
   const notes = [{ code: decision.code, message: decision.message }];

@@ -29,6 +29,7 @@ import type { DeleteConfirmation } from "./guards/delete-brake.ts";
 import { createHandBack } from "./backends/hand-back.ts";
 import type { HandBack } from "./backends/hand-back.ts";
 import { createServiceBackends } from "./backends/service-backends.ts";
+import { createAwaitedSlices } from "./run/awaited-slices.ts";
 import { createGather, ownerReference } from "./run/gather.ts";
 import { addEventHandlers } from "./run/event-handlers.ts";
 import { createLanes } from "./run/lanes.ts";
@@ -144,12 +145,13 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const lanes = createLanes({ enqueue: options.enqueue, laneOf: (id) => (decides ? copyOfId(id) : undefined) });
   const { enqueue } = lanes;
   const router = addEventHandlers({ tenant, host, rules, enqueue, changed: records.changed });
+  const awaited = createAwaitedSlices({ clock, enqueue, serviceOf: (slice) => router.slices?.serviceOf(slice) });
   const guard = createLoopGuard(clock, options.loopGuard);
   const writeLimiter = createWriteLimiter({ clock, limits: options.loopGuard, logger, metrics });
   const references =
     options.references && createReferenceCopies({ ...options, guard, writeLimiter, hooks, rules: options.references, user, owner });
   const missingNamespaces = createMissingNamespaces(enqueue, referencesWaiting);
-  const shared: SharedState = { records, router, guard, writeLimiter, missingNamespaces, outdated: new Map(), references, doubt };
+  const shared: SharedState = { records, router, guard, writeLimiter, missingNamespaces, awaited, outdated: new Map(), references, doubt };
   const brake = createDeleteBrake({
     ...{ tenant, host, rules, logger, metrics, enqueue },
     limits: options.deleteBrake ?? DEFAULT_DELETE_BRAKE_LIMITS,
@@ -169,6 +171,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     services,
     syncedSlices: sides.get(ENDPOINT_SLICES.plural),
     router,
+    awaited,
     brake,
     owner,
     ownsHostService: hooks.ownsHostService?.bind(hooks),

@@ -17,6 +17,7 @@ import { beginObjectReconcile } from "../../../src/engine/sync/run/object-reconc
 import { createMissingNamespaces } from "../../../src/engine/sync/run/object-reconcile.ts";
 import { createWriteLimiter } from "../../../src/engine/sync/guards/write-limiter.ts";
 import { EMPTY_CACHE } from "../../support/cache-by-hand.ts";
+import { createAwaitedSlices } from "../../../src/engine/sync/run/awaited-slices.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { service, tenantEndpoints, testRules } from "../../support/rules.ts";
 
@@ -38,6 +39,7 @@ function begin(planner?: Planner, input: Partial<PlanInput> = {}) {
       writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
       records: createStatusRecords(clock),
       router: addEventHandlers({ tenant: caches, host: caches, rules: [rules], enqueue: () => {}, changed: () => {} }),
+      awaited: createAwaitedSlices({ clock, serviceOf: () => undefined, enqueue: () => {} }),
       outdated: new Map([["endpoints|shop/web", 3]]),
       doubt: (_side, { plural }, { name }) => void doubted.push(`${plural} ${name}`),
       references: { planned: (_id, _rules, _input, { state }) => void noted.push(state) },

@@ -34,6 +34,8 @@ export interface SliceCount {
   readonly total: number;
   /** Those of them whose copies are on the host and belong to the host Service. */
   readonly copied: number;
+  /** Milliseconds that a new copy of the Endpoints waits at most for the others; omitted if it does not wait. */
+  readonly waitMs?: number | undefined;
 }
 
 /** Decision about the backends of an object's Service, with `backends: auto`. */

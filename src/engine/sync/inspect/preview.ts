@@ -157,9 +157,10 @@ class PreviewRun {
   #plan(rules: Rules, input: PlanInput): Plan {
     const planned = plan(rules, input);
     const id = syncId(rules.kind.resource.plural, input.key);
-    // A stale plan is followed by a plan after a live read of the source.
+    // A stale plan is followed by a plan after a live read of the source, and a copy that waits for slices by one after their plans.
     const first = this.#looks.get(id);
-    if (first === undefined || first.plan.state === "stale") this.#looks.set(id, { rules, input, plan: planned });
+    const waitsForSlices = first?.plan.notes.length === 0 && first.input.slices?.waitMs !== undefined;
+    if (first === undefined || first.plan.state === "stale" || waitsForSlices) this.#looks.set(id, { rules, input, plan: planned });
     return planned;
   }
 

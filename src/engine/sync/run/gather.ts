@@ -1,11 +1,13 @@
+import { keyOf } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference, Service } from "../../../kube/object/types.ts";
 import type { PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules, ServedBackends, SliceCount } from "../../reconcile/rules/rules.ts";
-import { countSlices } from "../../kinds/slice-labels.ts";
+import { countSlices, isCopied } from "../../kinds/slice-labels.ts";
 import type { DeleteBrake } from "../guards/delete-brake.ts";
+import type { AwaitedSlices } from "./awaited-slices.ts";
 import type { EventHandlers } from "./event-handlers.ts";
 import type { Tracked } from "./reconcile.ts";
 
@@ -16,6 +18,7 @@ export interface GatherOptions {
   /** Slices, if this syncer syncs them. */
   readonly syncedSlices: Tracked | undefined;
   readonly router: EventHandlers;
+  readonly awaited: AwaitedSlices;
   readonly brake: DeleteBrake;
   /** Owner of copies, if it exists. */
   owner(): OwnerReference | undefined;
@@ -45,10 +48,10 @@ export type Gather = (id: string, side: Tracked, key: ObjectKey, hostKey: Object
 
 /** Creates a {@link Gather} over these caches. */
 export function createGather(options: GatherOptions): Gather {
-  const { services, syncedSlices, router, brake, owner, ownsHostService, backends } = options;
+  const { services, syncedSlices, router, awaited, brake, owner, ownsHostService, backends } = options;
 
   /** Counts the slices of a Service. Undefined for other kinds than Endpoints: only their mirrored slices are replaced by copied ones. */
-  function slicesOf(rules: Rules, key: ObjectKey, hostKey: ObjectKey | undefined): SliceCount | undefined {
+  function slicesOf(rules: Rules, key: ObjectKey, hostKey: ObjectKey | undefined, isNew: boolean): SliceCount | undefined {
     if (rules.kind.resource !== ENDPOINTS || syncedSlices === undefined || hostKey === undefined) return undefined;
     if (syncedSlices.rules.decidesBackends === true) return undefined;
     const pairs = router.slices!.of(key).flatMap((slice) => {
@@ -56,7 +59,10 @@ export function createGather(options: GatherOptions): Gather {
       const found = syncedSlices.tenant.get(slice);
       return found === undefined ? [] : [{ tenant: found, host: slicePlace && syncedSlices.host.get(slicePlace) }];
     });
-    return countSlices(rules, hostKey, pairs);
+    const slices = countSlices(rules, hostKey, pairs);
+    if (!isNew || slices.copied === slices.total) return slices;
+    const uncopied = pairs.flatMap((pair) => (isCopied(rules, hostKey, pair) ? [] : [keyOf(pair.tenant)]));
+    return { ...slices, waitMs: awaited.waitMs(key, uncopied) };
   }
 
   return (id, side, key, hostKey) => {
@@ -66,7 +72,7 @@ export function createGather(options: GatherOptions): Gather {
     const hostObject = hostKey && side.host.get(hostKey);
     // If another syncer creates Services, the embedder may decide which of them count.
     const owns = hostServiceKey && side.rules.services === "external" ? ownsHostService?.(hostServiceKey) : undefined;
-    const slices = slicesOf(side.rules, key, hostKey);
+    const slices = slicesOf(side.rules, key, hostKey, tenantObject !== undefined && hostObject === undefined);
     const decided = backends?.around(id, side.rules, { key, tenant: tenantObject, host: hostObject, slices });
     return {
       key,

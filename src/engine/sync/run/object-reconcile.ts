@@ -14,6 +14,7 @@ import type { ReconcileObserver, ReconcileRun, SyncHooks, Tracked } from "./reco
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 import type { StatusRecords } from "../state/status-records.ts";
+import type { AwaitedSlices } from "./awaited-slices.ts";
 import type { EventHandlers } from "./event-handlers.ts";
 
 /** Called with the plan of an object that may refer to others. */
@@ -28,6 +29,7 @@ export interface SharedState {
   readonly missingNamespaces: MissingNamespaces;
   readonly records: StatusRecords;
   readonly router: EventHandlers;
+  readonly awaited: AwaitedSlices;
   /** Per id: the number of consecutive reconciles whose plan was outdated. */
   readonly outdated: Map<string, number>;
   /** Called when a cluster has contradicted the known state of one of its objects for a while. */
@@ -104,6 +106,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
 
   ended(ending: Ending, state: ReconcileState): number | undefined {
     const { id, shared, tracked } = this.#options;
+    shared.awaited.ended(id, ending, state);
     if (ending.result === "outdated") this.#noteContradiction(state);
     if (ending.result === "failed" && state.phase === "done") this.#recordRefusal(ending.error, state);
     if (ending.result === "settled") shared.outdated.delete(id);
