@@ -69,13 +69,11 @@ ${table(["Name", "Where"], citedDocuments().map(documentRow))}`;
 
 /** Of controllers about Services, which readers of Endpoints and slices can notice. */
 const DIFFERENCES: string[][] = [
-  ["endpoints", "Keeps 1,000 addresses, and annotates Endpoints that had more", "Keeps all of them"],
   ["endpoints", "Annotates Endpoints with the time of the change that caused a write", "Does not set this annotation"],
-  ["endpoint slices", "Creates slices from Pods", "Creates slices from Endpoints, so it needs the endpoints controller"],
   [
     "endpoint slices",
     "Creates slices for each address family of a dual-stack Service",
-    "Creates slices only for the address family of the Endpoints",
+    "Creates slices only for the first address family of the Service",
   ],
   [
     "endpoint slices",

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { createEmbeddedCluster } from "../../src/clusters.ts";
 import type { EmbeddedClusterOptions } from "../../src/clusters.ts";
+import { truncatedSubsets } from "../../src/cluster/controllers/endpoints/endpoints-capacity.ts";
 import { PODS } from "../../src/cluster/kinds/pods.ts";
-import { CONFIG_MAPS, ENDPOINTS, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
-import type { Endpoints } from "../../src/kube/object/types.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, EndpointSubset } from "../../src/kube/object/types.ts";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 import { createSeededChance } from "../apiserver/seeded-chance.ts";
@@ -172,6 +173,50 @@ describe("the endpoints controller", () => {
     const after = await setup({ store });
     expect([await after.endpoints("leftover"), (await after.endpoints("lock"))?.metadata.name]).toEqual([undefined, "lock"]);
     expect((await after.endpoints("kubernetes"))!.subsets).toHaveLength(1);
+  });
+
+  test("keeps 1,000 addresses and says so, while slices hold all of them", async () => {
+    const { client, service, pod, endpoints, registry, key } = await setup();
+    const OVER = "endpoints.kubernetes.io/over-capacity";
+    const shown = async () => {
+      const { metadata, subsets = [] } = (await endpoints("web"))!;
+      const { items } = await client.list(ENDPOINT_SLICES, { namespace: "default", labelSelector: "kubernetes.io/service-name=web" });
+      const counts = subsets.map(({ addresses = [], notReadyAddresses = [] }) => [addresses.length, notReadyAddresses.length]);
+      return { over: metadata.annotations?.[OVER], counts, slices: (items as EndpointSlice[]).flatMap((slice) => slice.endpoints!).length };
+    };
+    const status = (index: number) =>
+      (index < 990 ? ready : (podIP: string) => ({ phase: "Running", podIP }))(`10.1.${index >> 8}.${index & 255}`);
+    for (let index = 0; index < 1_002; index += 1) await pod(`web-${index}`, status(index));
+    await service("web");
+    expect(await shown()).toEqual({ over: "truncated", counts: [[990, 10]], slices: 1_002 });
+    await registry.delete(PODS, key("web-0"));
+    expect(await shown()).toEqual({ over: "truncated", counts: [[989, 11]], slices: 1_001 });
+    const edit = async (value: string | null) => {
+      await client.patch(ENDPOINTS, key("web"), "merge", { metadata: { annotations: { [OVER]: value } } });
+      await client.patch(PODS, key("web-2"), "merge", { metadata: { annotations: { note: String(value) } } });
+    };
+    await edit(null);
+    expect(await shown()).toMatchObject({ over: "truncated" });
+    await registry.delete(PODS, key("web-1"));
+    expect(await shown()).toEqual({ over: undefined, counts: [[988, 12]], slices: 1_000 });
+    await edit("truncated");
+    expect(await shown()).toMatchObject({ over: undefined });
+  });
+
+  test("cuts subsets by their shares, and those that are not ready first", () => {
+    const subset = (first: number, readyCount: number, notReadyCount: number) => ({
+      addresses: Array.from({ length: readyCount }, (_none, index) => ({ ip: `10.${first}.${index >> 8}.${index & 255}` })),
+      notReadyAddresses: Array.from({ length: notReadyCount }, (_none, index) => ({ ip: `10.${first}.1${index >> 8}.${index & 255}` })),
+      ports: [{ port: first }],
+    });
+    const counts = (subsets: readonly EndpointSubset[] | undefined) =>
+      subsets?.map(({ addresses = [], notReadyAddresses = [] }) => [addresses.length, notReadyAddresses.length]);
+    expect(truncatedSubsets([subset(1, 600, 400)])).toBeUndefined();
+    expect(counts(truncatedSubsets([subset(1, 600, 401)]))).toEqual([[600, 400]]);
+    expect(counts(truncatedSubsets([subset(1, 500, 200), subset(2, 300, 100)]))).toEqual([[500, 134], [300, 66]]); // prettier-ignore
+    expect(counts(truncatedSubsets([subset(1, 1_000, 5), subset(2, 0, 5)]))).toEqual([[1_000, 0], [0, 0]]); // prettier-ignore
+    expect(counts(truncatedSubsets([subset(1, 1_000, 9), subset(2, 500, 9), subset(3, 1, 0)]))).toEqual([[667, 0], [333, 0], [0, 0]]); // prettier-ignore
+    expect(truncatedSubsets([subset(1, 1_001, 1)])![0]).toEqual({ ...subset(1, 1_000, 0), notReadyAddresses: undefined });
   });
 
   test("can be switched off", async () => {

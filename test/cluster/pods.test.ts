@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { createEmbeddedCluster } from "../../src/clusters.ts";
 import { NODES } from "../../src/cluster/kinds/nodes.ts";
-import { subsetsOf } from "../../src/cluster/controllers/endpoints-of-pods.ts";
+import { subsetsOf } from "../../src/cluster/controllers/endpoints/endpoints-of-pods.ts";
 import { MERGE_KEYS } from "../../src/cluster/kinds/opaque/merge-keys.ts";
 import { PODS } from "../../src/cluster/kinds/pods.ts";
 import { ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";

@@ -1,11 +1,27 @@
 /** What is copied with `backends: auto`: the tenant's slices, its Endpoints, or both. */
 import { describe, expect, test } from "vitest";
+import { PODS } from "../../../src/cluster/kinds/pods.ts";
 import { EngineError } from "../../../src/base/errors.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { clock, clusterWith, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
-import { AUTO, copyIn, HTTP, MANAGER, MIRROR, OURS, ownSlice, seen, sidesWith, SKIP, slicesIn, watching, write } from "./seen-backends.ts";
+import {
+  AUTO,
+  copyIn,
+  HTTP,
+  ips,
+  MANAGER,
+  MIRROR,
+  OURS,
+  ownSlice,
+  seen,
+  sidesWith,
+  SKIP,
+  slicesIn,
+  watching,
+  write,
+} from "./seen-backends.ts";
 
 useRunningSyncers();
 
@@ -72,6 +88,59 @@ describe("the source", () => {
       expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1", "10.0.0.9", "fd00::1"]);
       await stopAll();
     }
+  });
+
+  test("are slices of Pods where Endpoints are marked over capacity", async () => {
+    for (const hostMirrors of [true, false]) {
+      const sides = {
+        ...(await sidesWith(true, hostMirrors)),
+        tenant: await clusterWith({ controllers: ["*", "-endpointslice-controller"] }, "shop"),
+      };
+      await fill(sides.tenant, "shop", ["web"]);
+      const derived = { [MANAGER]: "endpointslice-controller.k8s.io" };
+      const mark = (value: string | null) =>
+        sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", {
+          metadata: { labels: { [SKIP]: "true" }, annotations: { "endpoints.kubernetes.io/over-capacity": value } },
+        });
+      await mark("truncated");
+      await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-1", ["10.0.0.1", "10.0.0.2"], derived));
+      await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-2", ["10.0.0.3"], derived));
+      await start({ ...sides, settings: AUTO });
+      await clock.advance(10_000);
+      expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2", "10.0.0.3"], makers: [OURS] });
+      await stopAll();
+      const views: (readonly string[])[] = [];
+      await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
+      await write(sides.tenant, [{ addresses: ["10.0.0.1", "10.0.0.2", "10.0.0.3"].map((ip) => ({ ip })), ports: HTTP }]);
+      await mark(null);
+      await clock.advance(10_000);
+      expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+      for (const view of views) expect(view).toEqual(["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+    }
+  });
+
+  test("are slices of 1,002 Pods, of which their Endpoints contain 1,000", async () => {
+    const sides = await sidesWith(true, true);
+    const { client } = sides.tenant;
+    for (const [index, { ip: podIP }] of ips(1_002).entries()) {
+      const metadata = { namespace: "shop", name: `web-${index}`, labels: { app: "web" } };
+      const status = { phase: "Running", podIP, conditions: [{ type: "Ready", status: "True" }] };
+      const pod = await client.create(PODS, {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata,
+        spec: { containers: [{ name: "main", image: "x" }] },
+      });
+      await sides.tenant.registry.update(PODS, metadata, { ...pod, status }, { subresource: "status" });
+    }
+    const metadata = { namespace: "shop", name: "web" };
+    const spec = { selector: { app: "web" }, ports: [{ port: 80 }] };
+    await client.create(SERVICES, { apiVersion: "v1", kind: "Service", metadata, spec });
+    await sides.tenant.settled();
+    await start({ ...sides, settings: AUTO });
+    await clock.advance(10_000);
+    const { addresses, makers } = await seen(sides.on);
+    expect([addresses.length, makers]).toEqual([1_002, [OURS]]);
   });
 
   test("do not wait for a slice that is paused", async () => {

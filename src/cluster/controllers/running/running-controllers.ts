@@ -1,6 +1,6 @@
 import { EngineError } from "../../../base/errors.ts";
 import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
-import { startEndpointsController } from "../endpoints-controller.ts";
+import { startEndpointsController } from "../endpoints/endpoints-controller.ts";
 import { startGarbageCollector } from "../garbage-collector.ts";
 import { startNamespaceController } from "../namespace-controller.ts";
 import { startRoleAggregation } from "../role-aggregation.ts";

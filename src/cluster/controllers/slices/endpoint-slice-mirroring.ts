@@ -1,8 +1,12 @@
 import { canonicalJson } from "../../../base/json.ts";
+import { keyOf } from "../../../kube/object/key.ts";
+import { ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, KubeObject, SliceEndpoint, SlicePort, StringMap } from "../../../kube/object/types.ts";
+import type { Store, StoreWatch } from "../../../apiserver/store/store.ts";
+import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { serviceSpecOf } from "../../kinds/services.ts";
 import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
-import { startSliceController } from "./slice-controller.ts";
+import { followKind, read, startSliceController } from "./slice-controller.ts";
 import type { DesiredSlices } from "./slice-controller.ts";
 import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
@@ -21,11 +25,19 @@ const ADDRESSES_MAX = 1_000;
  * consumers read. Source: the EndpointSlice mirroring controller.
  */
 export function startEndpointSliceMirroring(options: ClusterControllerOptions): Promise<ClusterController> {
-  return startSliceController({ ...options, name: "endpoint slice mirroring", managedBy: MANAGED_BY, desired });
+  return startSliceController({ ...options, name: "endpoint slice mirroring", managedBy: MANAGED_BY, desired, followSources });
 }
 
-function desired(service: KubeObject | undefined, endpoints: Endpoints | undefined): DesiredSlices | undefined {
-  if (service === undefined || serviceSpecOf(service).selector !== undefined) return undefined;
+async function followSources(store: Store, add: (object: KubeObject) => void): Promise<readonly StoreWatch[]> {
+  const sources = [];
+  for (const kind of [ENDPOINTS, SERVICES]) sources.push(await followKind(store, kind, ({ object }) => add(object)));
+  for (const { objects } of sources) for (const { object } of objects) add(object);
+  return sources.map(({ watch }) => watch);
+}
+
+async function desired(service: KubeObject, registry: Registry): Promise<DesiredSlices | undefined> {
+  if (serviceSpecOf(service).selector !== undefined) return undefined;
+  const endpoints = (await read(registry, ENDPOINTS, keyOf(service))) as Endpoints | undefined;
   if (endpoints === undefined || !isMirrored(endpoints)) return undefined;
   const { labels = {}, annotations = {} } = endpoints.metadata;
   const contents = mergeSlices(slicesOf(endpoints, { addressesMax: ADDRESSES_MAX, endpointsMax: ADDRESSES_MAX, conditions: () => ({}) }));

@@ -2,13 +2,13 @@ import { isEngineError } from "../../../base/errors.ts";
 import { canonicalJson, jsonEqual } from "../../../base/json.ts";
 import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, SERVICES } from "../../../kube/object/resource.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
-import type { Endpoints, EndpointSlice, KubeObject, StringMap } from "../../../kube/object/types.ts";
+import type { EndpointSlice, KubeObject, StringMap } from "../../../kube/object/types.ts";
 import { withMetadata } from "../../../apiserver/types/objects/metadata.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { storePrefix } from "../../../apiserver/verbs/resource-context.ts";
-import type { Store, StoreEvent } from "../../../apiserver/store/store.ts";
+import type { Store, StoreEvent, StoreWatch } from "../../../apiserver/store/store.ts";
 import { createClusterController } from "../controller.ts";
 import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
 import { createKeyWorker } from "../key-worker.ts";
@@ -31,34 +31,32 @@ export interface SliceControllerOptions extends ClusterControllerOptions {
   /** Value of the label that identifies its slices. */
   readonly managedBy: string;
   /** Returns the desired slices of a Service; undefined for none. */
-  readonly desired: (service: KubeObject | undefined, endpoints: Endpoints | undefined) => DesiredSlices | undefined;
+  readonly desired: (service: KubeObject, registry: Registry) => Promise<DesiredSlices | undefined>;
+  /** Calls `add` with every Service, or object of its name, that is stored, and with each for which the desired slices may change. */
+  readonly followSources: (store: Store, add: (object: KubeObject) => void) => Promise<readonly StoreWatch[]>;
 }
 
-/** Keeps the slices of Services up to date with their Endpoints. Slices that others created do not change. */
+/** Keeps the slices of Services up to date with their sources. Slices that others created do not change. */
 export async function startSliceController(options: SliceControllerOptions): Promise<ClusterController> {
   const { registry, store, logger, name, managedBy } = options;
   const index = createSliceIndex(managedBy);
   const worker = createKeyWorker({ name, logger, reconcile: (key) => reconcile({ ...options, registry, index }, parseKey(key)) });
-  const byName = ({ object }: { readonly object: KubeObject }) => worker.add(formatKey(keyOf(object)));
   const bySlice = ({ object, previous }: Pick<StoreEvent, "object" | "previous">) => {
     for (const key of [index.serviceOf(object), previous && index.serviceOf(previous)]) if (key !== undefined) worker.add(key);
   };
-  const slices = await follow(store, ENDPOINT_SLICES, (event) => {
+  const slices = await followKind(store, ENDPOINT_SLICES, (event) => {
     if (event.type === "deleted") index.remove(event.object);
     else index.put(event.object);
     bySlice(event);
   });
   for (const { object } of slices.objects) index.put(object);
   slices.objects.forEach(bySlice);
-  const sources = [await follow(store, ENDPOINTS, byName), await follow(store, SERVICES, byName)];
-  for (const { objects } of sources) objects.forEach(byName);
-  return createClusterController(
-    worker,
-    [slices, ...sources].map(({ watch }) => watch),
-  );
+  const sources = await options.followSources(store, (object) => worker.add(formatKey(keyOf(object))));
+  return createClusterController(worker, [slices.watch, ...sources]);
 }
 
-async function follow(store: Store, type: ResourceType, onEvent: (event: StoreEvent) => void) {
+/** Lists the objects of a kind, and follows their changes. */
+export async function followKind(store: Store, type: ResourceType, onEvent: (event: StoreEvent) => void) {
   const prefix = storePrefix(type);
   const { objects, revision } = await store.list({ prefix });
   return { objects, watch: await store.watch({ prefix, after: revision, onEvent }) };
@@ -69,7 +67,7 @@ type Running = SliceControllerOptions & { readonly index: SliceIndex };
 async function reconcile(running: Running, key: ObjectKey): Promise<void> {
   const { registry, index, desired, managedBy } = running;
   const service = await read(registry, SERVICES, key);
-  const wanted = desired(service, (await read(registry, ENDPOINTS, key)) as Endpoints | undefined);
+  const wanted = service && (await desired(service, registry));
   const head = wanted && metadataOf(wanted, { key, managedBy });
   const { kept, spare, missing } = pair(index.slicesOf(formatKey(key)), wanted?.contents ?? []);
   for (const [slice, content] of kept) await overwrite(running, slice, withMetadata({ ...slice, ...content }, head!));
@@ -142,7 +140,8 @@ async function create({ registry, index }: Running, { namespace }: ObjectKey, bo
   if (created !== undefined) index.put(created);
 }
 
-function read(registry: Registry, type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
+/** Reads an object; undefined if there is none. */
+export function read(registry: Registry, type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
   return ignoring("API_NOT_FOUND", registry.get(type, key));
 }
 

@@ -14,7 +14,7 @@ export interface SliceRules {
 }
 
 /** Returns the slices that are equivalent to the subsets of Endpoints: at least one for each address family that a subset contains. */
-export function slicesOf({ subsets = [] }: Endpoints, rules: SliceRules): SliceContent[] {
+export function slicesOf({ subsets = [] }: Pick<Endpoints, "subsets">, rules: SliceRules): SliceContent[] {
   return subsets.flatMap((subset) => {
     const placed = placedOf(subset).slice(0, rules.addressesMax);
     const ports = portsOf(subset);

@@ -1,9 +1,9 @@
-import type { EndpointAddress, EndpointPort, EndpointSubset, KubeObject, ServicePort } from "../../kube/object/types.ts";
-import { dnsLabel, dnsSubdomain } from "../../apiserver/types/objects/names.ts";
-import type { TextRule } from "../../apiserver/types/objects/names.ts";
-import { endpointAddressErrors } from "../kinds/addresses.ts";
-import { integerAt, listAt, textAt } from "../kinds/opaque/read.ts";
-import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
+import type { EndpointAddress, EndpointPort, EndpointSubset, KubeObject, ServicePort } from "../../../kube/object/types.ts";
+import { dnsLabel, dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
+import type { TextRule } from "../../../apiserver/types/objects/names.ts";
+import { endpointAddressErrors } from "../../kinds/addresses.ts";
+import { integerAt, listAt, textAt } from "../../kinds/opaque/read.ts";
+import { isHeadless, serviceSpecOf } from "../../kinds/services.ts";
 
 /**
  * The subsets of a Service with a selector, before the API server groups them: one per Pod and port, ready or not.
