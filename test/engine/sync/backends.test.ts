@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { viewOfSlices } from "../../../src/kube/object/endpoints/reader-view.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
+import { SERVICE_NAME } from "../../../src/engine/kinds/slice-labels.ts";
+import { keyOf } from "../../../src/kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { EndpointSlice } from "../../../src/kube/object/types.ts";
@@ -10,15 +12,15 @@ import { clock, cluster, fill, start, stopAll, useRunningSyncers } from "./runni
 
 useRunningSyncers();
 
-/** A client that notes each kind that it is asked for. */
-function noting(asked: Set<string>) {
+/** A client that notes the side, verb and kind of each request. */
+function logging(requests: string[]) {
   return (client: ClusterClient, side: string): ClusterClient =>
     new Proxy(client, {
       get(target, name) {
         const value: unknown = Reflect.get(target, name);
         if (typeof value !== "function") return value;
         return (resource: ResourceType, ...rest: unknown[]) => {
-          asked.add(`${side} ${resource.plural}`);
+          requests.push(`${side} ${String(name)} ${resource.plural}`);
           return (value as (...args: unknown[]) => unknown).call(target, resource, ...rest);
         };
       },
@@ -48,14 +50,13 @@ async function filled(): Promise<{ tenant: EmbeddedCluster; on: EmbeddedCluster;
 
 describe("slices alone", () => {
   test("have host Services and backends, and do not ask for Endpoints", async () => {
-    const asked = new Set<string>();
+    const requests: string[] = [];
     const sides = await filled();
-    await start({ ...sides, settings: { backends: "slices" }, through: noting(asked) });
+    await start({ ...sides, settings: { backends: "slices" }, through: logging(requests) });
     expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
     expect((await sides.on.client.list(SERVICES, { namespace: "vc" })).items).toHaveLength(1);
     expect((await sides.on.client.list(ENDPOINTS, { namespace: "vc" })).items).toHaveLength(0);
-    expect([...asked].filter((one) => one.endsWith(" endpoints"))).toEqual([]);
-    expect([...asked].sort()).toEqual([
+    expect([...new Set(requests.map((one) => one.replace(/ \w+ /, " ")))].sort()).toEqual([
       "host endpointslices",
       "host namespaces",
       "host services",
@@ -63,6 +64,46 @@ describe("slices alone", () => {
       "tenant namespaces",
       "tenant services",
     ]);
+  });
+
+  test("make no request for Endpoints in a whole life", async () => {
+    const requests: string[] = [];
+    const sides = { ...(await filled()), settings: { backends: "slices" } as const, through: logging(requests) };
+    await fill(sides.tenant, "shop", ["api"]);
+    await sides.tenant.settled();
+    const { client: host } = sides.on;
+    const { client: tenant } = sides.tenant;
+    const web = { namespace: "shop", name: "web" };
+    const copy = async () => keyOf((await slicesIn(sides.on)).find(({ metadata }) => metadata.labels?.[SERVICE_NAME]?.startsWith("web"))!);
+    const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+      start: () => start(sides),
+      "change of backends": () =>
+        tenant.patch(ENDPOINTS, web, "merge", { subsets: [{ addresses: [{ ip: "10.0.0.2" }], ports: [{ port: 80 }] }] }),
+      "change of the Service": () => tenant.patch(SERVICES, web, "merge", { metadata: { labels: { team: "shop" } } }),
+      "host edit of a slice": async () => host.patch(ENDPOINT_SLICES, await copy(), "merge", { endpoints: [] }),
+      "host edit of the labels": async () => host.patch(ENDPOINT_SLICES, await copy(), "merge", { metadata: { labels: { "sync.platform/managed-by": null } } }), // prettier-ignore
+      "deleted copy": async () => host.delete(ENDPOINT_SLICES, await copy()),
+      restart: async () => {
+        await stopAll();
+        await start(sides);
+      },
+      "deleted Endpoints": () => tenant.delete(ENDPOINTS, { namespace: "shop", name: "api" }),
+      "deleted Service": () => tenant.delete(SERVICES, { namespace: "shop", name: "api" }),
+    };
+    for (const [what, step] of Object.entries(steps)) {
+      requests.length = 0;
+      await step();
+      await sides.tenant.settled();
+      await clock.advance(5_000);
+      // The step has reached the syncer, so that there was something to ask for.
+      expect({ what, some: requests.length > 0 }).toEqual({ what, some: true });
+      expect({ what, endpoints: requests.filter((one) => one.endsWith(" endpoints")) }).toEqual({ what, endpoints: [] });
+    }
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.2"], makers: [OURS] });
+    requests.length = 0;
+    await clock.advance(60_000);
+    expect(requests.filter((one) => one.endsWith(" endpoints"))).toEqual([]);
+    expect(requests.filter((one) => !/ (list|watch) /.test(one))).toEqual([]);
   });
 
   test("follow the tenant", async () => {
