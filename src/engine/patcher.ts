@@ -55,9 +55,26 @@ export interface Patcher {
 }
 
 /**
- * Creates a patcher for the kinds that the configuration syncs.
+ * Creates a patcher for the kinds that the configuration syncs: it does to an object what the syncer does, without any cluster.
  *
- * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}.
+ * `toHost` translates names and references, applies the patches and the address policy, and leaves out what the host's API server would
+ * refuse. `toTenant` applies the reverse expressions to a host object, or to an edited one. Both run expressions in a sandbox of the
+ * patcher's own, within the limits of the settings.
+ *
+ * A patch that fails is an outcome of the result and does not throw: the object then has the value that the setting `onError` demands. A
+ * patcher knows no Services and no slices: for an object that has a copy only beside them, it shows the copy that there would be.
+ *
+ * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}. Its methods throw USAGE for a kind that is not synced, and
+ *   NAME_NOT_MAPPED for a namespace that has no place on the host.
+ * @example
+ * const patches = [{ path: "metadata.labels.team", expression: '"blue-" + value', reverseExpression: "value.slice(5)" }];
+ * const { config } = resolveConfig({ sync: { toHost: { endpoints: { patches } } } });
+ * const patcher = await createPatcher({ config, vcluster: { name: "blue", namespace: "vc-blue" } });
+ * const metadata = { name: "web", namespace: "shop", labels: { team: "ops" } };
+ * const { object } = patcher.toHost({ apiVersion: "v1", kind: "Endpoints", metadata });
+ * object.metadata.name; // "web-x-shop-x-blue"
+ * object.metadata.labels.team; // "blue-ops"
+ * patcher.dispose();
  */
 export async function createPatcher(options: EngineOptions): Promise<Patcher> {
   const engine = await createEngine(options);
