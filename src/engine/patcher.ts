@@ -1,18 +1,15 @@
 import { EngineError } from "../base/errors.ts";
-import { createEngine } from "./engine.ts";
-import type { EngineOptions } from "./engine.ts";
+import { createEngine, type EngineOptions } from "./engine.ts";
 import type { KubeObject, StringMap } from "../kube/object/types.ts";
 import type { FoundReference, Outcome } from "./patch/types.ts";
 import { parseConcrete } from "./path/path.ts";
 import { splitId } from "./reconcile/convert/host-edits.ts";
 import { toTenant } from "./reconcile/convert/to-tenant.ts";
-import { roomNotes, surelyFits } from "./reconcile/copy/plan-difference.ts";
-import type { UnitsWithoutRoom } from "./reconcile/copy/plan-difference.ts";
+import { roomNotes, surelyFits, type UnitsWithoutRoom } from "./reconcile/copy/plan-difference.ts";
 import type { Note } from "./reconcile/plan-types.ts";
 import { fittedToNewCopy } from "./reconcile/plan.ts";
 import { decideAlone } from "./reconcile/predicate/should-copy.ts";
-import { toHost } from "./reconcile/convert/to-host.ts";
-import type { HostBody } from "./reconcile/convert/to-host.ts";
+import { toHost, type HostBody } from "./reconcile/convert/to-host.ts";
 import type { Rules } from "./reconcile/rules/rules.ts";
 import { isRecord } from "../base/json.ts";
 

@@ -1,8 +1,7 @@
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { readBody } from "./body.ts";
-import { readStored, storeKey } from "./resource-context.ts";
-import type { ResourceContext, WriteOptions } from "./resource-context.ts";
+import { readStored, storeKey, type ResourceContext, type WriteOptions } from "./resource-context.ts";
 import { seal } from "./stages.ts";
 import { noSuchPath, notFound } from "../types/status.ts";
 

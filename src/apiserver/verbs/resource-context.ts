@@ -1,7 +1,6 @@
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
-import { groupOf } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { groupOf, type ResourceType } from "../../kube/object/resource.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Judge, ResourceDefinition } from "../types/resource-definition.ts";

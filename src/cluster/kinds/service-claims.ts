@@ -1,12 +1,9 @@
 import { isIPv4 } from "node:net";
 import type { KubeObject, ServicePort } from "../../kube/object/types.ts";
-import { invalid } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { invalid, type FieldError } from "../../apiserver/types/field-error.ts";
 import type { Claim } from "../../apiserver/types/resource-definition.ts";
-import { createAllocation, ipv4ToNumber, numberToIpv4 } from "./allocation.ts";
-import type { Allocation } from "./allocation.ts";
-import { hasClusterIp, hasNodePorts, HEADLESS } from "./service-rules.ts";
-import type { ServiceSpec } from "./service-rules.ts";
+import { createAllocation, ipv4ToNumber, numberToIpv4, type Allocation } from "./allocation.ts";
+import { hasClusterIp, hasNodePorts, HEADLESS, type ServiceSpec } from "./service-rules.ts";
 import { needsHealthCheck } from "./service-type-rules.ts";
 
 /** Options of {@link createServiceClaims}. */

@@ -2,17 +2,14 @@ import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject, ServicePort } from "../../kube/object/types.ts";
 import { dns1035Label } from "../../apiserver/types/objects/names.ts";
 import type { FieldError } from "../../apiserver/types/field-error.ts";
-import { replaceStatus } from "../../apiserver/types/resource-definition.ts";
-import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { replaceStatus, type ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";
 import { SERVICE_SPEC } from "../../kube/object/kinds/services.ts";
 import { always, int32, listOf, mandatory, named, optional, text } from "../../schema/builders.ts";
 import { SERVICE_COLUMNS } from "./columns/services.ts";
 import { CONDITIONS } from "./conditions.ts";
-import { createServiceClaims } from "./service-claims.ts";
-import type { ServiceClaimsOptions } from "./service-claims.ts";
-import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors, withAffinity } from "./service-rules.ts";
-import type { ServiceSpec } from "./service-rules.ts";
+import { createServiceClaims, type ServiceClaimsOptions } from "./service-claims.ts";
+import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors, withAffinity, type ServiceSpec } from "./service-rules.ts";
 import { isReachedFromOutside, needsHealthCheck, typeErrors } from "./service-type-rules.ts";
 
 const PORT_STATUS = named("PortStatus", "State of one port of a Service at its load balancer.", {

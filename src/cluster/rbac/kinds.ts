@@ -1,7 +1,6 @@
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
-import type { Column } from "../../apiserver/types/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn, type Column } from "../../apiserver/types/columns.ts";
 import { pathSegment } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";

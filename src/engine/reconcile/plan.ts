@@ -9,23 +9,27 @@ import { compareResourceVersions } from "../../kube/object/resource-version.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { readMarkers, writeMarkers } from "../translate/markers.ts";
 import { decideCopy } from "./predicate/should-copy.ts";
-import { strippedCopy, copyOf, rebuiltCopy, copySourceOf } from "./copy/host-copy.ts";
+import { strippedCopy, copyOf, rebuiltCopy, copySourceOf, rejection, reported } from "./copy/host-copy.ts";
 import { bodyIsAsWritten, isCopyOf, withMarkerLabels, isRewritten, mayAdopt, mayTakeOver, withoutForeignMarks } from "./copy/ownership.ts";
-import { deletion, recreation } from "./plan-types.ts";
-import type { MakePlan, Confirm, Note, Operation, Plan, PlanInput, CopyInput } from "./plan-types.ts";
+import {
+  deletion,
+  recreation,
+  type MakePlan,
+  type Confirm,
+  type Note,
+  type Operation,
+  type Plan,
+  type PlanInput,
+  type CopyInput,
+} from "./plan-types.ts";
 import type { Rules } from "./rules/rules.ts";
 import { formatKey } from "../../kube/object/key.ts";
 import { ourMarkers } from "../translate/identity.ts";
-import { agreedBase, readBase } from "./agreement/base.ts";
-import type { Unit } from "./agreement/base.ts";
+import { agreedBase, readBase, comparedFields, type Unit } from "./agreement/base.ts";
 import { withoutKeys } from "./rules/excluded-keys.ts";
 import { toHostInPieces } from "./convert/to-host.ts";
 import { isMappedElsewhere } from "./predicate/mapped-elsewhere.ts";
-import { planDifference } from "./copy/plan-difference.ts";
-import { rejection, reported } from "./copy/host-copy.ts";
-import { roomNotes, unitsWithoutRoom, withoutUnits } from "./copy/plan-difference.ts";
-import type { UnitsWithoutRoom } from "./copy/plan-difference.ts";
-import { comparedFields } from "./agreement/base.ts";
+import { planDifference, roomNotes, unitsWithoutRoom, withoutUnits, type UnitsWithoutRoom } from "./copy/plan-difference.ts";
 
 /** Decides what to do about one key: {@link plan}, or a replacement of it. */
 export type Planner = (rules: Rules, input: PlanInput) => Plan;

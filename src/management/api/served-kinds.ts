@@ -12,23 +12,19 @@ import type { KeyLives } from "../access/keys/key-lives.ts";
 import { createKeyPermit } from "../access/keys/key-permit.ts";
 import type { NameIndex } from "../access/rights/name-index.ts";
 import type { PasswordChangeOptions } from "../access/users/password-change.ts";
-import { createBlockingPermit, createOwnedPermit } from "../access/rights/permits.ts";
-import type { Permit } from "../access/rights/permits.ts";
+import { createBlockingPermit, createOwnedPermit, type Permit } from "../access/rights/permits.ts";
 import { mayRevoke } from "../access/rights/revokes.ts";
 import { ruleWarnings, usernameWarnings } from "../access/rights/rule-warnings.ts";
 import { withSecretView } from "../access/rights/secret-view.ts";
-import { createReviewedTokens, withoutToken } from "./token-reviews.ts";
-import type { ReviewedTokensOptions } from "./token-reviews.ts";
-import { createUsers } from "../access/users/user-definition.ts";
-import type { PasswordRules } from "../access/users/user-definition.ts";
+import { createReviewedTokens, withoutToken, type ReviewedTokensOptions } from "./token-reviews.ts";
+import { createUsers, type PasswordRules } from "../access/users/user-definition.ts";
 import { createDirectClusterEndpointTokens } from "../kinds/direct-cluster-endpoint-token.ts";
 import { sharedSecrets } from "../kinds/shared-secret.ts";
 import { teams } from "../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../kinds/types.ts";
 import { withPayer } from "../access/quota/payer.ts";
 import { createVaultPermit } from "../vault/vault-permit.ts";
-import { createIssueToken } from "../tokens/issue-token.ts";
-import type { IssueTokenOptions } from "../tokens/issue-token.ts";
+import { createIssueToken, type IssueTokenOptions } from "../tokens/issue-token.ts";
 
 const TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, USERS, OWNED_ACCESS_KEYS];
 

@@ -4,8 +4,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 import type { PassingRecords } from "../records/passing-records.ts";
 import type { Work } from "./led-work.ts";
-import { COMPACT_AFTER_MS } from "./sharing.ts";
-import type { Sharing } from "./sharing.ts";
+import { COMPACT_AFTER_MS, type Sharing } from "./sharing.ts";
 
 /** Options of the housekeeping. */
 export interface HousekeepingOptions extends Pick<Sharing, "compact" | "compactAfterMs"> {

@@ -1,6 +1,5 @@
 import type { Chance } from "../../base/chance.ts";
-import { delay } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
+import { delay, type Clock } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";

@@ -1,10 +1,8 @@
-import { request as requestPlain } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { request as requestPlain, type IncomingMessage } from "node:http";
 import { request as requestTls } from "node:https";
 import { messageOf } from "../../base/errors.ts";
 import type { ManagementConfig } from "../config/effective.ts";
-import { failed, readVaultAnswer } from "./vault-values.ts";
-import type { VaultAnswer, VaultFailure, VaultResult } from "./vault-values.ts";
+import { failed, readVaultAnswer, type VaultAnswer, type VaultFailure, type VaultResult } from "./vault-values.ts";
 import type { VaultSource } from "./vault-source.ts";
 
 /** `vault` of the configuration. */

@@ -13,17 +13,12 @@ import { durationMs } from "../config/rules/durations.ts";
 import { specOf } from "../kinds/common.ts";
 import type { SharedSecretSpec } from "../kinds/shared-secret.ts";
 import { SHARED_SECRETS } from "../kinds/types.ts";
-import { createTokenRenewal } from "./token-renewal.ts";
-import type { TokenRenewal } from "./token-renewal.ts";
-import { createTokenSource } from "./token-source.ts";
-import type { TokenSource } from "./token-source.ts";
-import { createVaultClient, readVaultSecret } from "./vault-client.ts";
-import type { AskVault, VaultSettings } from "./vault-client.ts";
+import { createTokenRenewal, type TokenRenewal } from "./token-renewal.ts";
+import { createTokenSource, type TokenSource } from "./token-source.ts";
+import { createVaultClient, readVaultSecret, type AskVault, type VaultSettings } from "./vault-client.ts";
 import { conditionsOf, hasVaultCondition, nextVaultConditions, vaultCondition } from "./vault-condition.ts";
-import { vaultSource } from "./vault-source.ts";
-import type { VaultSource } from "./vault-source.ts";
-import { failed } from "./vault-values.ts";
-import type { VaultFailure, VaultResult } from "./vault-values.ts";
+import { vaultSource, type VaultSource } from "./vault-source.ts";
+import { failed, type VaultFailure, type VaultResult } from "./vault-values.ts";
 
 /** Options of {@link startVaultSync}. */
 export interface VaultSyncOptions {

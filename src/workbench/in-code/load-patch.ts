@@ -1,8 +1,7 @@
 import { EngineError } from "../../base/errors.ts";
 import type { PatchDefinition } from "../../engine/patch/patch-definition.ts";
 import type { PatchListName } from "../laws/report.ts";
-import { loadPatches } from "./load-patches.ts";
-import type { LoadedPatches, PatchesOptions, PatchSource } from "./load-patches.ts";
+import { loadPatches, type LoadedPatches, type PatchesOptions, type PatchSource } from "./load-patches.ts";
 import type { PatchUnderTest } from "./patch-under-test.ts";
 
 /** Options of {@link loadPatch}: the patch, and how to load it. */

@@ -2,20 +2,16 @@ import { readFile } from "node:fs/promises";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
-import { parseConfig, resolveConfig } from "../../engine/config/config.ts";
-import type { ConfigText } from "../../engine/config/config.ts";
-import { parseSettings, resolveSettings } from "../../engine/config/settings.ts";
-import type { SettingsResult } from "../../engine/config/settings.ts";
+import { parseConfig, resolveConfig, type ConfigText } from "../../engine/config/config.ts";
+import { parseSettings, resolveSettings, type SettingsResult } from "../../engine/config/settings.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { PatchDefinition } from "../../engine/patch/patch-definition.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
-import { formatProblem } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
+import { formatProblem, type Problem } from "../../schema/problem.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
 import type { PatchListName } from "../laws/report.ts";
 import { createEngineCache } from "../patch-tests/engines.ts";
-import { createPatchUnderTest } from "./patch-under-test.ts";
-import type { PatchUnderTest } from "./patch-under-test.ts";
+import { createPatchUnderTest, type PatchUnderTest } from "./patch-under-test.ts";
 
 /** Source of patches: a configuration, or patches of Endpoints without a file. */
 export type PatchSource =

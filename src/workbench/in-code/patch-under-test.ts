@@ -5,8 +5,7 @@
  */
 import { EngineError } from "../../base/errors.ts";
 import type { Code } from "../../base/codes.ts";
-import { isRecord } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isRecord, type JsonObject } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Direction, PatchDefinition } from "../../engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
@@ -15,10 +14,8 @@ import type { CompiledPatch } from "../../engine/patch/compile.ts";
 import type { OutcomeKind, PatchContext } from "../../engine/patch/types.ts";
 import { parseConcrete } from "../../engine/path/path.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
-import { explain } from "../explain/explain.ts";
-import type { Evaluator } from "../explain/explain.ts";
-import { checkLaws } from "../laws/check-laws.ts";
-import type { LawOptions } from "../laws/check-laws.ts";
+import { explain, type Evaluator } from "../explain/explain.ts";
+import { checkLaws, type LawOptions } from "../laws/check-laws.ts";
 import type { PairReport, PatchListName } from "../laws/report.ts";
 import { placeValue, plainSituation } from "../laws/trips/situations.ts";
 import { findWords } from "../laws/samples/words.ts";

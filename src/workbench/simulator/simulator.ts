@@ -7,17 +7,13 @@ import { EngineError } from "../../base/errors.ts";
 import type { BackendsMode } from "../../engine/config/backends-mode.ts";
 import { resolveConfig } from "../../engine/config/config.ts";
 import { resolveSettings } from "../../engine/config/settings.ts";
-import { createEngine } from "../../engine/engine.ts";
-import type { Engine } from "../../engine/engine.ts";
+import { createEngine, type Engine } from "../../engine/engine.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
-import { formatProblem } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
-import { CONFIGURATIONS } from "./configurations.ts";
-import type { SimulatedConfiguration } from "./configurations.ts";
+import { formatProblem, type Problem } from "../../schema/problem.ts";
+import { CONFIGURATIONS, type SimulatedConfiguration } from "./configurations.ts";
 import type { Generation, Setting } from "./model/generation.ts";
-import { run } from "./run.ts";
-import type { Run, RunOptions } from "./run.ts";
+import { run, type Run, type RunOptions } from "./run.ts";
 import { shrink } from "./shrink.ts";
 
 /** Options of {@link createSimulator}. */

@@ -5,10 +5,8 @@ import type { Cipher } from "../cipher.ts";
 import type { StoredObject, StoreEvent } from "../store.ts";
 import { withRevision, StoreView } from "../memory/store-view.ts";
 import { jsonEqual } from "../../../base/json.ts";
-import { lastWrite, readStoredObject } from "./contents.ts";
-import type { EtcdContents, LastWrite, EtcdLayout, ReadValue } from "./contents.ts";
-import { decodeWireText } from "./client/protocol.ts";
-import type { WireEvent, WireKeyValue } from "./client/protocol.ts";
+import { lastWrite, readStoredObject, type EtcdContents, type LastWrite, type EtcdLayout, type ReadValue } from "./contents.ts";
+import { decodeWireText, type WireEvent, type WireKeyValue } from "./client/protocol.ts";
 import type { KnownState } from "./past/question.ts";
 import { OlderSeals } from "./older-seals.ts";
 

@@ -5,11 +5,9 @@ import { applyConflict } from "../../apply/conflict.ts";
 import { managerName } from "../../apply/parameters.ts";
 import { checkObjectName, readBody } from "../body.ts";
 import { withMetadata } from "../../types/objects/metadata.ts";
-import { SYSTEM_USER } from "../resource-context.ts";
-import type { ResourceContext } from "../resource-context.ts";
+import { SYSTEM_USER, type ResourceContext } from "../resource-context.ts";
 import { seal } from "../stages.ts";
-import { merged } from "./update.ts";
-import type { GuaranteedUpdate, UpdateOptions } from "./update.ts";
+import { merged, type GuaranteedUpdate, type UpdateOptions } from "./update.ts";
 
 /** Options of a server-side apply. */
 export interface ApplyVerbOptions extends UpdateOptions {

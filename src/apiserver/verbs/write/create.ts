@@ -3,10 +3,8 @@ import { parseManagers } from "../../apply/managers.ts";
 import { checkNamespace, readBody } from "../body.ts";
 import { deepFreeze } from "../../types/objects/json-data.ts";
 import { generatedName, timestamp, withMetadata } from "../../types/objects/metadata.ts";
-import { withManagers } from "../tracking.ts";
-import type { ManagersFrom } from "../tracking.ts";
-import { storeKey, SYSTEM_USER, termsOf } from "../resource-context.ts";
-import type { ResourceContext, WriteOptions } from "../resource-context.ts";
+import { withManagers, type ManagersFrom } from "../tracking.ts";
+import { storeKey, SYSTEM_USER, termsOf, type ResourceContext, type WriteOptions } from "../resource-context.ts";
 import { answered, finishWrite, seal, secure } from "../stages.ts";
 import { alreadyExists, badRequest, generatedNameTaken } from "../../types/status.ts";
 

@@ -4,14 +4,12 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { checkObjectName, readBody } from "../body.ts";
 import { invalid } from "../../types/field-error.ts";
 import { withMetadata } from "../../types/objects/metadata.ts";
-import { pendingFinalizers, readStored, SYSTEM_USER, termsOf } from "../resource-context.ts";
-import type { ResourceContext, WriteOptions } from "../resource-context.ts";
+import { pendingFinalizers, readStored, SYSTEM_USER, termsOf, type ResourceContext, type WriteOptions } from "../resource-context.ts";
 import type { ResourceDefinition } from "../../types/resource-definition.ts";
 import { answered, finishWrite, secure } from "../stages.ts";
 import { conflict, invalidObject, MODIFIED, noSuchPath, notFound } from "../../types/status.ts";
 import type { StoredObject } from "../../store/store.ts";
-import { withManagers } from "../tracking.ts";
-import type { ManagersFrom } from "../tracking.ts";
+import { withManagers, type ManagersFrom } from "../tracking.ts";
 import { createNamed, newObject } from "./create.ts";
 
 /** Options of an update. */

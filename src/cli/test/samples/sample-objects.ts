@@ -1,11 +1,9 @@
 import { readKinds } from "../../../engine/config/backends.ts";
-import { syncOf } from "../../../engine/config/config.ts";
-import type { Config } from "../../../engine/config/config.ts";
+import { syncOf, type Config } from "../../../engine/config/config.ts";
 import type { PatchDefinition } from "../../../engine/patch/patch-definition.ts";
 import type { Outcome } from "../../../engine/patch/types.ts";
 import type { Patched, Patcher } from "../../../engine/patcher.ts";
-import { compilePath, formatSteps } from "../../../engine/path/path.ts";
-import type { Path } from "../../../engine/path/path.ts";
+import { compilePath, formatSteps, type Path } from "../../../engine/path/path.ts";
 import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import { setValue } from "../../../workbench/asserts/set-value.ts";
 import { edgeValues } from "../../../workbench/laws/samples/draw.ts";

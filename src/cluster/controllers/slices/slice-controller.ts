@@ -1,19 +1,15 @@
 import { isEngineError } from "../../../base/errors.ts";
 import { canonicalJson, jsonEqual } from "../../../base/json.ts";
-import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { formatKey, keyOf, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, StringMap } from "../../../kube/object/types.ts";
 import { withMetadata } from "../../../apiserver/types/objects/metadata.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { storePrefix } from "../../../apiserver/verbs/resource-context.ts";
 import type { Store, StoreEvent } from "../../../apiserver/store/store.ts";
-import { createClusterController } from "../controller.ts";
-import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
+import { createClusterController, type ClusterController, type ClusterControllerOptions } from "../controller.ts";
 import { createKeyWorker } from "../key-worker.ts";
-import { createSliceIndex, MANAGED_BY_LABEL, SERVICE_NAME_LABEL } from "./slice-index.ts";
-import type { SliceIndex } from "./slice-index.ts";
+import { createSliceIndex, MANAGED_BY_LABEL, SERVICE_NAME_LABEL, type SliceIndex } from "./slice-index.ts";
 import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
 /** Desired slices of one Service. */

@@ -4,8 +4,7 @@
  * @module
  */
 import { suggest } from "../../../base/suggest.ts";
-import { operandBefore } from "../../expression/excerpt.ts";
-import type { TextPosition } from "../../expression/excerpt.ts";
+import { operandBefore, type TextPosition } from "../../expression/excerpt.ts";
 import { adviseOnName } from "../../expression/lints/name-advice.ts";
 import type { Thrown } from "./outcome.ts";
 

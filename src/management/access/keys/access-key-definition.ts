@@ -1,15 +1,13 @@
 import { jsonEqual } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { forbidden, invalid } from "../../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../../apiserver/types/field-error.ts";
+import { forbidden, invalid, type FieldError } from "../../../apiserver/types/field-error.ts";
 import { timestamp } from "../../../apiserver/types/objects/metadata.ts";
 import type { ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
 import type { UserInfo } from "../../../apiserver/types/user-info.ts";
 import { validateScope } from "../../../cluster/scope/checks/validate.ts";
 import { scopeWarnings } from "../../../cluster/scope/checks/warnings.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../../kinds/common.ts";
-import { ACCESS_KEY_SHAPE, accessKeyColumns, KEY_TYPES, originOf, USER_KEY } from "../../kinds/owned-access-key.ts";
-import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { ACCESS_KEY_SHAPE, accessKeyColumns, KEY_TYPES, originOf, USER_KEY, type KeySpec } from "../../kinds/owned-access-key.ts";
 import { withoutApplied } from "../../kinds/last-applied.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
 import type { AccessKeys } from "./access-keys.ts";
@@ -17,8 +15,7 @@ import type { KeyActivity } from "./activity.ts";
 import { KEY_EXTRA, subjectOfUserName } from "../caller.ts";
 import { isDigest } from "./key-digest.ts";
 import { keyEnd, lifetimeWarnings } from "./key-lifetime.ts";
-import { authorKey, originAfter } from "./key-origin.ts";
-import type { KeyOriginOptions } from "./key-origin.ts";
+import { authorKey, originAfter, type KeyOriginOptions } from "./key-origin.ts";
 import type { Permit } from "../rights/permits.ts";
 import { mayRevoke } from "../rights/revokes.ts";
 

@@ -1,14 +1,12 @@
 import type { Chance } from "../../../base/chance.ts";
 import type { EngineError } from "../../../base/errors.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { duplicate, invalid } from "../../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../../apiserver/types/field-error.ts";
+import { duplicate, invalid, type FieldError } from "../../../apiserver/types/field-error.ts";
 import type { Claim } from "../../../apiserver/types/resource-definition.ts";
 import { specOf } from "../../kinds/common.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
-import { isDigest } from "./key-digest.ts";
-import type { KeyDigest } from "./key-digest.ts";
+import { isDigest, type KeyDigest } from "./key-digest.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
 /** An index of keys by value. It stores only digests of the values. */

@@ -9,18 +9,14 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { forbiddenRequest, unauthorized } from "../../../apiserver/types/status.ts";
 import type { UserInfo } from "../../../apiserver/types/user-info.ts";
 import { specOf } from "../../kinds/common.ts";
-import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
-import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { LOGIN_KEY, originOf, type KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
-import { GRANT_EXTRA } from "../caller.ts";
-import type { Caller } from "../caller.ts";
-import { REFUSALS } from "./key-lives.ts";
-import type { KeyLives } from "./key-lives.ts";
+import { GRANT_EXTRA, type Caller } from "../caller.ts";
+import { REFUSALS, type KeyLives } from "./key-lives.ts";
 import { authorKey, grants, isOfSignIn, makesRoots } from "./key-origin.ts";
 import { isKeyOf } from "../key-subject.ts";
-import { createBlockingPermit } from "../rights/permits.ts";
+import { createBlockingPermit, type Permit, type PermittedWrite, type PermitOptions } from "../rights/permits.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
-import type { Permit, PermittedWrite, PermitOptions } from "../rights/permits.ts";
 import type { Rights } from "../rights/rights.ts";
 
 /** Fields that record what happened at a sign-in. Only the platform and its administrators write them. */

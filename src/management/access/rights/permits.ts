@@ -12,16 +12,13 @@ import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
 import { invalid } from "../../../apiserver/types/field-error.ts";
 import { forbiddenRequest, invalidObject } from "../../../apiserver/types/status.ts";
 import type { UserInfo } from "../../../apiserver/types/user-info.ts";
-import { specOf } from "../../kinds/common.ts";
-import type { AccessRule, OwnedSpec } from "../../kinds/common.ts";
-import { clusterRolesOf } from "../../kinds/team.ts";
-import type { TeamSpec } from "../../kinds/team.ts";
+import { specOf, type AccessRule, type OwnedSpec } from "../../kinds/common.ts";
+import { clusterRolesOf, type TeamSpec } from "../../kinds/team.ts";
 import { TEAMS } from "../../kinds/types.ts";
 import type { Caller, KeySubject } from "../caller.ts";
 import type { NameIndex } from "./name-index.ts";
 import { objectAllows, owns, verbsOf } from "./object-rights.ts";
-import { attributesOn } from "./rights.ts";
-import type { Rights } from "./rights.ts";
+import { attributesOn, type Rights } from "./rights.ts";
 
 /** A write to check. */
 export interface PermittedWrite {

@@ -1,8 +1,7 @@
 import { extname } from "node:path";
 import { getCACertificates } from "node:tls";
 import { Worker } from "node:worker_threads";
-import { systemClock } from "../../../base/clock.ts";
-import type { Clock } from "../../../base/clock.ts";
+import { systemClock, type Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";

@@ -1,11 +1,9 @@
-import { request as requestPlain } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { request as requestPlain, type IncomingMessage } from "node:http";
 import { request as requestTls } from "node:https";
 import { messageOf } from "../../../base/errors.ts";
 import { unavailable } from "../../../apiserver/types/status.ts";
 import { isLoopback } from "./loopback.ts";
-import { noProxies } from "./proxies.ts";
-import type { ProxyFor } from "./proxies.ts";
+import { noProxies, type ProxyFor } from "./proxies.ts";
 import { openTunnel } from "./tunnel.ts";
 
 /** Options of {@link createProviderFetch}. */

@@ -1,9 +1,7 @@
-import { request as requestPlain } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { request as requestPlain, type IncomingMessage } from "node:http";
 import { request as requestTls } from "node:https";
 import { isIP } from "node:net";
-import { connect } from "node:tls";
-import type { TLSSocket } from "node:tls";
+import { connect, type TLSSocket } from "node:tls";
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import type { ProxyServer } from "./proxies.ts";

@@ -9,22 +9,17 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Schema } from "../../../schema/schema.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import { parseConcrete } from "../../../engine/path/path.ts";
-import { createRandom } from "../../simulator/model/random.ts";
-import type { Random } from "../../simulator/model/random.ts";
-import { FIXED_SEED, FIXED_SHARE } from "./check-pair.ts";
-import type { PairOptions } from "./check-pair.ts";
+import { createRandom, type Random } from "../../simulator/model/random.ts";
+import { FIXED_SEED, FIXED_SHARE, type PairOptions } from "./check-pair.ts";
 import { domainOf } from "../samples/domain.ts";
-import { drawValue, edgeValues } from "../samples/draw.ts";
-import type { Sources } from "../samples/draw.ts";
-import { LAWS_KNOWN } from "../laws.ts";
-import type { Breach, Law, LawContext } from "../laws.ts";
+import { drawValue, edgeValues, type Sources } from "../samples/draw.ts";
+import { LAWS_KNOWN, type Breach, type Law, type LawContext } from "../laws.ts";
 import { bareObject, createListTrip } from "../trips/list-trip.ts";
 import { patchesThatMeet } from "./meeting.ts";
 import type { LawName, ListReport, PairReport, PairVerdict } from "../report.ts";
 import { accepts } from "../samples/shapes.ts";
 import { shrinkValue } from "../samples/simpler.ts";
-import { drawSituation, placeValue, plainSituation } from "../trips/situations.ts";
-import type { Situation, SituationOptions } from "../trips/situations.ts";
+import { drawSituation, placeValue, plainSituation, type Situation, type SituationOptions } from "../trips/situations.ts";
 import { findWords } from "../samples/words.ts";
 
 /** Options for checking a list. */

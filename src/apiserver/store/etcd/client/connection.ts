@@ -4,10 +4,8 @@
  *
  * @module
  */
-import { Agent as HttpAgent, request as httpRequest } from "node:http";
-import type { ClientRequest, IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { RequestOptions } from "node:https";
+import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
 import type { Socket } from "node:net";
 import type { Clock } from "../../../../base/clock.ts";
 import { EngineError, messageOf } from "../../../../base/errors.ts";

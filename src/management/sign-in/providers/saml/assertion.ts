@@ -3,8 +3,7 @@ import { ASSERTION, BEARER, TRANSIENT, UNSPECIFIED } from "./names.ts";
 import { quoted, unproven } from "./refusal.ts";
 import { assertedId } from "./signature.ts";
 import { demandNow, instant } from "./times.ts";
-import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
-import type { XmlElement } from "./xml.ts";
+import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf, type XmlElement } from "./xml.ts";
 
 /** The values that a response must match. */
 export interface ExpectedAnswer {
