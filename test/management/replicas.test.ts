@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { createSharedMemory } from "../../src/management/replicas/shared-memory.ts";
 import { createInternalRecords } from "../../src/management/records/internal-records.ts";
-import { createPassingRecords } from "../../src/management/records/passing-records.ts";
+import { createExpiringRecords } from "../../src/management/records/expiring-records.ts";
 import { startManagement, TOKEN_KEYS_PATH, type Management, type ManagementOptions } from "../../src/management/api/management.ts";
 import { openEtcdStore, type EtcdStore, type EtcdTimes } from "../../src/apiserver/store/etcd/etcd-store.ts";
 import { describeEtcd, startEtcd, type Etcd } from "../support/etcd.ts";
@@ -172,7 +172,7 @@ describeEtcd("management servers on one etcd", () => {
       [1, 2, 3].map(async () => {
         const store = await openStore();
         running.push({ stop: () => store.close() });
-        const passing = createPassingRecords({ records: createInternalRecords(store), clock });
+        const passing = createExpiringRecords({ records: createInternalRecords(store), clock });
         return { passing, ...createSharedMemory({ passing, clock, digest: { of: (text) => text } }) };
       }),
     );

@@ -88,7 +88,7 @@ export function termsOf(
   if (judge === undefined) return { revokes };
   const demand = () => {
     const user = judge();
-    if (object !== undefined) strategy.permit?.({ user, object, old });
+    if (object !== undefined) strategy.admit?.({ user, object, old });
   };
   return { revokes, demand };
 }

@@ -8,7 +8,7 @@ import { SERVICE_SPEC } from "../../kube/object/kinds/services.ts";
 import { always, int32, listOf, mandatory, named, optional, text } from "../../schema/builders.ts";
 import { SERVICE_COLUMNS } from "./columns/services.ts";
 import { CONDITIONS } from "./conditions.ts";
-import { createServiceClaims, type ServiceClaimsOptions } from "./service-claims.ts";
+import { createServiceAllocations, type ServiceAllocationsOptions } from "./service-allocations.ts";
 import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors, withAffinity, type ServiceSpec } from "./service-rules.ts";
 import { isReachedFromOutside, needsHealthCheck, typeErrors } from "./service-type-rules.ts";
 
@@ -37,8 +37,8 @@ const STATUS = named("ServiceStatus", "Observed state of a Service.", {
  * @example
  * createServices({ fraction: () => chance.fraction() });
  */
-export function createServices(options: ServiceClaimsOptions): ResourceDefinition {
-  const claims = createServiceClaims(options);
+export function createServices(options: ServiceAllocationsOptions): ResourceDefinition {
+  const allocations = createServiceAllocations(options);
   return {
     type: SERVICES,
     singular: "service",
@@ -59,9 +59,9 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
       subresources: { status: replaceStatus },
       returnsDeleted: true,
       prepare,
-      claim: claims.claim,
-      restored: claims.restored,
-      released: claims.released,
+      allocate: allocations.allocate,
+      restored: allocations.restored,
+      released: allocations.released,
       validate,
     },
   };

@@ -40,10 +40,10 @@ import { createInternalRecords, type InternalRecords } from "../records/internal
 import { configObject, createConfigKind, CONFIG_NAME, nextConditions } from "../kinds/config.ts";
 import { CONFIG, OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
 import { exposeManagement } from "./management-metrics.ts";
-import { createPassingRecords } from "../records/passing-records.ts";
+import { createExpiringRecords } from "../records/expiring-records.ts";
 import { startBackground } from "../replicas/background.ts";
-import { createHeldValues } from "../replicas/held-values.ts";
-import { startLedWork, type LedWork, type Work } from "../replicas/led-work.ts";
+import { createReservedValues } from "../replicas/reserved-values.ts";
+import { startLeaderTasks, type LeaderTasks, type Work } from "../replicas/leader-tasks.ts";
 import { createSharedMemory } from "../replicas/shared-memory.ts";
 import type { Sharing } from "../replicas/sharing.ts";
 import { createQuota, type QuotaLimits } from "../access/quota/quota.ts";
@@ -118,14 +118,14 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const upToDate = sharing === undefined ? async () => {} : () => measured.revision();
   const limits = () => config.auth;
   const records = createInternalRecords(store);
-  const passing = createPassingRecords({ records, clock });
+  const passing = createExpiringRecords({ records, clock });
   const objects = await followManagedObjects(store);
   const membership = createMembership(objects);
   const scopeOptions = () => ({ projectNamespacePrefix: config.projectNamespacePrefix });
   const rights = createRights({ objects, membership, scopeOptions });
   const pepper = await followPepper(records, chance);
   const { digest } = pepper;
-  const hold = sharing && createHeldValues({ passing, clock, chance, logger });
+  const hold = sharing && createReservedValues({ passing, clock, chance, logger });
   const keys = createAccessKeys({ objects, digest, chance, ...(hold && { hold }) });
   const activity = await createKeyActivity({ uids: () => uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
   const placeOfConnector = (id: string) => {
@@ -210,8 +210,8 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const onEnded = createLoginAudit({ audit: options.audit, clock, chance });
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
-    const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
-    const parts = { store: ledStore, registry: led, passing: ledPassing, ...ledSharing };
+    const ledExpiring = createExpiringRecords({ records: createInternalRecords(ledStore), clock });
+    const parts = { store: ledStore, registry: led, passing: ledExpiring, ...ledSharing };
     const service = createSignInService({ registry: led, ...signInParts });
     const ends = createLoginEnds({ registry: led, ...loginParts });
     const logins: RefreshedLogins = { ...ends, refreshLogin: (...given) => service.refreshLogin(...given) };
@@ -285,15 +285,15 @@ function recordPort(records: InternalRecords): SigningKeysPort {
 }
 
 /** Starts the background work. A single process starts it at once; of several processes, only the leader does it. */
-async function startWork(options: ManagementApiOptions, begin: (store: Store, sharing: Sharing) => Promise<Work>): Promise<LedWork> {
+async function startWork(options: ManagementApiOptions, begin: (store: Store, sharing: Sharing) => Promise<Work>): Promise<LeaderTasks> {
   const { store, sharing } = options;
-  if (sharing !== undefined) return startLedWork({ ...options, sharing, begin });
+  if (sharing !== undefined) return startLeaderTasks({ ...options, sharing, begin });
   const work = await begin(store, {});
   return { leading: true, settled: () => work.settled(), stop: async () => work.stop() };
 }
 
 /** Waits for a round without writes, because the writes of one controller can cause work for another. */
-async function settled(store: Store, background: Pick<LedWork, "settled">): Promise<void> {
+async function settled(store: Store, background: Pick<LeaderTasks, "settled">): Promise<void> {
   for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
     await background.settled();
   }

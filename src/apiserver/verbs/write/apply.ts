@@ -57,7 +57,7 @@ export function compileApply(
   };
 }
 
-/** Completes an object as the server would, without claims and validation. */
+/** Completes an object as the server would, without allocations and validation. */
 function completed({ definition }: ResourceContext, object: KubeObject, live: KubeObject, options: UpdateOptions): KubeObject {
   const { prepare, canonicalize } = definition.strategy;
   const desired = merged(definition, readBody(definition, object, { fieldValidation: "Ignore" }), live, options);

@@ -16,7 +16,7 @@ import { KEY_EXTRA, subjectOfUserName } from "../caller.ts";
 import { isDigest } from "./key-digest.ts";
 import { keyEnd, lifetimeWarnings } from "./key-lifetime.ts";
 import { authorKey, originAfter, type KeyOriginOptions } from "./key-origin.ts";
-import type { Permit } from "../rights/permits.ts";
+import type { WriteAdmission } from "../rights/write-admission.ts";
 import { mayRevoke } from "../rights/revokes.ts";
 
 /** Fields of the spec that are never returned, or that contain such fields. */
@@ -26,14 +26,14 @@ const APPLIED_SECRETS = ["key", "identity", "oidcLogin"];
 export interface AccessKeyKindOptions extends KeyOriginOptions {
   readonly keys: AccessKeys;
   readonly activity: KeyActivity;
-  readonly permit: Permit;
+  readonly admit: WriteAdmission;
   /** Called before a key is deleted. */
   readonly leaveLogin: (key: KubeObject) => Promise<void>;
 }
 
 /** Defines OwnedAccessKeys, the credentials for using the API. */
 export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDefinition {
-  const { keys, activity, permit, leaveLogin, lives, objects } = options;
+  const { keys, activity, admit, leaveLogin, lives, objects } = options;
   return {
     type: OWNED_ACCESS_KEYS,
     singular: "ownedaccesskey",
@@ -58,12 +58,12 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
       },
       // Only the server sees when a key was used.
       subresources: { status: (_desired, old) => withSpec(old, { key: "" }) },
-      claim: (object, old) => keys.claim(object, old),
+      allocate: (object, old) => keys.allocate(object, old),
       opened: (stored) => withSpec(withoutSecrets(withoutOrigin(withOpenMaps(stored))), { key: "" }),
       validate,
       beforeDelete: leaveLogin,
       warnings: (object) => warnings(object, options),
-      permit,
+      admit,
       revokes: mayRevoke,
       released: (object) => activity.forget(object.metadata.uid!),
     },

@@ -127,7 +127,7 @@ class ManagementRights implements Rights {
     return type === undefined ? REFUSED : this.#decideOwned(caller, attributes, type);
   }
 
-  /** Every user may have keys; the permit decides what these may contain. */
+  /** Every user may have keys; the admission decides what these may contain. */
   #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): AccessDecision {
     if (name === "") return verb === "create" ? allowed("the caller's own keys") : REFUSED;
     const key = this.#objects.get(OWNED_ACCESS_KEYS, { namespace, name });

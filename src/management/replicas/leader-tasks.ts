@@ -19,8 +19,8 @@ export interface Work {
   stop(): void;
 }
 
-/** Options of {@link startLedWork}. */
-export interface LedWorkOptions {
+/** Options of {@link startLeaderTasks}. */
+export interface LeaderTasksOptions {
   readonly store: Store;
   readonly sharing: Sharing;
   /** Starts the work, on a store that accepts writes only from the leading process. The functions of `sharing` check that too. */
@@ -33,7 +33,7 @@ export interface LedWorkOptions {
 }
 
 /** Work that one of several processes does. */
-export interface LedWork {
+export interface LeaderTasks {
   /** Whether this process does it. */
   readonly leading: boolean;
   /** Resolves when nothing is left to do here; at once while another process does the work. */
@@ -48,7 +48,7 @@ const LEASE = { namespace: "platform", name: "management" };
 const RETRY_MS = 1_000;
 
 /** Starts to compete for the background work; see `createLeaderElection` for the guarantees. */
-export function startLedWork({ store, sharing, begin, clock, chance, logger, metrics }: LedWorkOptions): LedWork {
+export function startLeaderTasks({ store, sharing, begin, clock, chance, logger, metrics }: LeaderTasksOptions): LeaderTasks {
   const { identity = `management-${chance.uuid()}`, times = ELECTION_TIMES } = sharing;
   const client = createLeaseClient({ store, clock, timeoutMs: times.renewDeadlineSeconds * 500 });
   const election = createLeaderElection({ client, lease: LEASE, identity, clock, chance, logger, times, ...(metrics && { metrics }) });
