@@ -70,7 +70,7 @@ export interface SyncCore {
    * Begins to bring one object to its desired state, based only on the current state. `id` must be one that `enqueue` received; at most one
    * reconcile of an id may be in progress. Log lines go to `context.logger`, if given. Yields where other work may proceed.
    */
-  begin(id: string, context?: ReconcileContext): Generator<undefined, ReconcileRun>;
+  begin(id: string, context?: RunContext): Generator<undefined, ReconcileRun>;
   /** True once every cache has been complete. */
   readonly synced: boolean;
   /** Records a copy of a referenced object that an earlier process made; undefined if referenced objects are not copied. */
@@ -85,7 +85,7 @@ export interface SyncCore {
 }
 
 /** Context of one reconcile. */
-export interface ReconcileContext {
+export interface RunContext {
   readonly logger?: Logger | undefined;
   /** Called with the reconcile's time on the thread, in milliseconds. */
   readonly charge?: ((costMs: number) => void) | undefined;
@@ -205,11 +205,11 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return [...records.list(), ...(references?.records() ?? [])];
   }
 
-  function begin(id: string, context?: ReconcileContext): Generator<undefined, ReconcileRun> {
+  function begin(id: string, context?: RunContext): Generator<undefined, ReconcileRun> {
     return lanes.run(id, ENDPOINTS, beginAny(id, context));
   }
 
-  function* beginAny(id: string, { logger: labelled = logger }: ReconcileContext = {}): Generator<undefined, ReconcileRun> {
+  function* beginAny(id: string, { logger: labelled = logger }: RunContext = {}): Generator<undefined, ReconcileRun> {
     const { plural, key } = parseSyncId(id);
     if (plural === BACKENDS && backends !== undefined) return backends.begin(key, labelled);
     const side = sides.get(plural);
