@@ -93,7 +93,7 @@ function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "b
   return { ...loaded, settings: { ...loaded.settings, backends }, lacksRights };
 }
 
-/** Reads the files again when they change or at SIGHUP, and passes the new configuration to the syncer. */
+/** Reads the files again when they change or on SIGHUP, and passes the new configuration to the syncer. */
 function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, backends, follow }: Working) {
   const scope = hostScope(createTranslatorFor(loaded));
   return watchConfiguration({

@@ -44,7 +44,7 @@ export interface ReconcilerOptions {
   readonly host: ClusterAccess;
   /**
    * Receives the key of every object that must be reconciled; at the start, the keys of all objects. A key is a string for your queue;
-   * its format is an internal detail. The same key can arrive several times, and must be reconciled once more after the last time.
+   * its format is an internal detail. The same key can arrive several times; reconcile it at least once after each arrival.
    */
   enqueue(key: string): void;
   readonly hooks?: SyncHooks;

@@ -33,7 +33,7 @@ export function createVaultClient(settings: VaultSettings, token: string): AskVa
     try {
       const answer = await send(url, { method, headers, signal: limit, rejectUnauthorized: !skipTLSVerify });
       const text = await textOf(answer, answerMaxKiB * 1_024);
-      if (text === undefined) return failed("TooLarge", `the vault's response has more than ${answerMaxKiB} KiB`);
+      if (text === undefined) return failed("TooLarge", `the vault's response is larger than ${answerMaxKiB} KiB`);
       return { status: answer.statusCode!, retryAfter: answer.headers["retry-after"], text };
     } catch (error) {
       const why = limit.aborted ? `it did not respond within ${requestTimeoutSeconds} s` : messageOf(error);

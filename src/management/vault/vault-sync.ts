@@ -189,13 +189,13 @@ class Rounds implements VaultSync {
       const spec = specOf<SharedSecretSpec>(object);
       if (result?.ok === true && !jsonEqual(spec.data ?? {}, { ...result.data })) {
         current = (await registry.update(SHARED_SECRETS, keyOf(object), { ...object, spec: { ...spec, data: { ...result.data } } })).object;
-        logger.info("A secret of the vault was copied into a SharedSecret", { secret });
+        logger.info("A secret from the vault was copied into a SharedSecret", { secret });
       }
       const next = result === undefined ? undefined : vaultCondition(result, { place, warning: this.#renewal.warning });
       const conditions = nextVaultConditions(current, next, timestamp(clock.now()));
       if (jsonEqual(conditions, conditionsOf(current))) return;
       if (result?.ok === false)
-        logger.warn("Cannot copy a secret of the vault into a SharedSecret", { secret, reason: result.reason, message: result.message });
+        logger.warn("Cannot copy a secret from the vault into a SharedSecret", { secret, reason: result.reason, message: result.message });
       const status = { ...(current["status"] as object), conditions };
       await registry.update(SHARED_SECRETS, keyOf(current), { ...current, status }, { subresource: "status" });
     } catch (error) {

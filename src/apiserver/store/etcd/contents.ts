@@ -144,7 +144,7 @@ export function readStoredObject(key: string, { value, mod_revision }: WireKeyVa
   return { stored: { key, object: withRevision(object as KubeObject, revision), revision }, older };
 }
 
-const KEY_HINT = "Start with the key that encrypted the data";
+const KEY_HINT = "Use the key that encrypted the data";
 const CHANGED_HINT = "if the object was changed, restore its value, or remove it from etcd";
 
 function opened(key: string, text: string, cipher: Cipher): string {
