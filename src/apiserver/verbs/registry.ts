@@ -4,11 +4,18 @@ import { keyOf, type ObjectKey } from "../../kube/object/key.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { assert, isEngineError } from "../../base/errors.ts";
-import { storePrefix, type Admit, type Reserve, type ResourceContext, type WriteOptions } from "./resource-context.ts";
+import {
+  storePrefix,
+  type Admit,
+  type Reserve,
+  type ResourceContext,
+  type WriteOptions,
+  readStored,
+  storeKey,
+} from "./resource-context.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
-import { noSuchPath } from "../types/status.ts";
+import { noSuchPath, notFound } from "../types/status.ts";
 import type { Store } from "../store/store.ts";
-import { ask, type AskRequest } from "./ask.ts";
 import { create } from "./write/create.ts";
 import { remove, type Deleted, type DeleteOptions } from "./write/delete.ts";
 import { get, type GetOptions } from "./read/get.ts";
@@ -18,6 +25,8 @@ import { update, type Updated, type UpdateOptions } from "./write/update.ts";
 import { writeSubresource, type SubresourceRequest } from "./subresource.ts";
 import { watch, type WatchRequest } from "./watch/watch.ts";
 import type { WatchQueue } from "./watch/watch-queue.ts";
+import { readBody } from "./body.ts";
+import { seal } from "./stages.ts";
 
 /** Dependencies of a registry. */
 export interface RegistryOptions {
@@ -140,4 +149,35 @@ async function deleteCollection(
     }
   }
   return deleted;
+}
+
+/** The target and the body of a request to a `Question`. */
+interface AskRequest {
+  readonly key: ObjectKey;
+  /** The name of one of the kind's `questions`. */
+  readonly part: string;
+  readonly body: unknown;
+}
+
+/**
+ * Serves a subresource that computes its response from an object and the body of the request.
+ *
+ * @throws API_NOT_FOUND if there is no such object or subresource, API_BAD_REQUEST, API_INVALID, or the error of the computation.
+ */
+async function ask(context: ResourceContext, { key, part, body }: AskRequest, options: WriteOptions = {}): Promise<KubeObject> {
+  const { definition, store } = context;
+  const { questions = {} } = definition;
+  const question = Object.hasOwn(questions, part) ? questions[part] : undefined;
+  if (question === undefined) throw noSuchPath();
+  const given = readBody(question.definition, body, options);
+  const about = await readStored(context, key, options);
+  if (about === undefined) throw notFound(definition.type, key.name);
+  const answer = await question.answer({
+    question: given,
+    about: about.object,
+    read: async (type, other) => (await store.get(storeKey(type, other)))?.object,
+    dryRun: options.dryRun === true,
+    ...(options.judge && { judge: options.judge }),
+  });
+  return seal(question.definition, answer);
 }

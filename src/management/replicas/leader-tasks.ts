@@ -6,8 +6,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import { ELECTION_TIMES } from "../../kube/runtime/election/election-step.ts";
 import { createLeaderElection } from "../../kube/runtime/election/leader-election.ts";
 import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
-import type { Store } from "../../apiserver/store/store.ts";
-import { guardedStore } from "./guarded-store.ts";
+import type { Store, WriteTerms } from "../../apiserver/store/store.ts";
 import { createLeaseClient } from "./lease-client.ts";
 import type { Sharing } from "./sharing.ts";
 
@@ -126,4 +125,32 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** Guards a store that several writers share: no write happens while `demand` throws. */
+function guardedStore(store: Store, demand: () => void): Store {
+  const guarded = (terms?: WriteTerms): WriteTerms => ({
+    ...terms,
+    demand() {
+      demand();
+      terms?.demand?.();
+    },
+  });
+  return {
+    revision: () => store.revision(),
+    get: (key) => store.get(key),
+    list: (range) => store.list(range),
+    watch: (options) => store.watch(options),
+    create: (key, object, terms) => store.create(key, object, guarded(terms)),
+    update: (key, object, expected, terms) => store.update(key, object, expected, guarded(terms)),
+    delete: (key, expected, terms) => store.delete(key, expected, guarded(terms)),
+    oldest: () => store.oldest(),
+    heldBytes: () => store.heldBytes(),
+    demandWritable: () => store.demandWritable(),
+    async compact() {
+      demand();
+      return store.compact();
+    },
+    close: () => store.close(),
+  };
 }
