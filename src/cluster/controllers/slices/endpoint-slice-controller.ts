@@ -5,8 +5,7 @@ import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { repackSubsets } from "../../../kube/object/endpoints/subsets.ts";
 import { subsetsOf } from "../endpoints/endpoints-of-pods.ts";
 import { followSelectedPods, selectedPods } from "../endpoints/selected-pods.ts";
-import { startSliceController } from "./slice-controller.ts";
-import type { DesiredSlices } from "./slice-controller.ts";
+import { startSliceController, type DesiredSlices } from "./slice-controller.ts";
 import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
 const MANAGED_BY = "endpointslice-controller.k8s.io";

@@ -6,10 +6,8 @@ import type { Store, StoreWatch } from "../../../apiserver/store/store.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { serviceSpecOf } from "../../kinds/services.ts";
 import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
-import { followKind, read, startSliceController } from "./slice-controller.ts";
-import type { DesiredSlices } from "./slice-controller.ts";
-import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
-import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
+import { followKind, read, startSliceController, type DesiredSlices } from "./slice-controller.ts";
+import { slicesOf, type SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
 const MANAGED_BY = "endpointslicemirroring-controller.k8s.io";
 const SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror";

@@ -1,5 +1,4 @@
-import { keyOf } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { keyOf, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference, Service } from "../../../kube/object/types.ts";
