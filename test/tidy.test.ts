@@ -105,12 +105,6 @@ const PERSONAL = ["src/engine/sandbox/realm/realm-source.ts", "test/tidy.test.ts
 /** Words that stand for a person whom plain English names: the caller, the user, a client, no one. */
 const PERSONS = /\b(?:(?:some|no|every|any)body|whoever|he|him|his|himself|anew)\b/gi;
 
-/** Suites and models that judge the product from outside, by their own code. */
-const INDEPENDENT =
-  /^test\/suites\/((outside|chaos|owners|edits|cuts|versions|real-servers|attackers|callers|soak)\/|(management-chaos|key-chains)\/model\.ts$)/;
-/** Of these, what the source makes a certificate for. */
-const CERTIFIED = ["test/suites/chaos/proxy.ts"];
-
 function filesBelow(folder: string, suffix: string): string[] {
   const top = join(ROOT, folder);
   if (!existsSync(top)) return [];
@@ -155,15 +149,15 @@ function moduleOf(file: string): string | undefined {
 
 const sources = filesBelow("src", ".ts");
 
-/** The files that a file imports. */
-function filesImportedBy(file: string): string[] {
-  return importsOf(readFileSync(join(ROOT, file), "utf8"))
-    .filter((name) => name.startsWith("."))
-    .map((name) => relative(ROOT, resolve(ROOT, dirname(file), name)));
-}
-
 /** File → the files that it imports. */
-const IMPORTS: ReadonlyMap<string, readonly string[]> = new Map(sources.map((file) => [file, filesImportedBy(file)]));
+const IMPORTS: ReadonlyMap<string, readonly string[]> = new Map(
+  sources.map((file) => [
+    file,
+    importsOf(readFileSync(join(ROOT, file), "utf8"))
+      .filter((name) => name.startsWith("."))
+      .map((name) => relative(ROOT, resolve(ROOT, dirname(file), name))),
+  ]),
+);
 
 /** What a file declares and exports. */
 const DECLARED = /^export (?:abstract |async )?(?:function\*?|class|interface|type|const) (\w+)/gm;
@@ -261,20 +255,6 @@ describe("the tree", () => {
       (file) => readFileSync(join(ROOT, file), "utf8").trimEnd().split("\n").length > LINES_MAX,
     );
     expect(long).toEqual([]);
-  });
-
-  test("has judges that share no code with what they judge", () => {
-    const reached = new Set(filesBelow("test/suites", ".ts").filter((file) => INDEPENDENT.test(file)));
-    expect(reached.size).toBeGreaterThan(20);
-    const shared: string[] = [];
-    // Grows while it is walked: what a judge imports judges too.
-    for (const file of reached) {
-      for (const imported of filesImportedBy(file)) {
-        if (!imported.startsWith("src/")) reached.add(imported);
-        else if (!CERTIFIED.includes(file)) shared.push(`${file} → ${imported}`);
-      }
-    }
-    expect(shared).toEqual([]);
   });
 
   test("tests do not skip or single out, but for named conditions", () => {
