@@ -16,7 +16,8 @@ export const OWN_COMMANDS: readonly string[] = [
 export const LONG: readonly string[] = [
   "test/{docs,deploy,suites}/**/*.test.ts",
   "test/scenarios.late.test.ts",
-  "test/cli/{backends-auto,cluster-data,invisible-backends,lean-start,login-kubectl,lost-data,management,platform-data,process,test-watch,preview.scenarios}.test.ts",
+  "test/examples.test.ts",
+  "test/cli/{backends-auto,cluster-data,completion,diff,invisible-backends,lean-start,login-kubectl,lost-data,management,platform-data,process,test-watch,preview.scenarios}.test.ts",
   "test/management/{administrator-end,curl,management-kills,key-sequences,password-change,password-turns,permission-table}.test.ts",
   "test/management/{sign-in,audit,vault}/guide.test.ts",
   "test/management/audit/store/sqlite-lines.test.ts",
@@ -25,7 +26,7 @@ export const LONG: readonly string[] = [
   "test/management/data/*.test.ts",
   "test/apiserver/{watches,fan-out}.test.ts",
   "test/apiserver/apply/laws.test.ts",
-  "test/apiserver/store/{sqlite-held,sqlite-kills,sqlite-store,sqlite-reseal,sqlite-cluster,etcd-store}.test.ts",
+  "test/apiserver/store/{sqlite-file,sqlite-held,sqlite-kills,sqlite-store,sqlite-reseal,sqlite-cluster,etcd-store}.test.ts",
   "test/cluster/{backends-over-https,cluster,scale,end-to-end}.test.ts",
   "test/kube/runtime/*.property.test.ts",
   "test/kube/object/ip-differential.test.ts",

@@ -5,8 +5,7 @@
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
-import { build, defineConfig } from "vite";
-import type { InlineConfig, Plugin, Rolldown } from "vite";
+import { build, defineConfig, type InlineConfig, type Plugin, type Rolldown } from "vite";
 import { WORKER_ELEMENT } from "../src/workbench/playground/worker-element.ts";
 import { readMeteredEngine } from "../src/engine/sandbox/quickjs/metered-engine.ts";
 import { checkPagePackages, noticeOf } from "./page-packages.ts";

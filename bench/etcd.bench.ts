@@ -9,8 +9,7 @@
  *
  * @module
  */
-import { fork } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -20,8 +19,7 @@ import { openEtcdStore } from "../src/apiserver/store/etcd/etcd-store.ts";
 import { createMemoryStore } from "../src/apiserver/store/memory/memory-store.ts";
 import { openSqliteStore } from "../src/apiserver/store/sqlite/sqlite-store.ts";
 import type { Store } from "../src/apiserver/store/store.ts";
-import { etcdVersion, startEtcd } from "../test/support/etcd.ts";
-import type { Etcd } from "../test/support/etcd.ts";
+import { etcdVersion, startEtcd, type Etcd } from "../test/support/etcd.ts";
 import type { Case, Group } from "./measure.ts";
 import { leftOut } from "./peers.ts";
 import { endpoints, fill, keyOf, PREFIX, writeTwice } from "./stored-objects.ts";

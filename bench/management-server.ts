@@ -5,8 +5,7 @@
  * @module
  */
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -14,8 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemChance } from "../src/base/chance.ts";
 import { systemClock } from "../src/base/clock.ts";
-import { OWNED_ACCESS_KEYS, startManagement, TEAMS } from "../src/management.ts";
-import type { Management, ManagementOptions } from "../src/management.ts";
+import { OWNED_ACCESS_KEYS, startManagement, TEAMS, type Management, type ManagementOptions } from "../src/management.ts";
 import { createServerCertificate } from "../src/apiserver/access/certificates.ts";
 import { openSqliteStore } from "../src/apiserver/store/sqlite/sqlite-store.ts";
 

@@ -8,16 +8,13 @@
  *
  * @module
  */
-import { fork } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { Agent, request as httpRequest } from "node:http";
-import type { IncomingMessage, RequestOptions } from "node:http";
+import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { CustomObjectsApi, KubeConfig } from "@kubernetes/client-node";
-import { OBJECTS, READ } from "./management-server.ts";
-import type { Servers } from "./management-server.ts";
+import { OBJECTS, READ, type Servers } from "./management-server.ts";
 import type { Group } from "./measure.ts";
 
 export const question = "What does the management API do with a request's time?";

@@ -8,8 +8,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../src/base/errors.ts";
-import { findExamples, isLiteral } from "./support/examples.ts";
-import type { Example } from "./support/examples.ts";
+import { findExamples, isLiteral, type Example } from "./support/examples.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 

@@ -12,16 +12,14 @@
  * MariaDB takes part where it is installed. The exit code is 1 when a line is lost, or when requests are slowed by more than 10 %: in the time
  * of their thread, in how long an answer takes in the middle, or beside SQLite in their rate. Ratios are those of neighbouring rounds, and their medians, so that other load cancels.
  */
-import { fork } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { hasMariadb, startMariadb } from "../../test/support/mariadb.ts";
-import { Connections } from "../requests/connections.ts";
-import type { Asked } from "../requests/connections.ts";
+import { Connections, type Asked } from "../requests/connections.ts";
 import type { ServerState } from "./server.ts";
 
 const { values } = parseArgs({

@@ -1,5 +1,4 @@
-import { connect } from "node:net";
-import type { Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 
 /** Required beginning of every answer, and the text of a request; `index` counts the requests. */

@@ -6,14 +6,12 @@
  *
  * The exit code is 1 when the API on memory has less than half of the bare server's rate.
  */
-import { fork } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Connections } from "./connections.ts";
-import type { Asked } from "./connections.ts";
+import { Connections, type Asked } from "./connections.ts";
 import type { ServerKind } from "./server.ts";
 
 const { values } = parseArgs({

@@ -8,14 +8,12 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { Agent, request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openEtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
 import { etcdVersion, startEtcd } from "../../test/support/etcd.ts";
-import { tablesOf } from "./formula.ts";
-import type { Measured, ServerMeasured } from "./formula.ts";
+import { tablesOf, type Measured, type ServerMeasured } from "./formula.ts";
 
 const { values } = parseArgs({ options: { report: { type: "boolean", default: false } } });
 const FILE = join(import.meta.dirname, "measured.json");

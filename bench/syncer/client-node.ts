@@ -3,8 +3,16 @@
  * object is compared with the cached host object, and written when it differs.
  */
 import { join } from "node:path";
-import { CoreV1Api, KubeConfig, makeInformer } from "@kubernetes/client-node";
-import type { Informer, KubernetesObject, ObjectCache, V1Endpoints, V1Service } from "@kubernetes/client-node";
+import {
+  CoreV1Api,
+  KubeConfig,
+  makeInformer,
+  type Informer,
+  type KubernetesObject,
+  type ObjectCache,
+  type V1Endpoints,
+  type V1Service,
+} from "@kubernetes/client-node";
 import { createTranslator } from "../../src/engine/translate/translator.ts";
 import { answer, usage } from "./child.ts";
 

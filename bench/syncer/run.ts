@@ -15,8 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { LEAN } from "../../src/cli/process/lean-start.ts";
-import { build, start, unbuild } from "./child.ts";
-import type { Child, Usage } from "./child.ts";
+import { build, start, unbuild, type Child, type Usage } from "./child.ts";
 
 const { values } = parseArgs({
   options: {

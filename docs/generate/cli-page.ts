@@ -6,8 +6,7 @@
 import type { Argument, Command, Option } from "commander";
 import { createProgram } from "../../src/cli/program.ts";
 import type { Terminal } from "../../src/cli/process/terminal.ts";
-import { COMMAND_EXIT_CODES, EXIT_CODES } from "./cli-exit-codes.ts";
-import type { ExitMeaning } from "./cli-exit-codes.ts";
+import { COMMAND_EXIT_CODES, EXIT_CODES, type ExitMeaning } from "./cli-exit-codes.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";
 
 /** `reference/cli.md`: every command and subcommand with its arguments, options, defaults, exit codes and example. */

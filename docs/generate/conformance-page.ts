@@ -1,6 +1,12 @@
 import { CATALOGUE } from "../../test/conformance/catalogue.ts";
-import { DOCUMENTS, SUBJECTS } from "../../test/conformance/catalogue/citations.ts";
-import type { CatalogueSection, Citation, DocumentName, Subject } from "../../test/conformance/catalogue/citations.ts";
+import {
+  DOCUMENTS,
+  SUBJECTS,
+  type CatalogueSection,
+  type Citation,
+  type DocumentName,
+  type Subject,
+} from "../../test/conformance/catalogue/citations.ts";
 import { code, GENERATED, plain, prose, table } from "./markdown.ts";
 
 /** Pages of the documentation stand below it. */

@@ -1,5 +1,4 @@
-import { CODES } from "../../src/base/codes.ts";
-import type { Code } from "../../src/base/codes.ts";
+import { CODES, type Code } from "../../src/base/codes.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";
 
 /** Codes that have one subject. */

@@ -13,8 +13,7 @@ import { teams } from "../../src/management/kinds/team.ts";
 import { MANAGEMENT_VERSION, OWNED_ACCESS_KEYS, USERS } from "../../src/management/kinds/types.ts";
 import { USER_SHAPE } from "../../src/management/kinds/user.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
-import { ALL_VERBS } from "../../src/apiserver/types/resource-definition.ts";
-import type { ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
+import { ALL_VERBS, type ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
 import type { ObjectSchema, Schema } from "../../src/schema/schema.ts";
 import { code, GENERATED, prose, table } from "./markdown.ts";
 

@@ -1,5 +1,4 @@
-import { permissionRows } from "../../test/management/permissions/model.ts";
-import type { TableAnswer, TableRow } from "../../test/management/permissions/model.ts";
+import { permissionRows, type TableAnswer, type TableRow } from "../../test/management/permissions/model.ts";
 import { CALLERS, REQUESTS, SCOPED_CALLERS, SCOPES } from "../../test/management/permissions/world.ts";
 import { code, formatNumber, GENERATED, plain, prose, table } from "./markdown.ts";
 

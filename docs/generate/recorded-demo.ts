@@ -8,8 +8,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { delay, systemClock } from "../../src/base/clock.ts";
 import { runCli } from "../../src/cli/program.ts";
-import { COLUMNS } from "./recording.ts";
-import type { ScreenEvent } from "./recording.ts";
+import { COLUMNS, type ScreenEvent } from "./recording.ts";
 
 /** Longest time for a change to come through, in milliseconds. */
 const PATIENCE_MS = 240_000;

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { defaultOf } from "../../src/schema/schema.ts";
-import type { ObjectSchema, Schema } from "../../src/schema/schema.ts";
+import { defaultOf, type ObjectSchema, type Schema } from "../../src/schema/schema.ts";
 import { code, formatNumber, prose, table } from "./markdown.ts";
 
 /** How a schema becomes a table. */

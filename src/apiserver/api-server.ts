@@ -1,33 +1,23 @@
 import { once } from "node:events";
-import { createServer as createHttpServer } from "node:http";
-import type { IncomingMessage, Server } from "node:http";
+import { createServer as createHttpServer, type IncomingMessage, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { assert, isEngineError } from "../base/errors.ts";
 import { delay } from "../base/clock.ts";
 import { noMetrics } from "../base/metrics.ts";
 import { withoutValues } from "./access/audit.ts";
-import { attributesOf, demandAllowed } from "./access/authorization.ts";
-import type { Attributes } from "./access/authorization.ts";
-import { createDocumentRoutes } from "./documents/document-routes.ts";
-import type { DocumentRoutes } from "./documents/document-routes.ts";
+import { attributesOf, demandAllowed, type Attributes } from "./access/authorization.ts";
+import { createDocumentRoutes, type DocumentRoutes } from "./documents/document-routes.ts";
 import { remoteAddressOf } from "./http/client-address.ts";
-import { createConnections } from "./http/limits/connections.ts";
-import type { Connections } from "./http/limits/connections.ts";
+import { createConnections, type Connections } from "./http/limits/connections.ts";
 import { Answering, createAnswerWriter, HeadedResponse } from "./http/answering.ts";
 import type { Exchange, OpenExchange } from "./http/exchange.ts";
-import { createInFlight, sharedBy } from "./http/limits/in-flight.ts";
-import type { InFlight, InFlightCaller } from "./http/limits/in-flight.ts";
-import { beginRecord } from "./request-info.ts";
-import type { RequestCaller, RequestInfo } from "./request-info.ts";
+import { createInFlight, sharedBy, type InFlight, type InFlightCaller } from "./http/limits/in-flight.ts";
+import { beginRecord, type RequestCaller, type RequestInfo } from "./request-info.ts";
 import { impersonated } from "./access/impersonation.ts";
-import { createKnownCallers } from "./http/limits/pace.ts";
-import type { KnownCallers } from "./http/limits/pace.ts";
-import { createPace } from "./http/limits/pace.ts";
-import type { Pace } from "./http/limits/pace.ts";
+import { createKnownCallers, createPace, type KnownCallers, type Pace } from "./http/limits/pace.ts";
 import { createPrinters } from "./http/printers.ts";
-import { parsePlace, targetOrFault, useOriginForm } from "./http/request-target.ts";
-import type { RequestPlace, ResourceTarget } from "./http/request-target.ts";
+import { parsePlace, targetOrFault, useOriginForm, type RequestPlace, type ResourceTarget } from "./http/request-target.ts";
 import {
   BODY_BYTES_MAX,
   BODY_VALUES_MAX,
@@ -41,8 +31,7 @@ import {
 import { isUnread } from "./http/body/request-body.ts";
 import { dropBody } from "./http/body/unread-body.ts";
 import { Warnings } from "./http/warnings.ts";
-import { CountedRequest, createRequestMetrics } from "./request-metrics.ts";
-import type { RequestMetrics } from "./request-metrics.ts";
+import { CountedRequest, createRequestMetrics, type RequestMetrics } from "./request-metrics.ts";
 import { ResourceRoutes } from "./http/resource-routes.ts";
 import { internalError, noSuchPath, unauthorized, statusOf } from "./types/status.ts";
 import type { UserInfo } from "./types/user-info.ts";

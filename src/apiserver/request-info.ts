@@ -1,6 +1,5 @@
 import type { CountedRequest } from "./request-metrics.ts";
-import { createAuditRecord, sourceIPsOf } from "./access/audit.ts";
-import type { Audit } from "./access/audit.ts";
+import { createAuditRecord, sourceIPsOf, type Audit } from "./access/audit.ts";
 import type { AuditRecord } from "./types/audit-record.ts";
 import type { Attributes } from "./access/authorization.ts";
 import type { OpenExchange } from "./http/exchange.ts";

@@ -1,8 +1,7 @@
 import { Command, CommanderError } from "commander";
 import type { SyncedKind } from "../engine/reconcile/rules/rules.ts";
-import type { CommandContext } from "./process/command.ts";
 import { CONTEXT_OPTIONS, currentContext } from "./input/context-file.ts";
-import { replaceable } from "./process/command.ts";
+import { replaceable, type CommandContext } from "./process/command.ts";
 import { EXIT_USAGE } from "./process/exit-codes.ts";
 import { tellFailure } from "./output/messages.ts";
 import { visible } from "./output/output.ts";

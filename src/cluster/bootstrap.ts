@@ -1,6 +1,5 @@
 import { isEngineError } from "../base/errors.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../kube/object/resource.ts";
-import type { ResourceType } from "../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES, type ResourceType } from "../kube/object/resource.ts";
 import type { StringMap } from "../kube/object/types.ts";
 import type { Registry } from "../apiserver/verbs/registry.ts";
 import { defaultRoles } from "./rbac/default-roles.ts";

@@ -1,38 +1,29 @@
-import { systemChance } from "../base/chance.ts";
-import type { Chance } from "../base/chance.ts";
-import { systemClock } from "../base/clock.ts";
-import type { Clock } from "../base/clock.ts";
-import { silentLogger } from "../base/logger.ts";
-import type { Logger } from "../base/logger.ts";
+import { systemChance, type Chance } from "../base/chance.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
+import { silentLogger, type Logger } from "../base/logger.ts";
 import { groupOf } from "../kube/object/resource.ts";
 import { startApiServer } from "../apiserver/api-server.ts";
 import type { ServerLimits } from "../apiserver/http/limits/limits.ts";
 import { createLoopbackAuthentication } from "../apiserver/access/authentication.ts";
 import { formatKubeconfig } from "../apiserver/access/kubeconfig.ts";
 import { createMemoryStore } from "../apiserver/store/memory/memory-store.ts";
-import { createRegistry } from "../apiserver/verbs/registry.ts";
-import type { Registry } from "../apiserver/verbs/registry.ts";
+import { createRegistry, type Registry } from "../apiserver/verbs/registry.ts";
 import type { UserInfo } from "../apiserver/verbs/resource-context.ts";
 import type { ResourceDefinition } from "../apiserver/types/resource-definition.ts";
 import type { Store } from "../apiserver/store/store.ts";
 import { createBearerAuthentication } from "../apiserver/access/tokens.ts";
-import { createAccess, createCreationAdmission } from "./access.ts";
-import type { Access } from "./access.ts";
+import { createAccess, createCreationAdmission, type Access } from "./access.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { ClusterController } from "./controllers/controller.ts";
 import { startGracePeriodController } from "./controllers/grace-period-controller.ts";
 import { selectControllers } from "./controllers/running/controller-selection.ts";
-import { createControllerSet } from "./controllers/running/running-controllers.ts";
-import type { Controllers } from "./controllers/running/running-controllers.ts";
+import { createControllerSet, type Controllers } from "./controllers/running/running-controllers.ts";
 import { createCoreKinds } from "./core-kinds.ts";
-import { createClusterCredentials } from "./credentials.ts";
-import type { ClusterCredentials } from "./credentials.ts";
-import { createInProcessClient } from "./in-process-client.ts";
-import type { InProcessClient } from "./in-process-client.ts";
+import { createClusterCredentials, type ClusterCredentials } from "./credentials.ts";
+import { createInProcessClient, type InProcessClient } from "./in-process-client.ts";
 import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
 import type { PlatformTrust } from "./tokens/platform-tokens.ts";
-import { tokenUserOf } from "./kinds/token-for.ts";
-import type { IssuedToken, TokenSubject } from "./kinds/token-for.ts";
+import { tokenUserOf, type IssuedToken, type TokenSubject } from "./kinds/token-for.ts";
 
 /** Options of an embedded cluster without a network. */
 export interface EmbeddedClusterOptions {

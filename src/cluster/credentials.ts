@@ -1,8 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
-import { createServerCertificate } from "../apiserver/access/certificates.ts";
-import type { ServerCertificate } from "../apiserver/access/certificates.ts";
+import { createServerCertificate, type ServerCertificate } from "../apiserver/access/certificates.ts";
 
 /** Certificate of a cluster, and credentials of its administrator. Secret. */
 export interface ClusterCredentials extends ServerCertificate {

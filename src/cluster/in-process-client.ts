@@ -9,8 +9,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from "../kube/object/cluster-client.ts";
-import type { ObjectKey } from "../kube/object/key.ts";
-import { keyOf } from "../kube/object/key.ts";
+import { keyOf, type ObjectKey } from "../kube/object/key.ts";
 import type { ResourceType } from "../kube/object/resource.ts";
 import type { KubeObject } from "../kube/object/types.ts";
 import type { Registry } from "../apiserver/verbs/registry.ts";

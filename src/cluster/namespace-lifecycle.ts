@@ -1,6 +1,5 @@
 import { NAMESPACES } from "../kube/object/resource.ts";
-import { storeKey } from "../apiserver/verbs/resource-context.ts";
-import type { Admit } from "../apiserver/verbs/resource-context.ts";
+import { storeKey, type Admit } from "../apiserver/verbs/resource-context.ts";
 import { forbiddenRequest, notFound } from "../apiserver/types/status.ts";
 import type { Store } from "../apiserver/store/store.ts";
 

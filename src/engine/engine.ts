@@ -6,17 +6,12 @@
 import { sha256Hex } from "../base/digest.ts";
 import { assert, EngineError } from "../base/errors.ts";
 import { canonicalJson, isRecord, jsonEqual } from "../base/json.ts";
-import { syncOf } from "./config/config.ts";
-import type { Config, ResourceSync } from "./config/config.ts";
-import { effectiveBackends } from "./config/backends-mode.ts";
-import type { BackendsMode } from "./config/backends-mode.ts";
-import { readKinds, refusesSlices, syncedBackends } from "./config/backends.ts";
-import type { ReadKind } from "./config/backends.ts";
-import { DEFAULT_SETTINGS } from "./config/settings.ts";
-import type { Settings } from "./config/settings.ts";
+import { syncOf, type Config, type ResourceSync } from "./config/config.ts";
+import { effectiveBackends, type BackendsMode } from "./config/backends-mode.ts";
+import { readKinds, refusesSlices, syncedBackends, type ReadKind } from "./config/backends.ts";
+import { DEFAULT_SETTINGS, type Settings } from "./config/settings.ts";
 import type { Direction } from "./patch/patch-definition.ts";
-import { CONFIG_MAPS, qualifiedPlural, SECRETS } from "../kube/object/resource.ts";
-import type { ResourceType } from "../kube/object/resource.ts";
+import { CONFIG_MAPS, qualifiedPlural, SECRETS, type ResourceType } from "../kube/object/resource.ts";
 import { selectorOf } from "../kube/object/selector.ts";
 import { compilePatches } from "./patch/compile.ts";
 import { createNameRules } from "./patch/names.ts";
@@ -26,13 +21,11 @@ import { compileExcludedKeys } from "./reconcile/rules/excluded-keys.ts";
 import { referableKinds, SYNCED_KINDS } from "./kinds/synced-kinds.ts";
 import type { ReferenceKind, ReferenceRules } from "./reconcile/references/reference-rules.ts";
 import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "./reconcile/rules/rules.ts";
-import { createFuelBudget, createSandbox } from "./sandbox/sandbox.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
+import { createFuelBudget, createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
 import { createMapping } from "./translate/mapping.ts";
 import { formatKind } from "./translate/markers.ts";
 import type { VCluster } from "./translate/name.ts";
-import { createTranslator } from "./translate/translator.ts";
-import type { Translator } from "./translate/translator.ts";
+import { createTranslator, type Translator } from "./translate/translator.ts";
 
 /** Options of an engine. */
 export interface EngineOptions {

@@ -1,18 +1,15 @@
 import { EngineError } from "../base/errors.ts";
-import { createEngine } from "./engine.ts";
-import type { EngineOptions } from "./engine.ts";
+import { createEngine, type EngineOptions } from "./engine.ts";
 import type { KubeObject, StringMap } from "../kube/object/types.ts";
 import type { FoundReference, Outcome } from "./patch/types.ts";
 import { parseConcrete } from "./path/path.ts";
 import { splitId } from "./reconcile/convert/host-edits.ts";
 import { toTenant } from "./reconcile/convert/to-tenant.ts";
-import { roomNotes, surelyFits } from "./reconcile/copy/plan-difference.ts";
-import type { UnitsWithoutRoom } from "./reconcile/copy/plan-difference.ts";
+import { roomNotes, surelyFits, type UnitsWithoutRoom } from "./reconcile/copy/plan-difference.ts";
 import type { Note } from "./reconcile/plan-types.ts";
 import { fittedToNewCopy } from "./reconcile/plan.ts";
 import { decideAlone } from "./reconcile/predicate/should-copy.ts";
-import { toHost } from "./reconcile/convert/to-host.ts";
-import type { HostBody } from "./reconcile/convert/to-host.ts";
+import { toHost, type HostBody } from "./reconcile/convert/to-host.ts";
 import type { Rules } from "./reconcile/rules/rules.ts";
 import { isRecord } from "../base/json.ts";
 
@@ -55,9 +52,26 @@ export interface Patcher {
 }
 
 /**
- * Creates a patcher for the kinds that the configuration syncs.
+ * Creates a patcher for the kinds that the configuration syncs: it does to an object what the syncer does, without any cluster.
  *
- * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}.
+ * `toHost` translates names and references, applies the patches and the address policy, and leaves out what the host's API server would
+ * refuse. `toTenant` applies the reverse expressions to a host object, or to an edited one. Both run expressions in a sandbox of the
+ * patcher's own, within the limits of the settings.
+ *
+ * A patch that fails is an outcome of the result and does not throw: the object then has the value that the setting `onError` demands. A
+ * patcher knows no Services and no slices: for an object that has a copy only beside them, it shows the copy that there would be.
+ *
+ * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}. Its methods throw USAGE for a kind that is not synced, and
+ *   NAME_NOT_MAPPED for a namespace that has no place on the host.
+ * @example
+ * const patches = [{ path: "metadata.labels.team", expression: '"blue-" + value', reverseExpression: "value.slice(5)" }];
+ * const { config } = resolveConfig({ sync: { toHost: { endpoints: { patches } } } });
+ * const patcher = await createPatcher({ config, vcluster: { name: "blue", namespace: "vc-blue" } });
+ * const metadata = { name: "web", namespace: "shop", labels: { team: "ops" } };
+ * const { object } = patcher.toHost({ apiVersion: "v1", kind: "Endpoints", metadata });
+ * object.metadata.name; // "web-x-shop-x-blue"
+ * object.metadata.labels.team; // "blue-ops"
+ * patcher.dispose();
  */
 export async function createPatcher(options: EngineOptions): Promise<Patcher> {
   const engine = await createEngine(options);

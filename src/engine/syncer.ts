@@ -3,41 +3,30 @@
  *
  * @module
  */
-import { systemChance } from "../base/chance.ts";
-import type { Chance } from "../base/chance.ts";
-import { delay, systemClock } from "../base/clock.ts";
-import type { Clock } from "../base/clock.ts";
+import { systemChance, type Chance } from "../base/chance.ts";
+import { delay, systemClock, type Clock } from "../base/clock.ts";
 import { EngineError } from "../base/errors.ts";
-import { silentLogger } from "../base/logger.ts";
-import type { Logger } from "../base/logger.ts";
-import { noMetrics } from "../base/metrics.ts";
-import type { Metrics } from "../base/metrics.ts";
+import { silentLogger, type Logger } from "../base/logger.ts";
+import { noMetrics, type Metrics } from "../base/metrics.ts";
 import type { BackendsMode } from "./config/backends-mode.ts";
-import { checkReload, createEngine, sameConfiguration } from "./engine.ts";
-import type { Engine, EngineOptions } from "./engine.ts";
-import { createController } from "../kube/runtime/controller.ts";
-import type { Controller } from "../kube/runtime/controller.ts";
+import { checkReload, createEngine, sameConfiguration, type Engine, type EngineOptions } from "./engine.ts";
+import { createController, type Controller } from "../kube/runtime/controller.ts";
 import { RecentKeys } from "../kube/runtime/queue/recent-keys.ts";
-import { createWorkQueue } from "../kube/runtime/queue/work-queue.ts";
-import type { WorkQueue } from "../kube/runtime/queue/work-queue.ts";
+import { createWorkQueue, type WorkQueue } from "../kube/runtime/queue/work-queue.ts";
 import { gateWrites } from "../kube/runtime/write-gate.ts";
 import type { ClusterAccess, Writer } from "./sync/cluster/access.ts";
-import { createDeleteConfirmation } from "./sync/guards/delete-brake.ts";
-import type { DeleteConfirmation } from "./sync/guards/delete-brake.ts";
+import { createDeleteConfirmation, type DeleteConfirmation } from "./sync/guards/delete-brake.ts";
 import { checkIdentity, readClusterUid } from "./sync/cluster/identity.ts";
 import { decidesSources, withinReach, withoutSlices } from "./sync/cluster/slice-rights.ts";
-import { requiredPermissions } from "./sync/cluster/permissions.ts";
-import type { Permission } from "./sync/cluster/permissions.ts";
-import { engineParts, withWriter } from "./sync/reconciler.ts";
-import type { EngineParts } from "./sync/reconciler.ts";
+import { requiredPermissions, type Permission } from "./sync/cluster/permissions.ts";
+import { engineParts, withWriter, type EngineParts } from "./sync/reconciler.ts";
 import type { SyncRecord } from "./sync/state/status-records.ts";
 import { sameClusterOnly, verifiedOnly } from "./sync/cluster/cluster-guard.ts";
 import { checkLeftEndpoints } from "./sync/cluster/left-endpoints.ts";
 import { checkOtherSyncers } from "./sync/cluster/other-syncers.ts";
 import { createSyncState } from "./sync/state/sync-state.ts";
 import { namespaceOfId } from "./sync/state/sync-id.ts";
-import { createSyncLoop } from "./sync/syncer.ts";
-import type { SyncLoop } from "./sync/syncer.ts";
+import { createSyncLoop, type SyncLoop } from "./sync/syncer.ts";
 import type { SyncHooks } from "./sync/run/reconcile.ts";
 
 /** Options of a syncer. Clock, randomness, logs and metrics have defaults. */
@@ -127,9 +116,20 @@ const RECENT_MS = 60_000;
 const STALE_KEYS_MAX = 1_000;
 
 /**
- * Compiles the configuration and prepares a syncer.
+ * Creates a syncer between a tenant cluster and a host cluster. It makes no request before {@link Syncer.prepare} or {@link Syncer.start}.
+ *
+ * A running syncer guarantees:
+ * - Every tenant object that should be copied has a current copy on the host, once the caches of both clusters have caught up.
+ * - Only objects with the markers of this tenant cluster are changed or deleted. Live reads confirm deletes, and the brake holds many.
+ * - Host edits that the configuration lets through reach the tenant before the copy is written again; others are undone, with an Event.
+ * - A busy namespace does not delay the others. A process that dies loses no work: the next one continues. At rest, it makes no requests.
+ *
+ * Only one syncer of a virtual cluster may write at a time: use `mayWrite` with a leader election.
  *
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}.
+ * @example
+ * const syncer = await createSyncer({ config, vcluster: { name: "blue", namespace: "vc-blue" }, tenant, host });
+ * await syncer.start();
  */
 export async function createSyncer(options: SyncerOptions): Promise<Syncer> {
   return new RunningSyncer(options, await createEngine(options));

@@ -1,10 +1,17 @@
 import { fieldPath, indexPath } from "./field.ts";
-import { isAbsent, keyStartOf, setOwn, startOf, textOf, toJson } from "./node.ts";
-import type { ListNode, MapNode, Node, ScalarNode } from "./node.ts";
-import { Report } from "./problem.ts";
-import type { Position } from "./problem.ts";
-import { defaultOf } from "./schema.ts";
-import type { EitherSchema, Infer, ListSchema, MapSchema, NumberSchema, ObjectSchema, Schema, StringSchema } from "./schema.ts";
+import { isAbsent, keyStartOf, setOwn, startOf, textOf, toJson, type ListNode, type MapNode, type Node, type ScalarNode } from "./node.ts";
+import { Report, type Position } from "./problem.ts";
+import {
+  defaultOf,
+  type EitherSchema,
+  type Infer,
+  type ListSchema,
+  type MapSchema,
+  type NumberSchema,
+  type ObjectSchema,
+  type Schema,
+  type StringSchema,
+} from "./schema.ts";
 import { suggest } from "../base/suggest.ts";
 
 /** The decoder's position and its surroundings. */

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
-import { defaultOf } from "./schema.ts";
-import type { ObjectSchema, Schema } from "./schema.ts";
+import { defaultOf, type ObjectSchema, type Schema } from "./schema.ts";
 
 /** The dialect of the schemas that {@link toJsonSchema} returns. */
 const JSON_SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema";

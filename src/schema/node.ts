@@ -5,8 +5,7 @@
  * @module
  */
 import type { Position } from "./problem.ts";
-import { positionAt } from "./source.ts";
-import type { Source } from "./source.ts";
+import { positionAt, type Source } from "./source.ts";
 
 /** The style in which a scalar is written; `"none"` if it does not come from a text. */
 export type ScalarStyle = "plain" | "single-quoted" | "double-quoted" | "literal" | "folded" | "none";

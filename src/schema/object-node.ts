@@ -1,7 +1,6 @@
 import type { ListNode, MapEntry, MapNode, Node, ScalarNode } from "./node.ts";
 import type { Report } from "./problem.ts";
-import { positionAt, sourceWithoutText } from "./source.ts";
-import type { Source } from "./source.ts";
+import { positionAt, sourceWithoutText, type Source } from "./source.ts";
 import { fieldPath, indexPath } from "./field.ts";
 import { DOCUMENT_DEPTH_MAX, OBJECT_VALUES_MAX } from "./limits.ts";
 

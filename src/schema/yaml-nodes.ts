@@ -1,11 +1,20 @@
-import { boolCoreTag, EVENT_ID, floatCoreTag, getScalarValue, intCoreTag, NOT_RESOLVED, nullCoreTag, SCALAR_STYLE } from "js-yaml";
-import type { Event, ScalarEvent } from "js-yaml";
+import {
+  boolCoreTag,
+  EVENT_ID,
+  floatCoreTag,
+  getScalarValue,
+  intCoreTag,
+  NOT_RESOLVED,
+  nullCoreTag,
+  SCALAR_STYLE,
+  type Event,
+  type ScalarEvent,
+} from "js-yaml";
 import { assert } from "../base/errors.ts";
 import { ALIASES_MAX, DOCUMENT_DEPTH_MAX, MERGED_KEYS_MAX } from "./limits.ts";
 import type { ListNode, MapEntry, MapNode, Node, ScalarNode, ScalarStyle } from "./node.ts";
 import type { Report } from "./problem.ts";
-import { positionAt } from "./source.ts";
-import type { Source } from "./source.ts";
+import { positionAt, type Source } from "./source.ts";
 
 /** Error that stops reading a document, with the offset of the cause. `readYaml` catches it. */
 export class YamlRefusal extends Error {

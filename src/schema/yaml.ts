@@ -6,14 +6,12 @@
  *
  * @module
  */
-import { EVENT_ID, parseEvents, YAMLException } from "js-yaml";
-import type { Event } from "js-yaml";
+import { EVENT_ID, parseEvents, YAMLException, type Event } from "js-yaml";
 import { messageOf } from "../base/errors.ts";
 import { ALIASED_VALUES_MAX, DOCUMENT_DEPTH_MAX, TEXT_MAX } from "./limits.ts";
 import type { Node } from "./node.ts";
 import type { Report } from "./problem.ts";
-import { createSource, positionAt } from "./source.ts";
-import type { Source } from "./source.ts";
+import { createSource, positionAt, type Source } from "./source.ts";
 import { buildDocument, TOO_DEEP, YamlRefusal } from "./yaml-nodes.ts";
 
 /** js-yaml counts keys and scalars as levels too, so this limit is higher; `yaml-nodes.ts` enforces the exact one. */

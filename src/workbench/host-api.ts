@@ -4,8 +4,7 @@
  * @module
  */
 import type { Code } from "../base/codes.ts";
-import { isEngineError } from "../base/errors.ts";
-import type { EngineError } from "../base/errors.ts";
+import { isEngineError, type EngineError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import type { FieldError } from "../apiserver/types/field-error.ts";
 import type { ResourceDefinition } from "../apiserver/types/resource-definition.ts";

@@ -3,8 +3,7 @@ import { CONFIG_MAPS, ENDPOINT_SLICES } from "../../src/kube/object/resource.ts"
 import { dnsSubdomain } from "../../src/apiserver/types/objects/names.ts";
 import { openApiDocuments, openApiIndex } from "../../src/apiserver/documents/openapi.ts";
 import { schemasOf } from "../../src/apiserver/documents/openapi-schema.ts";
-import { replaceStatus } from "../../src/apiserver/types/resource-definition.ts";
-import type { ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
+import { replaceStatus, type ResourceDefinition } from "../../src/apiserver/types/resource-definition.ts";
 import { kindShape } from "../../src/kube/object/kind-shape.ts";
 import {
   always,

@@ -20,10 +20,8 @@ import { createSeededChance } from "./seeded-chance.ts";
 import { followOverHttp } from "./support/http-follower.ts";
 import { createLedger, HttpWriter } from "./support/http-writer.ts";
 import { writeAtRandom } from "./support/random-writes.ts";
-import { recordWatches } from "./support/record-watches.ts";
-import type { RecordWatchesOptions } from "./support/record-watches.ts";
-import { checkWatches } from "./support/watch-checker.ts";
-import type { Acknowledged } from "./support/watch-checker.ts";
+import { recordWatches, type RecordWatchesOptions } from "./support/record-watches.ts";
+import { checkWatches, type Acknowledged } from "./support/watch-checker.ts";
 import { TEST_MS } from "../support/patience.ts";
 import { SEED } from "../support/seed.ts";
 

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { backoffDelay } from "../../src/base/backoff.ts";
-import type { BackoffOptions } from "../../src/base/backoff.ts";
+import { backoffDelay, type BackoffOptions } from "../../src/base/backoff.ts";
 
 const none = () => 0;
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { delay, systemClock } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { delay, systemClock, type Clock } from "../../src/base/clock.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 

@@ -1,8 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
-import { createLineLogger, LOG_LEVELS, silentLogger } from "../../src/base/logger.ts";
-import type { LineLoggerOptions, LogFields, LogLevel } from "../../src/base/logger.ts";
+import {
+  createLineLogger,
+  LOG_LEVELS,
+  silentLogger,
+  type LineLoggerOptions,
+  type LogFields,
+  type LogLevel,
+} from "../../src/base/logger.ts";
 
 const START = Date.UTC(2026, 10, 20, 19, 30, 0, 5);
 const STAMP = "2026-11-20T19:30:00.005Z";

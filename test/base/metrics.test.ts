@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createMetrics, DURATION_BUCKETS, noMetrics } from "../../src/base/metrics.ts";
-import type { MetricLabels } from "../../src/base/metrics.ts";
+import { createMetrics, DURATION_BUCKETS, noMetrics, type MetricLabels } from "../../src/base/metrics.ts";
 
 /** Reads a page of the text format back; fails on any line that the format does not allow. */
 function readPage(text: string): Map<string, number> {

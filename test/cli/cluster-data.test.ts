@@ -11,8 +11,7 @@ import { createClusterCredentials } from "../../src/cluster/credentials.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { portFor, useServingCommands } from "./serving-commands.ts";
-import type { ServingCommand } from "./serving-commands.ts";
+import { portFor, useServingCommands, type ServingCommand } from "./serving-commands.ts";
 import { run } from "./support.ts";
 
 const { folder: root, newPath, serve, clientOf, stopLater } = useServingCommands();

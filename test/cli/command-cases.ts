@@ -2,8 +2,7 @@
  * Command lines that need no cluster, as tables: their output, its stream, and exit codes.
  */
 import { describe, expect, test } from "vitest";
-import { exampleFiles, run } from "./support.ts";
-import type { TestTerminalOptions } from "./support.ts";
+import { exampleFiles, run, type TestTerminalOptions } from "./support.ts";
 
 /** A configuration with two errors, the lines that tell them, and the warning of settings that allow any address. */
 export const BAD = "sync: {toHost: {endpoints: {enabled: maybe, patchs: []}}}\n";

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { LEAN, startLean } from "../../src/cli/process/lean-start.ts";
-import type { StartedProcess } from "../../src/cli/process/lean-start.ts";
+import { LEAN, startLean, type StartedProcess } from "../../src/cli/process/lean-start.ts";
 import { ROOT } from "./support.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-lean-"));

@@ -14,10 +14,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
-import { connect } from "node:net";
-import type { AddressInfo } from "node:net";
+import { createServer, type Server } from "node:http";
+import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -25,11 +23,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { runCli } from "../../src/cli/program.ts";
 import { openKeptKeys } from "../../src/cli/management/clients/kept-keys.ts";
 import { readLoginKey } from "../../src/cli/management/clients/login-key.ts";
-import { startManagement } from "../../src/management/api/management.ts";
-import type { Management } from "../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../src/management/api/management.ts";
 import { WAIT } from "../support/patience.ts";
-import { createTestTerminal } from "./support.ts";
-import type { TestTerminal } from "./support.ts";
+import { createTestTerminal, type TestTerminal } from "./support.ts";
 import { askedAddress, makeJane, signInAt } from "./signing-in.ts";
 
 const root = mkdtempSync(join(tmpdir(), "endpoint-sync-login-attacks-"));

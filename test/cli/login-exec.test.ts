@@ -8,11 +8,9 @@ import { load } from "js-yaml";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
 import { openKeptKeys } from "../../src/cli/management/clients/kept-keys.ts";
-import { startManagement } from "../../src/management/api/management.ts";
-import type { Management } from "../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../src/management/api/management.ts";
 import { WAIT } from "../support/patience.ts";
-import { createTestTerminal } from "./support.ts";
-import type { TestTerminal } from "./support.ts";
+import { createTestTerminal, type TestTerminal } from "./support.ts";
 import { askedAddress, endKey, makeJane, signInAt } from "./signing-in.ts";
 
 const root = mkdtempSync(join(tmpdir(), "endpoint-sync-login-exec-"));

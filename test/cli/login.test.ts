@@ -8,10 +8,8 @@ import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
 import { withContext } from "../../src/cli/management/clients/login-kubeconfig.ts";
-import { startManagement } from "../../src/management/api/management.ts";
-import type { Management } from "../../src/management/api/management.ts";
-import { createTestTerminal } from "./support.ts";
-import type { TestTerminal } from "./support.ts";
+import { startManagement, type Management } from "../../src/management/api/management.ts";
+import { createTestTerminal, type TestTerminal } from "./support.ts";
 import { askedAddress, makeJane, signInAt } from "./signing-in.ts";
 
 const root = mkdtempSync(join(tmpdir(), "endpoint-sync-login-"));

@@ -8,8 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepProgress, readRevisionFile } from "../../src/cli/management/revision-file.ts";
 import { openSqliteStore } from "../../src/apiserver/store/sqlite/sqlite-store.ts";
 import { cipherOf } from "../conformance/resealable.ts";
-import { describeEtcd, lacksRestore, startEtcd } from "../support/etcd.ts";
-import type { Etcd } from "../support/etcd.ts";
+import { describeEtcd, lacksRestore, startEtcd, type Etcd } from "../support/etcd.ts";
 import { portFor, useServingCommands } from "./serving-commands.ts";
 import { run } from "./support.ts";
 

@@ -10,8 +10,7 @@ import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS } from "../../src/management/k
 import { createServerCertificate } from "../../src/apiserver/access/certificates.ts";
 import { formatKubeconfig } from "../../src/apiserver/access/kubeconfig.ts";
 import { until } from "../support/fake-clock.ts";
-import { portFor, useServingCommands } from "./serving-commands.ts";
-import type { ServingCommand } from "./serving-commands.ts";
+import { portFor, useServingCommands, type ServingCommand } from "./serving-commands.ts";
 import { run } from "./support.ts";
 
 const { folder: root, newPath, serve, clientOf } = useServingCommands();

@@ -5,8 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { ENDPOINTS, NAMESPACES } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { writeMarkers } from "../../src/engine/translate/markers.ts";
-import type { CopySource } from "../../src/engine/translate/markers.ts";
+import { writeMarkers, type CopySource } from "../../src/engine/translate/markers.ts";
 import { cli, freshClusters, sides, stateOf, synced } from "./inspected-clusters.ts";
 
 freshClusters();

@@ -7,8 +7,22 @@ import { describe, expect, test } from "vitest";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP } from "../../src/cluster/rbac/resources.ts";
 import { ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
 import { run } from "./support.ts";
-import { freshClusters, NAMED, cli, files, folder, has, object, sides, stateOf, subsets, sync, synced, web } from "./inspected-clusters.ts";
-import type { Sides } from "./inspected-clusters.ts";
+import {
+  freshClusters,
+  NAMED,
+  cli,
+  files,
+  folder,
+  has,
+  object,
+  sides,
+  stateOf,
+  subsets,
+  sync,
+  synced,
+  web,
+  type Sides,
+} from "./inspected-clusters.ts";
 
 freshClusters();
 

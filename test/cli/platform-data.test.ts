@@ -9,11 +9,9 @@ import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { createBackupCipher } from "../../src/management/data/backup-seals.ts";
 import { openSqliteStore } from "../../src/apiserver/store/sqlite/sqlite-store.ts";
 import { keyId, cipherOf } from "../conformance/resealable.ts";
-import { describeEtcd, startEtcd } from "../support/etcd.ts";
-import type { Etcd } from "../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../support/etcd.ts";
 import { until } from "../support/fake-clock.ts";
-import { portFor, useServingCommands } from "./serving-commands.ts";
-import type { ServingCommand } from "./serving-commands.ts";
+import { portFor, useServingCommands, type ServingCommand } from "./serving-commands.ts";
 import { run } from "./support.ts";
 
 const { newPath, serve: serveCommand, clientOf: clientBy } = useServingCommands();

@@ -10,8 +10,7 @@ import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createRawClient } from "../conformance/raw-client.ts";
-import { createTestPlatform, ISSUER, requestFor } from "../management/tokens/signed.ts";
-import type { TestPlatform } from "../management/tokens/signed.ts";
+import { createTestPlatform, ISSUER, requestFor, type TestPlatform } from "../management/tokens/signed.ts";
 import { useServingCommands } from "./serving-commands.ts";
 import { run } from "./support.ts";
 

@@ -13,8 +13,7 @@ import type { KubeObject } from "../../src/kube/object/types.ts";
 import type { PlannedWrite } from "../../src/engine/sync/inspect/preview.ts";
 import { previewOf } from "../support/preview.ts";
 import { parseStory } from "../support/scenario.ts";
-import { createWorld } from "../support/world.ts";
-import type { World } from "../support/world.ts";
+import { createWorld, type World } from "../support/world.ts";
 
 const FOLDER = join(import.meta.dirname, "../../fixtures/scenarios");
 

@@ -9,16 +9,14 @@ import { delay, systemClock } from "../../src/base/clock.ts";
 import { runCli } from "../../src/cli/program.ts";
 import { createHttpClient } from "../../src/kube/client/http-client.ts";
 import { loadKubeConfig } from "../../src/kube/client/kube-config.ts";
-import { startCluster } from "../../src/cluster/cluster.ts";
-import type { Cluster } from "../../src/cluster/cluster.ts";
+import { startCluster, type Cluster } from "../../src/cluster/cluster.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, NAMESPACES } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import { until } from "../support/fake-clock.ts";
 import { ownPorts } from "../support/own-port.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { createTestTerminal, exampleFiles, run } from "./support.ts";
-import type { TestTerminal } from "./support.ts";
+import { createTestTerminal, exampleFiles, run, type TestTerminal } from "./support.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-run-"));
 const files = exampleFiles();

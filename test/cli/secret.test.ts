@@ -6,15 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
-import { startCluster } from "../../src/cluster/cluster.ts";
-import type { Cluster } from "../../src/cluster/cluster.ts";
+import { startCluster, type Cluster } from "../../src/cluster/cluster.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS } from "../../src/management/kinds/types.ts";
-import { startManagement } from "../../src/management/api/management.ts";
-import type { Management } from "../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../src/management/api/management.ts";
 import { NAMESPACES, SECRETS } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { createTestTerminal } from "./support.ts";
-import type { TestTerminal } from "./support.ts";
+import { createTestTerminal, type TestTerminal } from "./support.ts";
 import { WAIT } from "../support/patience.ts";
 
 const root = mkdtempSync(join(tmpdir(), "endpoint-sync-secret-"));

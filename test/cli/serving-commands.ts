@@ -10,8 +10,7 @@ import { loadKubeConfig } from "../../src/kube/client/kube-config.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { until } from "../support/fake-clock.ts";
 import { ownPorts } from "../support/own-port.ts";
-import { createTestTerminal } from "./support.ts";
-import type { TestTerminal } from "./support.ts";
+import { createTestTerminal, type TestTerminal } from "./support.ts";
 
 /** A command that serves. */
 export interface ServingCommand {

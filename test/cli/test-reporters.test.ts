@@ -6,13 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { plain } from "../../src/cli/test/reporters/paint.ts";
-import { createReporting, parseReporter, REPORTER_NAMES } from "../../src/cli/test/reporters/reporters.ts";
-import type { ChosenReporter } from "../../src/cli/test/reporters/reporters.ts";
-import { reportOf } from "../../src/cli/test/reporters/report.ts";
-import type { TestReport } from "../../src/cli/test/reporters/report.ts";
+import { createReporting, parseReporter, REPORTER_NAMES, type ChosenReporter } from "../../src/cli/test/reporters/reporters.ts";
+import { reportOf, type TestReport } from "../../src/cli/test/reporters/report.ts";
 import { summaryLine } from "../../src/cli/test/reporters/pretty.ts";
-import type { TestTerminalOptions } from "./support.ts";
-import { createTestTerminal, ROOT } from "./support.ts";
+import { createTestTerminal, ROOT, type TestTerminalOptions } from "./support.ts";
 import { hostileReport, mixedReport, result, suite } from "./test-results.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "endpoint-sync-reports-"));

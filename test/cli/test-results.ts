@@ -1,8 +1,7 @@
 /**
  * Handmade results of a run of test files, for reporters.
  */
-import { reportOf } from "../../src/cli/test/reporters/report.ts";
-import type { TestReport } from "../../src/cli/test/reporters/report.ts";
+import { reportOf, type TestReport } from "../../src/cli/test/reporters/report.ts";
 import type { SuiteResult, TestResult } from "../../src/workbench/asserts/results.ts";
 
 const FILE = "patches/rewrite-ips.patch-test.yaml";

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
-import type { TestTerminal } from "./support.ts";
-import { createTestTerminal } from "./support.ts";
+import { createTestTerminal, type TestTerminal } from "./support.ts";
 import { WAIT } from "../support/patience.ts";
 
 let folder: string;

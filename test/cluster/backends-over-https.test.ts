@@ -29,8 +29,8 @@ import {
   SERVICE_TYPES,
   wordFor,
   writeBackends,
+  type BackendWriter,
 } from "../support/backend-writers.ts";
-import type { BackendWriter } from "../support/backend-writers.ts";
 
 const GUIDE = readFileSync(join(resolve(import.meta.dirname, "../.."), "docs/guides/sync-endpoint-slices.md"), "utf8");
 const ROWS = Object.keys(BACKEND_WRITERS).flatMap((writer) =>

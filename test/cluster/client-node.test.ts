@@ -11,11 +11,11 @@ import {
   PatchStrategy,
   setHeaderOptions,
   Watch,
+  type V1ConfigMap,
+  type V1Endpoints,
 } from "@kubernetes/client-node";
-import type { V1ConfigMap, V1Endpoints } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCluster } from "../../src/clusters.ts";
-import type { Cluster } from "../../src/clusters.ts";
+import { startCluster, type Cluster } from "../../src/clusters.ts";
 import { eventually } from "../conformance/sandbox-namespace.ts";
 
 let cluster: Cluster;

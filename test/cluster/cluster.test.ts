@@ -1,5 +1,4 @@
-import { startCluster } from "../../src/clusters.ts";
-import type { ClusterOptions } from "../../src/clusters.ts";
+import { startCluster, type ClusterOptions } from "../../src/clusters.ts";
 import { clusterSuite } from "../conformance/cluster.ts";
 
 const create = (options: Omit<ClusterOptions, "name">) => async () => {

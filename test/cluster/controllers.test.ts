@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createEmbeddedCluster } from "../../src/clusters.ts";
-import type { EmbeddedClusterOptions } from "../../src/clusters.ts";
+import { createEmbeddedCluster, type EmbeddedClusterOptions } from "../../src/clusters.ts";
 import { PODS } from "../../src/cluster/kinds/pods.ts";
 import { CONFIG_MAPS, ENDPOINTS, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
 import type { Endpoints } from "../../src/kube/object/types.ts";

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createEmbeddedCluster } from "../../src/clusters.ts";
-import type { EmbeddedClusterOptions } from "../../src/clusters.ts";
+import { createEmbeddedCluster, type EmbeddedClusterOptions } from "../../src/clusters.ts";
 import { slicesOf } from "../../src/kube/object/endpoints/slices-of-endpoints.ts";
 import { PODS } from "../../src/cluster/kinds/pods.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";

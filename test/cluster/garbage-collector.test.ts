@@ -1,11 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createEmbeddedCluster } from "../../src/clusters.ts";
-import type { EmbeddedClusterOptions } from "../../src/clusters.ts";
+import { createEmbeddedCluster, type EmbeddedClusterOptions } from "../../src/clusters.ts";
 import { NODES } from "../../src/cluster/kinds/nodes.ts";
 import { PODS } from "../../src/cluster/kinds/pods.ts";
-import { CONFIG_MAPS, NAMESPACES, SECRETS } from "../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { CONFIG_MAPS, NAMESPACES, SECRETS, type ResourceType } from "../../src/kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../src/kube/object/types.ts";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
 import type { DeleteOptions } from "../../src/apiserver/verbs/write/delete.ts";

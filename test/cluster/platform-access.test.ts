@@ -4,13 +4,11 @@
 import { CoreV1Api, KubeConfig, Watch } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { startCluster } from "../../src/clusters.ts";
-import type { Cluster, Target } from "../../src/clusters.ts";
+import { startCluster, type Cluster, type Target } from "../../src/clusters.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP } from "../../src/cluster/rbac/resources.ts";
 import { formatKubeconfig } from "../../src/apiserver/access/kubeconfig.ts";
 import { createRawClient } from "../conformance/raw-client.ts";
-import { createTestPlatform, ISSUER, requestFor } from "../management/tokens/signed.ts";
-import type { TestPlatform } from "../management/tokens/signed.ts";
+import { createTestPlatform, ISSUER, requestFor, type TestPlatform } from "../management/tokens/signed.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 
 /** Real timers, and wall time that a test moves. */

@@ -4,8 +4,14 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { silentLogger } from "../../src/base/logger.ts";
-import { KEYS_FRESH_MS, KEYS_PAUSE_MS, KEYS_TIMEOUT_MS, openPlatformKeys, readKeySet } from "../../src/cluster/tokens/platform-keys.ts";
-import type { KeySource } from "../../src/cluster/tokens/platform-keys.ts";
+import {
+  KEYS_FRESH_MS,
+  KEYS_PAUSE_MS,
+  KEYS_TIMEOUT_MS,
+  openPlatformKeys,
+  readKeySet,
+  type KeySource,
+} from "../../src/cluster/tokens/platform-keys.ts";
 import { codeOf } from "../conformance/setting.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
 

@@ -1,18 +1,14 @@
 /**
  * Verification of tokens: every known way of forging one that has worked somewhere.
  */
-import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { createHmac, createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { silentLogger } from "../../src/base/logger.ts";
-import type { LogFields } from "../../src/base/logger.ts";
-import { CLOCK_AHEAD_SECONDS_MAX, openPlatformTokens } from "../../src/cluster/tokens/platform-tokens.ts";
-import type { PlatformTrust } from "../../src/cluster/tokens/platform-tokens.ts";
+import { silentLogger, type LogFields } from "../../src/base/logger.ts";
+import { CLOCK_AHEAD_SECONDS_MAX, openPlatformTokens, type PlatformTrust } from "../../src/cluster/tokens/platform-tokens.ts";
 import { TOKEN_LENGTH_MAX } from "../../src/cluster/scope/cluster-token.ts";
 import type { Tokens } from "../../src/apiserver/access/tokens.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
-import { createTestPlatform, ISSUER, requestFor } from "../management/tokens/signed.ts";
-import type { TestPlatform } from "../management/tokens/signed.ts";
+import { createTestPlatform, ISSUER, requestFor, type TestPlatform } from "../management/tokens/signed.ts";
 
 const clock = createFakeClock();
 const NOW = clock.now() / 1_000;

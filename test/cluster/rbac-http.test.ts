@@ -1,7 +1,6 @@
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCluster } from "../../src/clusters.ts";
-import type { Cluster, TokenSubject } from "../../src/clusters.ts";
+import { startCluster, type Cluster, type TokenSubject } from "../../src/clusters.ts";
 import { SERVICE_ACCOUNTS } from "../../src/cluster/kinds/service-accounts.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP } from "../../src/cluster/rbac/resources.ts";
 import { impersonated } from "../../src/apiserver/access/impersonation.ts";

@@ -2,8 +2,7 @@
  * Rules, roles, bindings, people and questions in few words, and the policy of objects.
  */
 import { createRbacAuthorizer } from "../../src/cluster/rbac/authorize.ts";
-import { followPolicy } from "../../src/cluster/rbac/policy.ts";
-import type { Binding } from "../../src/cluster/rbac/policy.ts";
+import { followPolicy, type Binding } from "../../src/cluster/rbac/policy.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from "../../src/cluster/rbac/resources.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createEmbeddedCluster } from "../../src/clusters.ts";
-import type { EmbeddedCluster } from "../../src/clusters.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/clusters.ts";
 import { CLUSTER_ROLES } from "../../src/cluster/rbac/resources.ts";
 import { codeOf } from "../conformance/setting.ts";
 

@@ -1,11 +1,9 @@
 /** Which controllers of a cluster run, from its start and while it runs. */
 import { describe, expect, test } from "vitest";
-import { createEmbeddedCluster } from "../../src/clusters.ts";
-import type { ControllerName } from "../../src/clusters.ts";
+import { createEmbeddedCluster, type ControllerName } from "../../src/clusters.ts";
 import { CONTROLLER_NAMES, controllerNamed, selectControllers } from "../../src/cluster/controllers/running/controller-selection.ts";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
-import { isEngineError } from "../../src/base/errors.ts";
-import type { EngineError } from "../../src/base/errors.ts";
+import { isEngineError, type EngineError } from "../../src/base/errors.ts";
 import { CLUSTER_ROLES } from "../../src/cluster/rbac/resources.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";
 import { createSeededChance } from "../apiserver/seeded-chance.ts";

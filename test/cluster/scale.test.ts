@@ -2,11 +2,9 @@
  * Workloads as kubectl scales and applies them.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCluster } from "../../src/clusters.ts";
-import type { Cluster } from "../../src/clusters.ts";
+import { startCluster, type Cluster } from "../../src/clusters.ts";
 import { findKubectls } from "../suites/kubectl/find-kubectl.ts";
-import { createKubectl } from "../suites/kubectl/kubectl.ts";
-import type { Kubectl } from "../suites/kubectl/kubectl.ts";
+import { createKubectl, type Kubectl } from "../suites/kubectl/kubectl.ts";
 
 const labels = { app: "web" };
 const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "web:1" }] } };

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createEmbeddedCluster } from "../../src/clusters.ts";
 import { createAllocation, ipv4ToNumber, numberToIpv4 } from "../../src/cluster/kinds/allocation.ts";
-import { createServiceClaims } from "../../src/cluster/kinds/service-claims.ts";
+import { createServiceAllocations } from "../../src/cluster/kinds/service-allocations.ts";
 import type { ServiceSpec } from "../../src/cluster/kinds/service-rules.ts";
 import { isEngineError } from "../../src/base/errors.ts";
 import { SERVICES } from "../../src/kube/object/resource.ts";
@@ -26,21 +26,21 @@ describe("an allocation", () => {
   });
 });
 
-describe("claims of Services", () => {
+describe("allocations of Services", () => {
   test("what is full is told at the field", () => {
-    const claims = createServiceClaims({ fraction: () => 0, firstIp: "10.0.0.1", lastIp: "10.0.0.1" });
+    const allocations = createServiceAllocations({ fraction: () => 0, firstIp: "10.0.0.1", lastIp: "10.0.0.1" });
     const service = (spec: ServiceSpec): KubeObject => ({ apiVersion: "v1", kind: "Service", metadata: {}, spec });
-    const first = claims.claim(service({ type: "ClusterIP" }), undefined);
+    const first = allocations.allocate(service({ type: "ClusterIP" }), undefined);
     expect(first.object["spec"]).toMatchObject({ clusterIP: "10.0.0.1" });
-    expect(claims.claim(service({ type: "ClusterIP" }), undefined).errors).toMatchObject([
+    expect(allocations.allocate(service({ type: "ClusterIP" }), undefined).errors).toMatchObject([
       { field: "spec.clusterIPs", message: "Invalid value: []: failed to allocate a serviceIP: range is full" },
     ]);
     first.rollback();
-    expect(claims.claim(service({ type: "ClusterIP" }), undefined).errors).toEqual([]);
+    expect(allocations.allocate(service({ type: "ClusterIP" }), undefined).errors).toEqual([]);
   });
 
   test("what is rolled back can be had again, however often", () => {
-    const claims = createServiceClaims({ fraction: createSeededChance().fraction });
+    const allocations = createServiceAllocations({ fraction: createSeededChance().fraction });
     const service: KubeObject = {
       apiVersion: "v1",
       kind: "Service",
@@ -48,9 +48,9 @@ describe("claims of Services", () => {
       spec: { type: "NodePort", ports: [{ port: 80 }, { port: 81 }] },
     };
     for (let round = 0; round < 2_000; round += 1) {
-      const claim = claims.claim(service, undefined);
-      expect(claim.errors).toEqual([]);
-      claim.rollback();
+      const allocation = allocations.allocate(service, undefined);
+      expect(allocation.errors).toEqual([]);
+      allocation.rollback();
     }
   });
 

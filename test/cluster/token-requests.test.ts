@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { createEmbeddedCluster } from "../../src/clusters.ts";
-import type { EmbeddedCluster } from "../../src/clusters.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/clusters.ts";
 import { PODS } from "../../src/cluster/kinds/pods.ts";
 import { SERVICE_ACCOUNTS } from "../../src/cluster/kinds/service-accounts.ts";
 import { openApiDocuments } from "../../src/apiserver/documents/openapi.ts";

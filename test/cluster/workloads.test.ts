@@ -2,8 +2,7 @@
  * Deployments, StatefulSets, PodDisruptionBudgets and NetworkPolicies: what is stored, generations, columns and scale.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createEmbeddedCluster } from "../../src/clusters.ts";
-import type { EmbeddedCluster } from "../../src/clusters.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/clusters.ts";
 import {
   DEPLOYMENT_COLUMNS,
   DISRUPTION_BUDGET_COLUMNS,

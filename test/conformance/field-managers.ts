@@ -23,7 +23,7 @@ function applying(setting: () => RawSetting, name: string) {
 /** The cases of server-side apply. */
 export function applyCases(setting: () => RawSetting): void {
   describe("server-side apply", () => {
-    test("an apply creates absent objects, changes existing ones, and writes nothing without a change", async () => {
+    test("an apply creates missing objects, updates existing ones, and writes nothing if nothing has changed", async () => {
       const apply = applying(setting, "applied");
       const created = await apply("deployer", { a: "1", b: "1" });
       expect([created.code, created.json["data"], managersOf(created)]).toEqual([201, { a: "1", b: "1" }, ["deployer Apply"]]);

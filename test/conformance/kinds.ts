@@ -3,11 +3,19 @@
  */
 import { describe, expect, test } from "vitest";
 import { keyOf } from "../../src/kube/object/key.ts";
-import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, EVENTS, LEASES, NAMESPACES, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../src/kube/object/resource.ts";
+import {
+  CONFIG_MAPS,
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  EVENTS,
+  LEASES,
+  NAMESPACES,
+  SECRETS,
+  SERVICES,
+  type ResourceType,
+} from "../../src/kube/object/resource.ts";
 import type { Endpoints, KubeObject, Service } from "../../src/kube/object/types.ts";
-import { codeOf } from "./setting.ts";
-import type { Setting } from "./setting.ts";
+import { codeOf, type Setting } from "./setting.ts";
 import { createNamespace, eventually, objectsOf } from "./sandbox-namespace.ts";
 
 /** The cases; `setting` is called when a test runs. */

@@ -1,6 +1,5 @@
 import type { RequestOptions } from "node:https";
-import { resolveConnection } from "../../src/kube/client/connection.ts";
-import type { KubeConfigView } from "../../src/kube/client/connection.ts";
+import { resolveConnection, type KubeConfigView } from "../../src/kube/client/connection.ts";
 import { asClientNode } from "../../src/kube/client/credentials/provider-auth.ts";
 import type { ClusterAddress } from "./raw-client.ts";
 

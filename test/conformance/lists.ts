@@ -6,8 +6,7 @@ import { CONFIG_MAPS, ENDPOINTS } from "../../src/kube/object/resource.ts";
 import { compareResourceVersions } from "../../src/kube/object/resource-version.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import { objectsOf } from "./sandbox-namespace.ts";
-import { codeOf } from "./setting.ts";
-import type { Setting } from "./setting.ts";
+import { codeOf, type Setting } from "./setting.ts";
 
 export function listCases(setting: () => Setting): void {
   describe("list", () => {

@@ -4,8 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { keyOf } from "../../src/kube/object/key.ts";
 import { CONFIG_MAPS } from "../../src/kube/object/resource.ts";
-import { codeOf } from "./setting.ts";
-import type { Setting } from "./setting.ts";
+import { codeOf, type Setting } from "./setting.ts";
 
 /** The cases; `setting` is called when a test runs. */
 export function patchCases(setting: () => Setting): void {

@@ -5,8 +5,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import type { StoredObject, StoreEvent } from "../../src/apiserver/store/store.ts";
-import { key, object, PREFIX, settled } from "./store-setting.ts";
-import type { StoreSuiteOptions } from "./store-setting.ts";
+import { key, object, PREFIX, settled, type StoreSuiteOptions } from "./store-setting.ts";
 
 const VERBS = ["create", "update", "update", "delete"] as const;
 

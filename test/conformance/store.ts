@@ -6,8 +6,7 @@ import type { KubeObject } from "../../src/kube/object/types.ts";
 import type { StoredObject, StoreEvent } from "../../src/apiserver/store/store.ts";
 import { storeLaws } from "./store-laws.ts";
 import { storeWatchCases } from "./store-watches.ts";
-import { key, object, PREFIX, settled } from "./store-setting.ts";
-import type { StoreSuiteOptions } from "./store-setting.ts";
+import { key, object, PREFIX, settled, type StoreSuiteOptions } from "./store-setting.ts";
 import { storesOf } from "./with-store.ts";
 
 /** Runs every case against stores that `create` makes. */

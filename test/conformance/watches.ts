@@ -4,8 +4,7 @@
 import { describe, expect, test } from "vitest";
 import type { ClusterClient, WatchEvent, WatchOptions } from "../../src/kube/object/cluster-client.ts";
 import { keyOf } from "../../src/kube/object/key.ts";
-import { CONFIG_MAPS } from "../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { CONFIG_MAPS, type ResourceType } from "../../src/kube/object/resource.ts";
 import { compareResourceVersions } from "../../src/kube/object/resource-version.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import type { Setting } from "./setting.ts";

@@ -141,7 +141,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect((await apply("", { replicas: 1 })).code).toBe(422);
     });
 
-    test("discovery lists the scale as a Scale of its own group", async () => {
+    test("discovery lists the scale of a Deployment in the group autoscaling", async () => {
       const { json } = await setting().raw.send("GET", "/apis/apps/v1");
       const found = json["resources"]!.filter((entry) => String(entry["name"]).endsWith("/scale"));
       expect(found).toContainEqual({

@@ -5,14 +5,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCluster } from "../../src/clusters.ts";
-import type { Cluster } from "../../src/clusters.ts";
+import { startCluster, type Cluster } from "../../src/clusters.ts";
 import { parseConfig } from "../../src/engine/config/config.ts";
 import { parseSettings } from "../../src/engine/config/settings.ts";
 import { NAMESPACES } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { createKubectl } from "../suites/kubectl/kubectl.ts";
-import type { Kubectl } from "../suites/kubectl/kubectl.ts";
+import { createKubectl, type Kubectl } from "../suites/kubectl/kubectl.ts";
 import { INSTALL_FOLDER, installFile, VARIANTS } from "./install/variants.ts";
 import { kubectlPath, ofKind } from "./overlays.ts";
 

@@ -2,8 +2,7 @@
  * Stands in for what runs Pods: each Deployment and StatefulSet of a cluster gets one process of this checkout, with the files that its
  * Pods would mount and the command line that they would have, and is told to be there once the process is ready.
  */
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,8 +11,7 @@ import { Agent, fetch } from "undici";
 import type { Cluster } from "../../src/clusters.ts";
 import { DEPLOYMENTS, STATEFUL_SETS } from "../../src/cluster/kinds/workloads.ts";
 import { keyOf } from "../../src/kube/object/key.ts";
-import { CONFIG_MAPS, SECRETS } from "../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { CONFIG_MAPS, SECRETS, type ResourceType } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import { ownPorts } from "../support/own-port.ts";
 

@@ -4,8 +4,7 @@
 import { expect, vi } from "vitest";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import type { ObjectKey } from "../../src/kube/object/key.ts";
-import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES, type ResourceType } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import { WAIT } from "../support/patience.ts";
 

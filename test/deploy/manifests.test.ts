@@ -3,13 +3,11 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readVersion } from "../../src/cli/process/version.ts";
-import { startCluster } from "../../src/clusters.ts";
-import type { Cluster } from "../../src/clusters.ts";
+import { startCluster, type Cluster } from "../../src/clusters.ts";
 import { parseConfig } from "../../src/engine/config/config.ts";
 import { parseSettings } from "../../src/engine/config/settings.ts";
 import { NAMESPACES } from "../../src/kube/object/resource.ts";
-import { createKubectl } from "../suites/kubectl/kubectl.ts";
-import type { Kubectl } from "../suites/kubectl/kubectl.ts";
+import { createKubectl, type Kubectl } from "../suites/kubectl/kubectl.ts";
 import { build, folderOf, kubectlPath, ofKind } from "./overlays.ts";
 
 const SIDECARS = ["sidecar/single-namespace", "sidecar/references-and-slices", "sidecar/multi-namespace"];

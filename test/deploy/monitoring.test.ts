@@ -2,12 +2,10 @@
  * `deploy/monitoring` and the alerts, in a real Prometheus: it takes every rule, and every query of the dashboard finds something among the
  * metrics that the reference lists. `test/docs/metrics.test.ts` holds the reference against running processes.
  */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

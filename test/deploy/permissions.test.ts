@@ -7,8 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { startCluster } from "../../src/clusters.ts";
-import type { Cluster } from "../../src/clusters.ts";
+import { startCluster, type Cluster } from "../../src/clusters.ts";
 import { SERVICE_ACCOUNTS } from "../../src/cluster/kinds/service-accounts.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from "../../src/cluster/rbac/resources.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
@@ -17,10 +16,8 @@ import type { KubeObject } from "../../src/kube/object/types.ts";
 import { until } from "../support/fake-clock.ts";
 import { lead } from "./life.ts";
 import { build, kubectlPath, ofKind } from "./overlays.ts";
-import { qualified, rightsOf, rightUsed, rolesOf, rulesWithout, textOf } from "./roles.ts";
-import type { Right } from "./roles.ts";
-import { startSidecar } from "./sidecar.ts";
-import type { Sidecar } from "./sidecar.ts";
+import { qualified, rightsOf, rightUsed, rolesOf, rulesWithout, textOf, type Right } from "./roles.ts";
+import { startSidecar, type Sidecar } from "./sidecar.ts";
 import { WAIT } from "../support/patience.ts";
 
 const OVERLAYS = [

@@ -3,8 +3,7 @@
  */
 import { runCli } from "../../src/cli/program.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { createTestTerminal } from "../cli/support.ts";
-import type { TestTerminal } from "../cli/support.ts";
+import { createTestTerminal, type TestTerminal } from "../cli/support.ts";
 import { ofKind } from "./overlays.ts";
 
 interface Workload {

@@ -2,8 +2,7 @@
  * `docs/guides/deploy.md`: its commands are run as they stand, in order, against two embedded clusters, one of them with a stand-in for
  * what runs Pods; and its tables of rights are those of `deploy/`.
  */
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -11,10 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VARIANTS } from "../deploy/install/variants.ts";
 import { build, kubectlPath } from "../deploy/overlays.ts";
 import { rightsOf } from "../deploy/roles.ts";
-import { etcdVersion, startEtcd } from "../support/etcd.ts";
-import type { Etcd } from "../support/etcd.ts";
-import { GUIDE_FILES, hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
-import type { GuideShell } from "../support/guide-shell.ts";
+import { etcdVersion, startEtcd, type Etcd } from "../support/etcd.ts";
+import { GUIDE_FILES, hasKubectl, openGuideShell, stepsOf, type GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");

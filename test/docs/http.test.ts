@@ -4,12 +4,9 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ProbeAnswer } from "../../src/cli/process/probe-server.ts";
-import { startProbeServer } from "../../src/cli/process/probe-server.ts";
-import type { ProbeServer } from "../../src/cli/process/probe-server.ts";
+import { startProbeServer, type ProbeAnswer, type ProbeServer } from "../../src/cli/process/probe-server.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { startManagement } from "../../src/management.ts";
-import type { Management } from "../../src/management.ts";
+import { startManagement, type Management } from "../../src/management.ts";
 import { SIGN_IN_LIMITS } from "../../src/management/sign-in/limits/limits.ts";
 import {
   MANAGEMENT_BODY_VALUES_MAX,
@@ -17,8 +14,7 @@ import {
   LOGINS_PER_USER_MAX,
   OBJECTS_PER_OWNER_MAX,
 } from "../../src/management/config/limits.ts";
-import type { Shared } from "../../src/apiserver/http/limits/in-flight.ts";
-import { createInFlight } from "../../src/apiserver/http/limits/in-flight.ts";
+import { createInFlight, type Shared } from "../../src/apiserver/http/limits/in-flight.ts";
 import { createTestTerminal } from "../cli/support.ts";
 import { tablesOf } from "../support/markdown.ts";
 

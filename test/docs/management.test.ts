@@ -5,8 +5,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { everyVerbOf } from "../../src/management/access/rights/object-rights.ts";
-import { hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
-import type { GuideShell } from "../support/guide-shell.ts";
+import { hasKubectl, openGuideShell, stepsOf, type GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");

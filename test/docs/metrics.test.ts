@@ -8,11 +8,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { METRIC_HELP } from "../../src/cli/process/metric-help.ts";
 import { DURATION_BUCKETS } from "../../src/base/metrics.ts";
 import { runCli } from "../../src/cli/program.ts";
-import { startCluster } from "../../src/cluster/cluster.ts";
-import type { Cluster } from "../../src/cluster/cluster.ts";
+import { startCluster, type Cluster } from "../../src/cluster/cluster.ts";
 import { ENDPOINTS, NAMESPACES } from "../../src/kube/object/resource.ts";
-import { createTestTerminal } from "../cli/support.ts";
-import type { TestTerminal } from "../cli/support.ts";
+import { createTestTerminal, type TestTerminal } from "../cli/support.ts";
 import { WAIT } from "../support/patience.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");

@@ -11,8 +11,7 @@ import { createHttpClient } from "../../src/kube/client/http-client.ts";
 import { loadKubeConfig } from "../../src/kube/client/kube-config.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, NAMESPACES, SECRETS } from "../../src/kube/object/resource.ts";
-import { openPastedShell } from "../support/pasted-shell.ts";
-import type { PastedShell } from "../support/pasted-shell.ts";
+import { openPastedShell, type PastedShell } from "../support/pasted-shell.ts";
 import { WAIT } from "../support/patience.ts";
 import { pasteReadmeBlock, README_BLOCKS, README_COMMANDS, README_SHIMS } from "../support/readme-blocks.ts";
 

@@ -14,14 +14,12 @@ import { loadKubeConfig } from "../../src/kube/client/kube-config.ts";
 import { createEmbeddedCluster } from "../../src/cluster/cluster.ts";
 import { resolveConfig } from "../../src/engine/config/config.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
-import type { ResourceType } from "../../src/kube/object/resource.ts";
-import { ENDPOINTS, ENDPOINT_SLICES, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
+import { ENDPOINTS, ENDPOINT_SLICES, NAMESPACES, SERVICES, type ResourceType } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import { createInformedAccess } from "../../src/engine/sync/cluster/informed-access.ts";
 import { createSyncer } from "../../src/engine/syncer.ts";
 import { run, shellWords } from "../cli/support.ts";
-import { hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
-import type { GuideShell } from "../support/guide-shell.ts";
+import { hasKubectl, openGuideShell, stepsOf, type GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
 import { WAIT } from "../support/patience.ts";
 

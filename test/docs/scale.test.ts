@@ -2,8 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { costOf, tablesOf, WORKLOAD } from "../../bench/scale/formula.ts";
-import type { Measured } from "../../bench/scale/formula.ts";
+import { costOf, tablesOf, WORKLOAD, type Measured } from "../../bench/scale/formula.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");

@@ -43,7 +43,7 @@ describe("the numbers of the management API", () => {
   const wanted: Record<string, number[]> = {
     "characters of a new access key": [of("access/keys/access-keys.ts", "KEY_LENGTH")],
     "characters of a key that you choose; a shorter key causes a warning": [of("access/keys/access-keys.ts", "KEY_LENGTH_STRONG")],
-    "keys in a chain, including the first": [of("access/keys/key-permit.ts", "KEY_CHAIN_MAX")],
+    "keys in a chain, including the first": [of("access/keys/key-admission.ts", "KEY_CHAIN_MAX")],
     "bytes of an encryption key (AES-256-GCM)": [of("data/encryption.ts", "ENCRYPTION_KEY_BYTES")],
     "bytes of the secret for digests of keys": [of("access/keys/key-digest.ts", "PEPPER_BYTES")],
     "cost of a password hash (scrypt: N)": [of("access/users/password.ts", "N")],
@@ -70,7 +70,7 @@ describe("the numbers of the management API", () => {
     "values that the aliases of a YAML body may expand to": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],
     "depth of a body": [constant("apiserver/types/objects/json-data.ts", "JSON_DEPTH_MAX")],
     "list items that one JSON patch may move": [constant("apiserver/patches/json-patch.ts", "MOVED_ITEMS_MAX")],
-    "pairs of a verb and a subresource in the access rules that one write adds": [of("access/rights/permits.ts", "PAIRS_MAX")],
+    "pairs of a verb and a subresource in the access rules that one write adds": [of("access/rights/write-admission.ts", "PAIRS_MAX")],
     "names in a comparison of two scopes; beyond that, neither scope counts as part of the other": [
       constant("cluster/scope/checks/subset.ts", "STEPS_MAX"),
     ],

@@ -6,8 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openGuideShell } from "../support/guide-shell.ts";
-import type { GuideShell } from "../support/guide-shell.ts";
+import { openGuideShell, type GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
 
 const PAGE = readFileSync(join(resolve(import.meta.dirname, "../.."), "docs/guides/test-your-patches.md"), "utf8");

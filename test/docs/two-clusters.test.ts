@@ -17,8 +17,7 @@ import type { KubeObject } from "../../src/kube/object/types.ts";
 import { createLeaderElection } from "../../src/kube/runtime/election/leader-election.ts";
 import { createInformedAccess } from "../../src/engine/sync/cluster/informed-access.ts";
 import { createSyncer } from "../../src/engine/syncer.ts";
-import { hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
-import type { GuideShell } from "../support/guide-shell.ts";
+import { hasKubectl, openGuideShell, stepsOf, type GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
 import { WAIT } from "../support/patience.ts";
 

@@ -5,8 +5,7 @@ import { describe, expect, test } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
-import { MERGE_PATCH, startPlatform } from "./platform.ts";
-import type { Platform } from "./platform.ts";
+import { MERGE_PATCH, startPlatform, type Platform } from "./platform.ts";
 
 const DAY = 86_400;
 const KEYS = "/ownedaccesskeys";

@@ -8,8 +8,18 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { openManagementFolder } from "../../src/cli/management/management-folder.ts";
-import { API, at, JSON_PATCH, MERGE_PATCH, startPlatform, YAML } from "./platform.ts";
-import type { Answered, Client, Platform, RequestOptions } from "./platform.ts";
+import {
+  API,
+  at,
+  JSON_PATCH,
+  MERGE_PATCH,
+  startPlatform,
+  YAML,
+  type Answered,
+  type Client,
+  type Platform,
+  type RequestOptions,
+} from "./platform.ts";
 
 const CANARY = "canary";
 const ADMIN_KEY = `${CANARY}-administrator-0123456789abcdef`;

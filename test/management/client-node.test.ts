@@ -10,11 +10,11 @@ import {
   PatchStrategy,
   setHeaderOptions,
   Watch,
+  type KubernetesListObject,
+  type KubernetesObject,
 } from "@kubernetes/client-node";
-import type { KubernetesListObject, KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startManagement } from "../../src/management/api/management.ts";
-import type { Management } from "../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../src/management/api/management.ts";
 import { eventually } from "../conformance/sandbox-namespace.ts";
 
 const GROUP = { group: "management.platform", version: "v1" };

@@ -3,8 +3,7 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
-import { API, at, names } from "./platform.ts";
-import type { Client } from "./platform.ts";
+import { API, at, names, type Client } from "./platform.ts";
 import { sharePlatform } from "./shared-platform.ts";
 
 const SECRET = "canary-client-secret";

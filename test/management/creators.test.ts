@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { createCreators } from "../../src/management/access/rights/creators.ts";
-import { followManagedObjects } from "../../src/management/access/managed-objects.ts";
-import type { ManagedObjects } from "../../src/management/access/managed-objects.ts";
+import { followManagedObjects, type ManagedObjects } from "../../src/management/access/managed-objects.ts";
 import { createMembership } from "../../src/management/access/membership.ts";
 import { createRights } from "../../src/management/access/rights/rights.ts";
 import { KNOWN_GROUPS } from "../../src/management/access/caller.ts";

@@ -2,16 +2,13 @@
  * DirectClusterEndpointTokens, from the request for one to the cluster that takes it. Source: specification 1,
  * "DirectClusterEndpointToken", "Endpoints" and "Authentication".
  */
-import { createLocalJWKSet, jwtVerify } from "jose";
-import type { JSONWebKeySet } from "jose";
+import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { startCluster } from "../../src/clusters.ts";
-import type { Cluster } from "../../src/clusters.ts";
+import { startCluster, type Cluster } from "../../src/clusters.ts";
 import { createRawClient } from "../conformance/raw-client.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
-import { at, MERGE_PATCH, startPlatform } from "./platform.ts";
-import type { Answered, Client, Platform } from "./platform.ts";
+import { at, MERGE_PATCH, startPlatform, type Answered, type Client, type Platform } from "./platform.ts";
 
 const TOKENS = "/directclusterendpointtokens";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";

@@ -2,8 +2,7 @@
  * No one gives away rights that they do not have. Each way to more rights is refused to callers who lack them and open to those who do not.
  */
 import { describe, expect, test } from "vitest";
-import { at, BASE, MERGE_PATCH, names } from "./platform.ts";
-import type { Answered, Client } from "./platform.ts";
+import { at, BASE, MERGE_PATCH, names, type Answered, type Client } from "./platform.ts";
 import { nameIn, sharePlatform } from "./shared-platform.ts";
 
 const platform = sharePlatform();

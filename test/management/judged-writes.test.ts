@@ -12,8 +12,7 @@ import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store
 import { openSqliteStore } from "../../src/apiserver/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/apiserver/store/store.ts";
 import { WAIT } from "../support/patience.ts";
-import { API, JSON_PATCH, MERGE_PATCH, names, startPlatform } from "./platform.ts";
-import type { Client, Platform } from "./platform.ts";
+import { API, JSON_PATCH, MERGE_PATCH, names, startPlatform, type Client, type Platform } from "./platform.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "judged-writes-"));
 afterAll(() => rmSync(folder, { recursive: true }));

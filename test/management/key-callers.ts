@@ -1,7 +1,6 @@
 /** A platform for each test about keys, and callers that make and change them. */
 import { expect } from "vitest";
-import { at, MERGE_PATCH, startPlatform } from "./platform.ts";
-import type { Answered, Client, Platform } from "./platform.ts";
+import { at, MERGE_PATCH, startPlatform, type Answered, type Client, type Platform } from "./platform.ts";
 import { keyOf } from "./shared-platform.ts";
 
 export const KEYS = "/ownedaccesskeys";

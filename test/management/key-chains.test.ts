@@ -2,9 +2,8 @@
  * Keys that keys make and change, and what ends with what. Source: specification 1, "Authentication", and 2, `status.auth`; decision 79.
  */
 import { describe, expect, test } from "vitest";
-import { KEY_CHAIN_MAX } from "../../src/management/access/keys/key-permit.ts";
-import { codeOf, codesOf, KEYS, onPlatform, STRONG, whyOf } from "./key-callers.ts";
-import type { Named, Own } from "./key-callers.ts";
+import { KEY_CHAIN_MAX } from "../../src/management/access/keys/key-admission.ts";
+import { codeOf, codesOf, KEYS, onPlatform, STRONG, whyOf, type Named, type Own } from "./key-callers.ts";
 import { at, BASE, MERGE_PATCH } from "./platform.ts";
 import { keyOf } from "./shared-platform.ts";
 

@@ -2,8 +2,7 @@
  * Changes of OwnedAccessKeys, by every possible way. Source: specification 1, "Endpoints" and "Authentication".
  */
 import { describe, expect, test } from "vitest";
-import { at, JSON_PATCH, MERGE_PATCH, YAML } from "./platform.ts";
-import type { Answered, RequestOptions } from "./platform.ts";
+import { at, JSON_PATCH, MERGE_PATCH, YAML, type Answered, type RequestOptions } from "./platform.ts";
 import { keyOf, sharePlatform } from "./shared-platform.ts";
 
 const KEYS = "/ownedaccesskeys";

@@ -8,8 +8,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/apiserver/store/sqlite/sqlite-store.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
-import { at, MERGE_PATCH, names, startPlatform } from "./platform.ts";
-import type { Client, Platform } from "./platform.ts";
+import { at, MERGE_PATCH, names, startPlatform, type Client, type Platform } from "./platform.ts";
 import { sharePlatform } from "./shared-platform.ts";
 
 const KEYS = "/ownedaccesskeys";

@@ -8,8 +8,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { OWNED_ACCESS_KEYS } from "../../src/management/kinds/types.ts";
 import { openSqliteStore } from "../../src/apiserver/store/sqlite/sqlite-store.ts";
-import { at, JSON_PATCH, MERGE_PATCH, names, startPlatform } from "./platform.ts";
-import type { Client } from "./platform.ts";
+import { at, JSON_PATCH, MERGE_PATCH, names, startPlatform, type Client } from "./platform.ts";
 import { keyOf, sharePlatform } from "./shared-platform.ts";
 
 const KEYS = "/ownedaccesskeys";

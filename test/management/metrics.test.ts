@@ -5,8 +5,7 @@
 import { afterEach, expect, test } from "vitest";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { until } from "../support/fake-clock.ts";
-import { API, BASE, startPlatform } from "./platform.ts";
-import type { Platform } from "./platform.ts";
+import { API, BASE, startPlatform, type Platform } from "./platform.ts";
 
 let platform: Platform;
 afterEach(() => platform.stop());

@@ -1,5 +1,4 @@
-import { API, BASE } from "./platform.ts";
-import type { Platform } from "./platform.ts";
+import { API, BASE, type Platform } from "./platform.ts";
 
 /** One line of a watch. */
 export interface WatchEvent {

@@ -4,8 +4,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
 import { codesOf, Own } from "./key-callers.ts";
-import { at, BASE, MERGE_PATCH, startPlatform } from "./platform.ts";
-import type { Client, Platform } from "./platform.ts";
+import { at, BASE, MERGE_PATCH, startPlatform, type Client, type Platform } from "./platform.ts";
 
 const OLD = "correct horse";
 const NEW = "battery staple";

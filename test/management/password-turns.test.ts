@@ -1,8 +1,7 @@
 /** No digest of a password blocks the thread that serves all requests. */
 import type * as nodeCrypto from "node:crypto";
 import { afterEach, expect, test, vi } from "vitest";
-import { MERGE_PATCH, startPlatform } from "./platform.ts";
-import type { Platform } from "./platform.ts";
+import { MERGE_PATCH, startPlatform, type Platform } from "./platform.ts";
 
 const inOnePiece = vi.hoisted(() => ({ count: 0 }));
 vi.mock("node:crypto", async (original) => {

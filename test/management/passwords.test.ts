@@ -3,8 +3,7 @@
  */
 import { expect, test } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
-import { MERGE_PATCH, startPlatform } from "./platform.ts";
-import type { Platform } from "./platform.ts";
+import { MERGE_PATCH, startPlatform, type Platform } from "./platform.ts";
 
 /** The answer to setting a password. */
 async function set({ admin }: Platform, password: string) {

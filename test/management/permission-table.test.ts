@@ -1,15 +1,11 @@
 /**
  * Each line of docs/reference/permissions.csv, asked over HTTP. Writes are dry runs, so that every request meets the same platform.
  */
-import { Agent, request as httpRequest } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BASE, startPlatform } from "./platform.ts";
-import type { Platform } from "./platform.ts";
-import { permissionRows } from "./permissions/model.ts";
-import type { TableAnswer, TableRow } from "./permissions/model.ts";
-import { AWAY, CALLERS, HOME, SCOPED_CALLERS, SCOPES } from "./permissions/world.ts";
-import type { TableCaller, TableScope } from "./permissions/world.ts";
+import { BASE, startPlatform, type Platform } from "./platform.ts";
+import { permissionRows, type TableAnswer, type TableRow } from "./permissions/model.ts";
+import { AWAY, CALLERS, HOME, SCOPED_CALLERS, SCOPES, type TableCaller, type TableScope } from "./permissions/world.ts";
 
 /** Concurrent requests. */
 const AT_ONCE = 8;

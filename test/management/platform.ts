@@ -4,11 +4,9 @@
 import type { Clock } from "../../src/base/clock.ts";
 import { isRecord } from "../../src/base/json.ts";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
-import { startManagement } from "../../src/management/api/management.ts";
-import type { Management, ManagementOptions } from "../../src/management/api/management.ts";
+import { startManagement, type Management, type ManagementOptions } from "../../src/management/api/management.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { createFakeClock } from "../support/fake-clock.ts";
-import type { FakeClock } from "../support/fake-clock.ts";
+import { createFakeClock, type FakeClock } from "../support/fake-clock.ts";
 
 /** An answer, decoded. */
 export interface Answered {

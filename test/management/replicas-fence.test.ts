@@ -3,15 +3,11 @@
  * must not happen any more.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { startManagement } from "../../src/management/api/management.ts";
-import type { Management } from "../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../src/management/api/management.ts";
 import { openEtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
-import { isWrite, startEtcdProxy } from "../apiserver/support/etcd-proxy.ts";
-import type { EtcdProxy, Fate, ProxiedRequest } from "../apiserver/support/etcd-proxy.ts";
-import { describeEtcd, startEtcd } from "../support/etcd.ts";
-import type { Etcd } from "../support/etcd.ts";
-import { clientOf, MERGE_PATCH, names } from "./platform.ts";
-import type { Client } from "./platform.ts";
+import { isWrite, startEtcdProxy, type EtcdProxy, type Fate, type ProxiedRequest } from "../apiserver/support/etcd-proxy.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../support/etcd.ts";
+import { clientOf, MERGE_PATCH, names, type Client } from "./platform.ts";
 import { WAIT } from "../support/patience.ts";
 
 const FAST = { leaseDurationSeconds: 9, renewDeadlineSeconds: 7, retryPeriodSeconds: 0.3 };

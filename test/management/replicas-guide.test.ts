@@ -5,8 +5,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, test } from "vitest";
 import { describeEtcd } from "../support/etcd.ts";
-import { hasKubectl, openGuideShell, stepsOf } from "../support/guide-shell.ts";
-import type { GuideShell } from "../support/guide-shell.ts";
+import { hasKubectl, openGuideShell, stepsOf, type GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
 
 const PAGE = readFileSync(join(resolve(import.meta.dirname, "../.."), "docs/guides/several-replicas.md"), "utf8");

@@ -3,15 +3,12 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
-import { startManagement } from "../../src/management/api/management.ts";
-import type { Management } from "../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../src/management/api/management.ts";
 import { openEtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
-import { describeEtcd, startEtcd } from "../support/etcd.ts";
-import type { Etcd } from "../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../support/etcd.ts";
 import { WAIT } from "../support/patience.ts";
 import { at, clientOf } from "./platform.ts";
-import { startVault } from "./vault/vault-double.ts";
-import type { VaultDouble } from "./vault/vault-double.ts";
+import { startVault, type VaultDouble } from "./vault/vault-double.ts";
 
 const TIMES = { leaseDurationSeconds: 60, renewDeadlineSeconds: 40, retryPeriodSeconds: 0.3 };
 const SECRET = "/namespaces/default/sharedsecrets";

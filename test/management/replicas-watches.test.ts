@@ -4,19 +4,14 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { delay, systemClock } from "../../src/base/clock.ts";
-import { startManagement } from "../../src/management/api/management.ts";
-import type { Management } from "../../src/management/api/management.ts";
-import { openEtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
+import { startManagement, type Management } from "../../src/management/api/management.ts";
+import { openEtcdStore, type EtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
 import { createSeededChance } from "../apiserver/seeded-chance.ts";
-import { startEtcdProxy } from "../apiserver/support/etcd-proxy.ts";
-import type { EtcdProxy } from "../apiserver/support/etcd-proxy.ts";
-import { followOverHttp } from "../apiserver/support/http-follower.ts";
-import type { HttpFollower } from "../apiserver/support/http-follower.ts";
+import { startEtcdProxy, type EtcdProxy } from "../apiserver/support/etcd-proxy.ts";
+import { followOverHttp, type HttpFollower } from "../apiserver/support/http-follower.ts";
 import { createLedger, HttpWriter } from "../apiserver/support/http-writer.ts";
 import { checkWatches } from "../apiserver/support/watch-checker.ts";
-import { describeEtcd, startEtcd } from "../support/etcd.ts";
-import type { Etcd } from "../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../support/etcd.ts";
 import { API } from "./platform.ts";
 import { SEED } from "../support/seed.ts";
 

@@ -4,21 +4,16 @@
 import { once } from "node:events";
 import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { createSharedMemory } from "../../src/management/replicas/shared-memory.ts";
 import { createInternalRecords } from "../../src/management/records/internal-records.ts";
-import { createPassingRecords } from "../../src/management/records/passing-records.ts";
-import { startManagement, TOKEN_KEYS_PATH } from "../../src/management/api/management.ts";
-import type { Management, ManagementOptions } from "../../src/management/api/management.ts";
-import { openEtcdStore } from "../../src/apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStore, EtcdTimes } from "../../src/apiserver/store/etcd/etcd-store.ts";
-import { describeEtcd, startEtcd } from "../support/etcd.ts";
-import type { Etcd } from "../support/etcd.ts";
+import { createExpiringRecords } from "../../src/management/records/expiring-records.ts";
+import { startManagement, TOKEN_KEYS_PATH, type Management, type ManagementOptions } from "../../src/management/api/management.ts";
+import { openEtcdStore, type EtcdStore, type EtcdTimes } from "../../src/apiserver/store/etcd/etcd-store.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../support/etcd.ts";
 import { startEtcdProxy } from "../apiserver/support/etcd-proxy.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
-import { at, clientOf, MERGE_PATCH, names } from "./platform.ts";
-import type { Client } from "./platform.ts";
+import { at, clientOf, MERGE_PATCH, names, type Client } from "./platform.ts";
 import { WAIT } from "../support/patience.ts";
 
 /** A server that stops releases its Lease: frequent checks see that soon, and none loses it because a machine is slow. */
@@ -177,7 +172,7 @@ describeEtcd("management servers on one etcd", () => {
       [1, 2, 3].map(async () => {
         const store = await openStore();
         running.push({ stop: () => store.close() });
-        const passing = createPassingRecords({ records: createInternalRecords(store), clock });
+        const passing = createExpiringRecords({ records: createInternalRecords(store), clock });
         return { passing, ...createSharedMemory({ passing, clock, digest: { of: (text) => text } }) };
       }),
     );

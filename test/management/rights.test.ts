@@ -2,8 +2,7 @@
  * Who may do what by owners, access rules and teams. Source: specification 1, SharedSecret, Team and "Access rule item".
  */
 import { describe, expect, test } from "vitest";
-import { at, BASE, MERGE_PATCH, names } from "./platform.ts";
-import type { Answered, Client } from "./platform.ts";
+import { at, BASE, MERGE_PATCH, names, type Answered, type Client } from "./platform.ts";
 import { openWatch } from "./open-watch.ts";
 import { nameIn, sharePlatform } from "./shared-platform.ts";
 

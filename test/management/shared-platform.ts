@@ -1,7 +1,6 @@
 /** One platform for all tests of a file, which stay apart by the names of what they make. */
 import { afterAll, beforeAll, expect } from "vitest";
-import { at, startPlatform } from "./platform.ts";
-import type { Answered, Platform } from "./platform.ts";
+import { at, startPlatform, type Answered, type Platform } from "./platform.ts";
 
 /** A platform that its file's hooks start and stop. */
 export interface SharedPlatform extends Omit<Platform, "stop"> {

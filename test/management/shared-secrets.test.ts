@@ -2,8 +2,7 @@
  * SharedSecrets. Source: specification 1, "SharedSecret", "Endpoints" and "Limits".
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { at, BASE, JSON_PATCH, MERGE_PATCH, names, YAML } from "./platform.ts";
-import type { Client } from "./platform.ts";
+import { at, BASE, JSON_PATCH, MERGE_PATCH, names, YAML, type Client } from "./platform.ts";
 import { sharePlatform } from "./shared-platform.ts";
 
 const SECRETS = "/namespaces/a/sharedsecrets";

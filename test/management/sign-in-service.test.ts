@@ -3,19 +3,16 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemChance } from "../../src/base/chance.ts";
-import { silentLogger } from "../../src/base/logger.ts";
-import type { LogFields } from "../../src/base/logger.ts";
+import { silentLogger, type LogFields } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { parseManagementConfig } from "../../src/management/config/config.ts";
-import { openManagementApi } from "../../src/management/api/management-api.ts";
-import type { ManagementApi, ManagementApiOptions } from "../../src/management/api/management-api.ts";
+import { openManagementApi, type ManagementApi, type ManagementApiOptions } from "../../src/management/api/management-api.ts";
 import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../../src/management/kinds/types.ts";
 import type { Identity } from "../../src/management/sign-in/identity.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
-import { createFakeClock } from "../support/fake-clock.ts";
-import type { FakeClock } from "../support/fake-clock.ts";
+import { createFakeClock, type FakeClock } from "../support/fake-clock.ts";
 
 let api: ManagementApi;
 let clock: FakeClock;

@@ -3,8 +3,7 @@
  * "Access rule item" (subresources) and "Common envelope".
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { at, MERGE_PATCH, names } from "./platform.ts";
-import type { Client } from "./platform.ts";
+import { at, MERGE_PATCH, names, type Client } from "./platform.ts";
 import { sharePlatform } from "./shared-platform.ts";
 
 const SECRETS = "/namespaces/a/sharedsecrets";

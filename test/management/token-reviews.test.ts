@@ -2,8 +2,7 @@
  * TokenReviews: whose an access key is, for services that ask on behalf of others, such as API servers with a webhook.
  */
 import { expect, test } from "vitest";
-import { MERGE_PATCH } from "./platform.ts";
-import type { Client } from "./platform.ts";
+import { MERGE_PATCH, type Client } from "./platform.ts";
 import { keyOf, sharePlatform } from "./shared-platform.ts";
 
 const KEYS = "/ownedaccesskeys";

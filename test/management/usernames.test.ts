@@ -2,8 +2,7 @@
  * No two users sign in with the same name or identity.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { at, MERGE_PATCH, startPlatform } from "./platform.ts";
-import type { Platform } from "./platform.ts";
+import { at, MERGE_PATCH, startPlatform, type Platform } from "./platform.ts";
 
 describe("users", () => {
   let platform: Platform;

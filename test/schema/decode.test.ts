@@ -2,8 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { decode } from "../../src/schema/decode.ts";
 import { Report } from "../../src/schema/problem.ts";
-import { defaultOf } from "../../src/schema/schema.ts";
-import type { Infer, ObjectSchema, Schema } from "../../src/schema/schema.ts";
+import { defaultOf, type Infer, type ObjectSchema, type Schema } from "../../src/schema/schema.ts";
 import { readYaml } from "../../src/schema/yaml.ts";
 
 const HOUSE = {

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { locate, mergeNodes, positionInside, toJson, valueAt } from "../../src/schema/node.ts";
-import type { Node } from "../../src/schema/node.ts";
+import { locate, mergeNodes, positionInside, toJson, valueAt, type Node } from "../../src/schema/node.ts";
 import { Report } from "../../src/schema/problem.ts";
 import { readYaml } from "../../src/schema/yaml.ts";
 

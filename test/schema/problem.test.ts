@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { codeFrame, formatProblem, PROBLEMS_MAX, Report, sortProblems } from "../../src/schema/problem.ts";
-import type { Problem } from "../../src/schema/problem.ts";
+import { codeFrame, formatProblem, PROBLEMS_MAX, Report, sortProblems, type Problem } from "../../src/schema/problem.ts";
 
 const PROBLEM: Problem = {
   code: "CONFIG_UNKNOWN_FIELD",

@@ -1,5 +1,4 @@
-import { formatKey, keyOf } from "../../src/kube/object/key.ts";
-import type { ObjectKey } from "../../src/kube/object/key.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../src/kube/object/key.ts";
 import type { ChangeListener, ChangeSign, ObjectSource } from "../../src/kube/object/object-source.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 

@@ -4,8 +4,7 @@
  * `ETCD` and `ETCDCTL` name the binaries; by default they are those that the PATH has. Where there is none, `describeEtcd` skips its cases, and says
  * so in their title.
  */
-import { spawn, spawnSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

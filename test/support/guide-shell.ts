@@ -2,8 +2,7 @@
  * The commands of a guide, run as they stand: in a folder of their own, with `npx endpoint-sync` as this checkout, or as the package that
  * {@link GUIDE_PACKAGE} names.
  */
-import { spawn, spawnSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";

@@ -1,8 +1,7 @@
 /**
  * A server of MariaDB for tests, where there is one on this machine.
  */
-import { execFile, spawn, spawnSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { userInfo, tmpdir } from "node:os";

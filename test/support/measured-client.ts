@@ -1,11 +1,9 @@
 /**
  * Clients of a story's clusters that count calls, and clients whose watches are late.
  */
-import { delay } from "../../src/base/clock.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { delay, type Clock } from "../../src/base/clock.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
-import { EVENTS } from "../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { EVENTS, type ResourceType } from "../../src/kube/object/resource.ts";
 
 const REVIEWS = "selfsubjectaccessreviews";
 

@@ -4,8 +4,7 @@
  * a client that asks for a server that is away never finds itself.
  */
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { Server } from "node:net";
+import { createServer, type Server } from "node:net";
 
 const FIRST = 10_240;
 /** Linux hands out ports from here on, others from later on. */

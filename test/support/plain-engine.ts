@@ -2,8 +2,7 @@
  * An expression engine for tests of what stands around the engine: Node's own, without any protection. Every evaluation costs
  * one unit of fuel.
  */
-import type { Context } from "node:vm";
-import { createContext, runInContext } from "node:vm";
+import { createContext, runInContext, type Context } from "node:vm";
 import { EngineError, messageOf } from "../../src/base/errors.ts";
 import type { PatchEngine, PatchScope } from "../../src/engine/patch/types.ts";
 

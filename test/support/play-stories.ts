@@ -3,10 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { acceptedWrites, previewOf } from "./preview.ts";
-import { parseStory } from "./scenario.ts";
-import type { Story, StoryWrites } from "./scenario.ts";
-import { createWorld } from "./world.ts";
-import type { World } from "./world.ts";
+import { parseStory, type Story, type StoryWrites } from "./scenario.ts";
+import { createWorld, type World } from "./world.ts";
 
 const FOLDER = join(import.meta.dirname, "../../fixtures/scenarios");
 

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { inspect } from "../../src/cli/inspect/inspection.ts";
-import type { ReadClient } from "../../src/cli/inspect/inspection.ts";
+import { inspect, type ReadClient } from "../../src/cli/inspect/inspection.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import type { PlannedWrite, Preview } from "../../src/engine/sync/inspect/preview.ts";
 import type { Story, StoryWrites } from "./scenario.ts";

@@ -8,8 +8,7 @@ import { compileExcludedKeys } from "../../src/engine/reconcile/rules/excluded-k
 import { ENDPOINTS_KIND } from "../../src/engine/kinds/endpoints.ts";
 import type { PlanSettings, Rules, ServicesMode, SyncedKind } from "../../src/engine/reconcile/rules/rules.ts";
 import { createMapping } from "../../src/engine/translate/mapping.ts";
-import { createTranslator } from "../../src/engine/translate/translator.ts";
-import type { TranslatorOptions } from "../../src/engine/translate/translator.ts";
+import { createTranslator, type TranslatorOptions } from "../../src/engine/translate/translator.ts";
 import { createPlainEngine } from "./plain-engine.ts";
 
 /** Overrides of the defaults for a test. */

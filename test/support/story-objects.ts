@@ -5,10 +5,16 @@
  */
 import { dump } from "js-yaml";
 import { canonicalJson, isRecord } from "../../src/base/json.ts";
-import { formatKey, keyOf, parseKey } from "../../src/kube/object/key.ts";
-import type { ObjectKey } from "../../src/kube/object/key.ts";
-import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { formatKey, keyOf, parseKey, type ObjectKey } from "../../src/kube/object/key.ts";
+import {
+  CONFIG_MAPS,
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  NAMESPACES,
+  SECRETS,
+  SERVICES,
+  type ResourceType,
+} from "../../src/kube/object/resource.ts";
 import { repackSubsets } from "../../src/kube/object/endpoints/subsets.ts";
 import type { EndpointSubset, KubeObject, StringMap } from "../../src/kube/object/types.ts";
 import { readCopyMarkers } from "../../src/engine/translate/identity.ts";

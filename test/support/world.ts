@@ -4,25 +4,19 @@
  *
  * @module
  */
-import { systemChance } from "../../src/base/chance.ts";
-import type { Chance } from "../../src/base/chance.ts";
+import { systemChance, type Chance } from "../../src/base/chance.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { noMetrics } from "../../src/base/metrics.ts";
-import { createEmbeddedCluster } from "../../src/cluster/cluster.ts";
-import type { EmbeddedCluster } from "../../src/cluster/cluster.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../src/cluster/cluster.ts";
 import type { EngineOptions } from "../../src/engine/engine.ts";
 import type { ClusterClient } from "../../src/kube/object/cluster-client.ts";
 import { formatKey, keyOf } from "../../src/kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES, type ResourceType } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { createSyncer } from "../../src/engine/syncer.ts";
-import type { Syncer } from "../../src/engine/syncer.ts";
-import { createInformedAccess } from "../../src/engine/sync/cluster/informed-access.ts";
-import type { InformedAccess } from "../../src/engine/sync/cluster/informed-access.ts";
-import { createFakeClock } from "./fake-clock.ts";
-import type { FakeClock } from "./fake-clock.ts";
+import { createSyncer, type Syncer } from "../../src/engine/syncer.ts";
+import { createInformedAccess, type InformedAccess } from "../../src/engine/sync/cluster/informed-access.ts";
+import { createFakeClock, type FakeClock } from "./fake-clock.ts";
 import type { Story, StoryEngine, StoryObjects, StoryStep, StoryWrites } from "./scenario.ts";
 import {
   asText,
@@ -35,11 +29,10 @@ import {
   wantedObjects,
   withoutOptional,
   withWrittenNames,
+  type Side,
 } from "./story-objects.ts";
-import type { Side } from "./story-objects.ts";
 import { applyAll } from "./story-users.ts";
-import { countCalls, delayEvents, noCalls } from "./measured-client.ts";
-import type { Calls } from "./measured-client.ts";
+import { countCalls, delayEvents, noCalls, type Calls } from "./measured-client.ts";
 import { engineOptions, tellsOfReferences, tellsOfSlices } from "./story-engine.ts";
 
 /** A running engine and how to end it. */

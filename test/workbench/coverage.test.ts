@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { resolveConfig } from "../../src/engine/config/config.ts";
-import { createEngine } from "../../src/engine/engine.ts";
-import type { Engine } from "../../src/engine/engine.ts";
+import { createEngine, type Engine } from "../../src/engine/engine.ts";
 import { patcherOf } from "../../src/engine/patcher.ts";
 import { DEFAULT_LIMITS } from "../../src/engine/sandbox/limits.ts";
-import { createSandbox } from "../../src/engine/sandbox/sandbox.ts";
-import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
-import { createCoverage } from "../../src/workbench/coverage/coverage.ts";
+import { createSandbox, type Sandbox } from "../../src/engine/sandbox/sandbox.ts";
+import { createCoverage, type Coverage } from "../../src/workbench/coverage/coverage.ts";
 import { formatCoverage, mergeCoverage, percentagesOf } from "../../src/workbench/coverage/report.ts";
-import type { Coverage } from "../../src/workbench/coverage/coverage.ts";
 import type { SuiteCoverage } from "../../src/workbench/coverage/types.ts";
 import { watchingLimits } from "../../src/workbench/explain/explain.ts";
 

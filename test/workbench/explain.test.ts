@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { columnsOf } from "../../src/workbench/explain/columns.ts";
+import { columnsOf } from "../../src/workbench/explain/drawing.ts";
 import { explain, watchingLimits } from "../../src/workbench/explain/explain.ts";
 import { DEFAULT_LIMITS } from "../../src/engine/sandbox/limits.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";

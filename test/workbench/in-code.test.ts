@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadPatch, loadPatches, patchMatchers } from "../../src/testing.ts";
-import type { LoadedPatches, PatchUnderTest } from "../../src/testing.ts";
+import { loadPatch, loadPatches, patchMatchers, type LoadedPatches, type PatchUnderTest } from "../../src/testing.ts";
 
 expect.extend(patchMatchers);
 

@@ -1,10 +1,8 @@
 /** Shared setting of the law tests. */
 import { resolveConfig } from "../../src/engine/config/config.ts";
-import { createEngine } from "../../src/engine/engine.ts";
-import type { Engine } from "../../src/engine/engine.ts";
+import { createEngine, type Engine } from "../../src/engine/engine.ts";
 import type { PatchDefinition } from "../../src/engine/patch/patch-definition.ts";
-import { checkLaws } from "../../src/workbench/laws/check-laws.ts";
-import type { LawReport, PairReport } from "../../src/workbench/laws/check-laws.ts";
+import { checkLaws, type LawReport, type PairReport } from "../../src/workbench/laws/check-laws.ts";
 
 const VCLUSTER = { name: "vcluster", namespace: "vcluster-ns" };
 

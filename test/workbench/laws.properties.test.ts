@@ -3,14 +3,13 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkLaws } from "../../src/workbench/laws/check-laws.ts";
+import { checkLaws, type PairReport } from "../../src/workbench/laws/check-laws.ts";
 import { FORMATS, isWellFormed } from "../../src/workbench/laws/samples/formats.ts";
 import type { TextFormat } from "../../src/schema/schema.ts";
 import { samplePattern } from "../../src/workbench/laws/samples/pattern-sample.ts";
 import { simplerThan, sizeOf } from "../../src/workbench/laws/samples/simpler.ts";
 import { createRandom } from "../../src/workbench/simulator/model/random.ts";
 import { check } from "./laws-support.ts";
-import type { PairReport } from "../../src/workbench/laws/check-laws.ts";
 
 /** A pair of functions on texts: `there` and `back` are templates with `value` in them. */
 interface Piece {

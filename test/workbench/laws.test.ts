@@ -6,8 +6,7 @@ import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import type { PatchDefinition } from "../../src/engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { checkLaws, formatLawSteps } from "../../src/workbench/laws/check-laws.ts";
-import type { PairVerdict } from "../../src/workbench/laws/check-laws.ts";
+import { checkLaws, formatLawSteps, type PairVerdict } from "../../src/workbench/laws/check-laws.ts";
 import { brokenLaws, check, engineWith, reportOf } from "./laws-support.ts";
 
 interface DocumentedCase {

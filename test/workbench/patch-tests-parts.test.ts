@@ -11,8 +11,7 @@ import { differences, differencesExcept, isPathWithin } from "../../src/workbenc
 import { createEngineCache } from "../../src/workbench/patch-tests/engines.ts";
 import { createSuiteFiles } from "../../src/workbench/patch-tests/suite/files.ts";
 import { mergeJson } from "../../src/workbench/patch-tests/suite/merge-json.ts";
-import { createRegexMatcher, regexProblem } from "../../src/workbench/asserts/regex.ts";
-import type { RegexMatcher } from "../../src/workbench/asserts/regex.ts";
+import { createRegexMatcher, regexProblem, type RegexMatcher } from "../../src/workbench/asserts/regex.ts";
 import { PATCH_TEST_JSON_SCHEMA } from "../../src/workbench/patch-tests/suite/schema.ts";
 import { setValue } from "../../src/workbench/asserts/set-value.ts";
 import { runText } from "./patch-tests-support.ts";

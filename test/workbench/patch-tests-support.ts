@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { formatProblem } from "../../src/schema/problem.ts";
-import { runSuite } from "../../src/workbench/patch-tests/run-suite.ts";
-import type { SuiteOptions } from "../../src/workbench/patch-tests/run-suite.ts";
+import { runSuite, type SuiteOptions } from "../../src/workbench/patch-tests/run-suite.ts";
 import type { SuiteResult, TestFailure, TestResult } from "../../src/workbench/asserts/results.ts";
 
 /** Where the fixtures of patch test files are. */

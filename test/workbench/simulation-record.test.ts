@@ -3,8 +3,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openRecord, remaining, sourcesOf } from "../suites/simulation/record.ts";
-import type { Header, Report } from "../suites/simulation/record.ts";
+import { openRecord, remaining, sourcesOf, type Header, type Report } from "../suites/simulation/record.ts";
 
 const HEADER: Header = { first: 1, last: 25, steps: 200, replicas: 2, sources: "abc" };
 const VIOLATION = { oracle: "S3", message: "gone", step: 7 };

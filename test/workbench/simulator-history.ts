@@ -5,21 +5,17 @@ import { resolveSettings } from "../../src/engine/config/settings.ts";
 import { createEngine } from "../../src/engine/engine.ts";
 import { slicesOfCopy } from "../../src/engine/kinds/made-slices.ts";
 import { plan } from "../../src/engine/reconcile/plan.ts";
-import { deletion } from "../../src/engine/reconcile/plan-types.ts";
-import type { Operation } from "../../src/engine/reconcile/plan-types.ts";
+import { deletion, type Operation } from "../../src/engine/reconcile/plan-types.ts";
 import { createSyncCore } from "../../src/engine/sync/core.ts";
 import type { ReconcileRun } from "../../src/engine/sync/run/reconcile.ts";
-import type { ObjectKey } from "../../src/kube/object/key.ts";
-import { formatKey } from "../../src/kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../src/kube/object/resource.ts";
+import { formatKey, type ObjectKey } from "../../src/kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../src/kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../src/kube/object/types.ts";
 import type { Generation } from "../../src/workbench/simulator/model/generation.ts";
 import type { Oracle } from "../../src/workbench/simulator/model/history.ts";
 import type { CreateCore } from "../../src/workbench/simulator/model/replica.ts";
 import { mirror } from "../../src/workbench/simulator/users/mirror-users.ts";
-import { createWorld } from "../../src/workbench/simulator/world.ts";
-import type { World } from "../../src/workbench/simulator/world.ts";
+import { createWorld, type World } from "../../src/workbench/simulator/world.ts";
 
 /** The only Service of a history, and its place on the host. */
 export const WEB: ObjectKey = { namespace: "shop", name: "web" };

@@ -1,8 +1,7 @@
 /** The engine after another syncer, whose copies it adopts; and what the simulator must notice of that. */
 import { expect, test } from "vitest";
 import { plan } from "../../src/engine/reconcile/plan.ts";
-import { ADOPTING, createSimulator } from "../../src/testing.ts";
-import type { Planner, Run } from "../../src/testing.ts";
+import { ADOPTING, createSimulator, type Planner, type Run } from "../../src/testing.ts";
 
 const SEEDS = 100;
 

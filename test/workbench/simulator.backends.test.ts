@@ -1,7 +1,6 @@
 /** The engine under faults where it writes slices alone, and both kinds, and where an operator moves between them. */
 import { expect, test } from "vitest";
-import { ACTS, createSimulator } from "../../src/testing.ts";
-import type { SimulatedConfiguration } from "../../src/testing.ts";
+import { ACTS, createSimulator, type SimulatedConfiguration } from "../../src/testing.ts";
 
 const SEEDS = 60;
 

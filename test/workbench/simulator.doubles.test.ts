@@ -4,8 +4,7 @@ import type { BackendsMode } from "../../src/engine/config/backends-mode.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../src/kube/object/resource.ts";
 import type { Oracle } from "../../src/workbench/simulator/model/history.ts";
 import { doubles } from "../../src/workbench/simulator/oracles/doubles.ts";
-import { createHistory, endpointsWith, PLACE, sliceWith, tagged, WEB } from "./simulator-history.ts";
-import type { History } from "./simulator-history.ts";
+import { createHistory, endpointsWith, PLACE, sliceWith, tagged, WEB, type History } from "./simulator-history.ts";
 
 const SLICE = { namespace: WEB.namespace, name: `${WEB.name}-a` };
 const UNIT = "backends|shop/web";

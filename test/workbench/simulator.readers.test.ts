@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";
 import type { Service } from "../../src/kube/object/types.ts";
 import { checkReaders, readers } from "../../src/workbench/simulator/oracles/readers.ts";
-import { createHistory, endpointsWith, PLACE, sliceWith, tagged, TENANT_MIRROR, WEB } from "./simulator-history.ts";
-import type { History } from "./simulator-history.ts";
+import { createHistory, endpointsWith, PLACE, sliceWith, tagged, TENANT_MIRROR, WEB, type History } from "./simulator-history.ts";
 
 const SLICE = { namespace: WEB.namespace, name: `${WEB.name}-a` };
 const LOST = /^readers of vc\/web-x-shop-x-blue lose 10\.0\.0\.1/;

@@ -3,8 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Operation } from "../../src/engine/reconcile/plan-types.ts";
 import { plan } from "../../src/engine/reconcile/plan.ts";
 import { createSyncCore } from "../../src/engine/sync/core.ts";
-import { ACTS, createSimulator, simulate } from "../../src/testing.ts";
-import type { CreateCore, Planner, Run, SimulatedConfiguration, Simulator } from "../../src/testing.ts";
+import {
+  ACTS,
+  createSimulator,
+  simulate,
+  type CreateCore,
+  type Planner,
+  type Run,
+  type SimulatedConfiguration,
+  type Simulator,
+} from "../../src/testing.ts";
 
 /** `npm run sim` runs as many as wanted; these are for every change. */
 const SEEDS = 300;

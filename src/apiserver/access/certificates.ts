@@ -1,5 +1,4 @@
-import { createPublicKey, generateKeyPairSync, sign } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { isIPv4, SocketAddress } from "node:net";
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { demandAllowed } from "./authorization.ts";
-import type { Attributes, Authorizer } from "./authorization.ts";
+import { demandAllowed, type Attributes, type Authorizer } from "./authorization.ts";
 import { badRequest } from "../types/status.ts";
 import type { UserInfo } from "../types/user-info.ts";
 

@@ -13,16 +13,13 @@ import type { ObjectSchema } from "../../schema/schema.ts";
 import { compare, hasNoDifference, UNOWNED } from "./compare.ts";
 import { readConfig } from "./config.ts";
 import type { Conflict } from "./conflict.ts";
-import { difference, intersection, isEmptySet, pathsOf, union, unionAll } from "../types/fields/field-set.ts";
-import type { FieldSet } from "../types/fields/field-set.ts";
+import { difference, intersection, isEmptySet, pathsOf, union, unionAll, type FieldSet } from "../types/fields/field-set.ts";
 import { appliedFields, withDeclared } from "./fields-of.ts";
 import { appliedByClient, withLastApplied } from "./last-applied.ts";
-import { identityOf, readManagers, writeManagers } from "./managers.ts";
-import type { ManagerEntry, Managers } from "./managers.ts";
+import { identityOf, readManagers, writeManagers, type ManagerEntry, type Managers } from "./managers.ts";
 import { mergeConfig } from "./merge.ts";
 import { prune } from "./prune.ts";
-import { afterUpdate, withoutFields, zeroObject } from "./update.ts";
-import type { FieldWriter } from "./update.ts";
+import { afterUpdate, withoutFields, zeroObject, type FieldWriter } from "./update.ts";
 
 /** A configuration that is applied. */
 export interface ApplyOptions {

@@ -3,18 +3,14 @@
  *
  * @module
  */
-import { isRecord, jsonEqual } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isRecord, jsonEqual, type JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../../schema/schema.ts";
-import { fieldAt, fieldSet, isEmptySet, NO_FIELDS, union } from "../types/fields/field-set.ts";
-import type { FieldSet } from "../types/fields/field-set.ts";
+import { fieldAt, fieldSet, isEmptySet, NO_FIELDS, union, type FieldSet } from "../types/fields/field-set.ts";
 import { everyField } from "./fields-of.ts";
-import { fieldStep } from "../types/fields/step.ts";
-import type { FieldStep } from "../types/fields/step.ts";
+import { fieldStep, type FieldStep } from "../types/fields/step.ts";
 import { deepFreeze } from "../types/objects/json-data.ts";
-import { divide, isInternal, itemsByStep, memberShape, ownMember } from "../types/fields/structure.ts";
-import type { Division } from "../types/fields/structure.ts";
+import { divide, isInternal, itemsByStep, memberShape, ownMember, type Division } from "../types/fields/structure.ts";
 
 /** The fields that differ. Values that were added or removed as a whole are included with all fields below them. */
 export interface Comparison {

@@ -1,8 +1,6 @@
-import { isRecord } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isRecord, type JsonObject } from "../../base/json.ts";
 import { decodeObject } from "../types/objects/decode.ts";
-import { duplicate, invalid, required } from "../types/field-error.ts";
-import type { FieldError } from "../types/field-error.ts";
+import { duplicate, invalid, required, type FieldError } from "../types/field-error.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import { objectOf, optional } from "../../schema/builders.ts";
 import type { AnySchema, ListSchema, ObjectSchema, Schema } from "../../schema/schema.ts";

@@ -1,7 +1,6 @@
 import type { EngineError } from "../../base/errors.ts";
 import { errorFromStatus } from "../../kube/object/status.ts";
-import { formatPath } from "../types/fields/step.ts";
-import type { FieldStep } from "../types/fields/step.ts";
+import { formatPath, type FieldStep } from "../types/fields/step.ts";
 import type { ManagerIdentity } from "./managers.ts";
 
 /** A manager that owns fields that an applier wants to change. */

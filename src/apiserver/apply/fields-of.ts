@@ -5,10 +5,8 @@
  */
 import type { JsonObject } from "../../base/json.ts";
 import type { ListSchema, Schema } from "../../schema/schema.ts";
-import { fieldSet, includesSelf, NO_FIELDS } from "../types/fields/field-set.ts";
-import type { FieldSet } from "../types/fields/field-set.ts";
-import { fieldStep } from "../types/fields/step.ts";
-import type { FieldStep } from "../types/fields/step.ts";
+import { fieldSet, includesSelf, NO_FIELDS, type FieldSet } from "../types/fields/field-set.ts";
+import { fieldStep, type FieldStep } from "../types/fields/step.ts";
 import { divide, isDeclared, itemsByStep, memberShape } from "../types/fields/structure.ts";
 
 type Members = (readonly [FieldStep, FieldSet])[];

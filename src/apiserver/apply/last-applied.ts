@@ -5,15 +5,12 @@
  *
  * @module
  */
-import { canonicalJson, isRecord } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { canonicalJson, isRecord, type JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { ANNOTATIONS_BYTES_MAX, withMetadata } from "../types/objects/metadata.ts";
-import { readConfig } from "./config.ts";
-import type { ReadConfigOptions } from "./config.ts";
+import { readConfig, type ReadConfigOptions } from "./config.ts";
 import { compare } from "./compare.ts";
-import { difference, NO_FIELDS } from "../types/fields/field-set.ts";
-import type { FieldSet } from "../types/fields/field-set.ts";
+import { difference, NO_FIELDS, type FieldSet } from "../types/fields/field-set.ts";
 import { appliedFields } from "./fields-of.ts";
 import { isEngineError } from "../../base/errors.ts";
 

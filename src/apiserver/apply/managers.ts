@@ -3,14 +3,11 @@
  *
  * @module
  */
-import { isRecord } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
-import { invalid } from "../types/field-error.ts";
-import type { FieldError } from "../types/field-error.ts";
+import { isRecord, type JsonObject } from "../../base/json.ts";
+import { invalid, type FieldError } from "../types/field-error.ts";
 import { hasFourDigits } from "../types/objects/decode.ts";
 import { timestamp } from "../types/objects/metadata.ts";
-import { decodeFieldsV1, isEmptySet, NO_FIELDS, unionAll } from "../types/fields/field-set.ts";
-import type { FieldSet } from "../types/fields/field-set.ts";
+import { decodeFieldsV1, isEmptySet, NO_FIELDS, unionAll, type FieldSet } from "../types/fields/field-set.ts";
 import { ownMember } from "../types/fields/structure.ts";
 
 /** Longest name of a manager, in characters. */

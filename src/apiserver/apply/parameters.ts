@@ -1,5 +1,4 @@
-import { forbidden, invalid, required } from "../types/field-error.ts";
-import type { FieldError } from "../types/field-error.ts";
+import { forbidden, invalid, required, type FieldError } from "../types/field-error.ts";
 import { invalidObject } from "../types/status.ts";
 import { isPrintable, MANAGER_LENGTH_MAX } from "./managers.ts";
 

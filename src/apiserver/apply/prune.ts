@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { ListSchema, Schema } from "../../schema/schema.ts";
-import { includesSelf } from "../types/fields/field-set.ts";
-import type { FieldSet } from "../types/fields/field-set.ts";
+import { includesSelf, type FieldSet } from "../types/fields/field-set.ts";
 import { fieldStep } from "../types/fields/step.ts";
 import { divide, itemStep, memberShape } from "../types/fields/structure.ts";
 

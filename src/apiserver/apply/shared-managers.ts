@@ -4,10 +4,8 @@
  *
  * @module
  */
-import { difference, intersection, isEmptySet, union } from "../types/fields/field-set.ts";
-import type { FieldSet } from "../types/fields/field-set.ts";
-import { identityOf, readManagers, withManagedFields, writeManagers } from "./managers.ts";
-import type { ManagerEntry } from "./managers.ts";
+import { difference, intersection, isEmptySet, union, type FieldSet } from "../types/fields/field-set.ts";
+import { identityOf, readManagers, withManagedFields, writeManagers, type ManagerEntry } from "./managers.ts";
 
 /** Fields that a view has in common with the object behind it. */
 export interface SharedFields {

@@ -1,5 +1,4 @@
-import { jsonEqual } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { jsonEqual, type JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { decodeObject } from "../types/objects/decode.ts";
 import { deepFreeze } from "../types/objects/json-data.ts";
@@ -7,12 +6,20 @@ import { timestamp, withMetadata } from "../types/objects/metadata.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import type { ObjectSchema } from "../../schema/schema.ts";
 import { invalidObject } from "../types/status.ts";
-import { compare, fieldsOfNew, hasNoDifference, NO_CHANGE } from "./compare.ts";
-import type { Comparison } from "./compare.ts";
-import { difference, intersection, isEmptySet, NO_FIELDS, union } from "../types/fields/field-set.ts";
-import type { FieldSet } from "../types/fields/field-set.ts";
-import { identityOf, parseManagers, readManagers, withManagedFields, withoutExcess, writeEntry, writeManagers } from "./managers.ts";
-import type { ManagerEntry, ManagerIdentity, Managers } from "./managers.ts";
+import { compare, fieldsOfNew, hasNoDifference, NO_CHANGE, type Comparison } from "./compare.ts";
+import { difference, intersection, isEmptySet, NO_FIELDS, union, type FieldSet } from "../types/fields/field-set.ts";
+import {
+  identityOf,
+  parseManagers,
+  readManagers,
+  withManagedFields,
+  withoutExcess,
+  writeEntry,
+  writeManagers,
+  type ManagerEntry,
+  type ManagerIdentity,
+  type Managers,
+} from "./managers.ts";
 
 /** A create, update or patch that is about to be stored. */
 export interface TrackedUpdateOptions {

@@ -5,8 +5,7 @@
  */
 import { sha256Hex } from "../../base/digest.ts";
 import { groupOf } from "../../kube/object/resource.ts";
-import { ALL_VERBS } from "../types/resource-definition.ts";
-import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
+import { ALL_VERBS, type ResourceDefinition, type Verb } from "../types/resource-definition.ts";
 
 const SUBRESOURCE_VERBS: readonly Verb[] = ["get", "patch", "update"];
 const QUESTION_VERBS = ["create"];

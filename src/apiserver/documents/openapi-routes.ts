@@ -1,8 +1,7 @@
 import type { Answering } from "../http/answering.ts";
 import type { OpenExchange } from "../http/exchange.ts";
 import { negotiate, parseAccept } from "../http/answer/negotiation.ts";
-import { openApiDocuments, openApiIndex } from "./openapi.ts";
-import type { OpenApiDocument } from "./openapi.ts";
+import { openApiDocuments, openApiIndex, type OpenApiDocument } from "./openapi.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import { methodNotAllowed, noSuchPath } from "../types/status.ts";
 

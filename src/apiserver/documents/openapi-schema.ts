@@ -4,8 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../base/json.ts";
-import { groupOf } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { groupOf, type ResourceType } from "../../kube/object/resource.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import { MANAGED_FIELDS_ENTRY, OBJECT_META, OWNER_REFERENCE } from "../../kube/object/kind-shape.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../../schema/schema.ts";

@@ -6,9 +6,8 @@
 import type { JsonObject } from "../../base/json.ts";
 import { sha256Hex } from "../../base/digest.ts";
 import { kindMarker, reference, schemaName, schemasOf } from "./openapi-schema.ts";
-import { ALL_VERBS } from "../types/resource-definition.ts";
+import { ALL_VERBS, type ResourceDefinition, type Verb } from "../types/resource-definition.ts";
 import type { ObjectSchema } from "../../schema/schema.ts";
-import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
 import { PATCH_TYPES } from "../verbs/write/patch.ts";
 
 /** One published document. */

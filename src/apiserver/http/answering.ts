@@ -1,12 +1,8 @@
-import { ServerResponse } from "node:http";
-import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders } from "node:http";
-import { nextMacrotask } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
+import { ServerResponse, type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders } from "node:http";
+import { nextMacrotask, type Clock } from "../../base/clock.ts";
 import type { Status } from "../../kube/object/status.ts";
-import { indentedParts, jsonParts, listBytes } from "./answer/json-text.ts";
-import type { Each } from "./answer/json-text.ts";
-import { negotiate } from "./answer/negotiation.ts";
-import type { Offer } from "./answer/negotiation.ts";
+import { indentedParts, jsonParts, listBytes, type Each } from "./answer/json-text.ts";
+import { negotiate, type Offer } from "./answer/negotiation.ts";
 import { yamlParts } from "./answer/yaml-text.ts";
 import type { Exchange, OpenExchange } from "./exchange.ts";
 

@@ -8,13 +8,20 @@ import type { KubeObject } from "../../kube/object/types.ts";
 import type { Answering, ResponseFormat } from "./answering.ts";
 import type { Exchange } from "./exchange.ts";
 import { lineOf } from "./answer/json-text.ts";
-import { negotiate } from "./answer/negotiation.ts";
-import type { Offer } from "./answer/negotiation.ts";
+import { negotiate, type Offer } from "./answer/negotiation.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
 import { oncePerObject } from "../types/objects/json-data.ts";
 import { withoutAnswer } from "../verbs/stages.ts";
-import { metadataListWith, metadataOf, readIncludeObject, rowOf, tableOf, tableWith } from "./answer/table.ts";
-import type { IncludeObject, TableOptions } from "./answer/table.ts";
+import {
+  metadataListWith,
+  metadataOf,
+  readIncludeObject,
+  rowOf,
+  tableOf,
+  tableWith,
+  type IncludeObject,
+  type TableOptions,
+} from "./answer/table.ts";
 import type { ListPage } from "../verbs/read/list.ts";
 import type { WatchRecord } from "../verbs/watch/watch-queue.ts";
 

@@ -5,13 +5,11 @@
  */
 import { isRecord } from "../../base/json.ts";
 import type { DeletePreconditions } from "../../kube/object/cluster-client.ts";
-import { invalid, notSupported } from "../types/field-error.ts";
-import type { FieldError } from "../types/field-error.ts";
+import { invalid, notSupported, type FieldError } from "../types/field-error.ts";
 import type { FieldValidation } from "../verbs/resource-context.ts";
 import { bool, int64, listOf, objectOf, optional, text } from "../../schema/builders.ts";
 import { badRequest, invalidObject } from "../types/status.ts";
-import { PROPAGATION_POLICIES } from "../verbs/write/delete-step.ts";
-import type { DeletionTerms, PropagationPolicy } from "../verbs/write/delete-step.ts";
+import { PROPAGATION_POLICIES, type DeletionTerms, type PropagationPolicy } from "../verbs/write/delete-step.ts";
 import type { ListRequest } from "../verbs/read/list.ts";
 import type { WatchRequest } from "../verbs/watch/watch.ts";
 

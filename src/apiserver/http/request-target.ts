@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { isEngineError } from "../../base/errors.ts";
-import type { EngineError } from "../../base/errors.ts";
+import { isEngineError, type EngineError } from "../../base/errors.ts";
 import { badRequest } from "../types/status.ts";
 
 /** The resource that an API path names. */

@@ -1,5 +1,4 @@
-import { reportFaults } from "../verbs/body.ts";
-import type { BodyOptions } from "../verbs/body.ts";
+import { reportFaults, type BodyOptions } from "../verbs/body.ts";
 import { isEngineError } from "../../base/errors.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Status } from "../../kube/object/status.ts";
@@ -13,19 +12,16 @@ import {
   readWatchRequest,
   readPatchParameters,
   readWriteParameters,
+  type WriteParameters,
 } from "./query.ts";
-import type { WriteParameters } from "./query.ts";
 import type { ObjectSchema } from "../../schema/schema.ts";
 import type { Registry } from "../verbs/registry.ts";
 import { repeatedFields } from "./body/repeated-fields.ts";
-import { checkValues, mediaTypeOf, parseBody, parseJsonBody, parseYaml, readBytes } from "./body/request-body.ts";
-import type { ParsedBody } from "./body/request-body.ts";
+import { checkValues, mediaTypeOf, parseBody, parseJsonBody, parseYaml, readBytes, type ParsedBody } from "./body/request-body.ts";
 import type { ResourceTarget } from "./request-target.ts";
-import { ALL_VERBS } from "../types/resource-definition.ts";
-import type { ResourceDefinition, Verb } from "../types/resource-definition.ts";
+import { ALL_VERBS, type ResourceDefinition, type Verb } from "../types/resource-definition.ts";
 import { badRequest, deletedStatus, methodNotAllowed, noSuchPath, unsupportedMediaType, patchRefused, statusOf } from "../types/status.ts";
-import { PATCH_TYPES } from "../verbs/write/patch.ts";
-import type { PatchKind, PatchRequestOptions } from "../verbs/write/patch.ts";
+import { PATCH_TYPES, type PatchKind, type PatchRequestOptions } from "../verbs/write/patch.ts";
 import type { SubresourceRequest } from "../verbs/subresource.ts";
 import type { Matches } from "../types/selection.ts";
 import type { UserInfo } from "../types/user-info.ts";

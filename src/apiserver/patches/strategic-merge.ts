@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { isRecord } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isRecord, type JsonObject } from "../../base/json.ts";
 import { isScalar } from "../types/fields/step.ts";
 import { itemStep, memberShape, ownMember } from "../types/fields/structure.ts";
 import { PatchApplyError, PatchSyntaxError } from "./json-patch.ts";

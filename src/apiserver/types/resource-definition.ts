@@ -23,7 +23,7 @@ export type Verb = (typeof ALL_VERBS)[number];
 export type Judge = (verb?: "create") => UserInfo;
 
 /** The reservation of values that only one object may have, such as an IP address or the value of an access key. */
-export interface Claim {
+export interface PendingAllocation {
   /** The object with its allocations. */
   readonly object: KubeObject;
   /** Errors in the author's request. If there are any, nothing is reserved. */
@@ -48,7 +48,7 @@ export interface Claim {
 
 /**
  * The behavior that a kind adds to the verbs. Every function receives frozen objects and returns new ones. `old` is the stored state;
- * undefined for a creation. The order of the calls is: prepare, claim, validate, canonicalize.
+ * undefined for a creation. The order of the calls is: prepare, allocate, validate, canonicalize.
  */
 export interface Strategy {
   readonly nameRule: TextRule;
@@ -67,7 +67,7 @@ export interface Strategy {
   readonly newGeneration?: (object: KubeObject, old: KubeObject) => boolean;
   /** Fills in defaults and drops fields that do not apply. `by` is the author of the write. */
   readonly prepare?: (object: KubeObject, old: KubeObject | undefined, by: UserInfo) => KubeObject;
-  readonly claim?: (object: KubeObject, old: KubeObject | undefined) => Claim | Promise<Claim>;
+  readonly allocate?: (object: KubeObject, old: KubeObject | undefined) => PendingAllocation | Promise<PendingAllocation>;
   /** Returns the errors in an object. The author sees their messages, so they must not quote hidden values. */
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
   /**
@@ -75,8 +75,8 @@ export interface Strategy {
    * values. `prepare` restores from `old` what the author did not change. Default: the stored object.
    */
   readonly opened?: (stored: KubeObject, by: UserInfo) => KubeObject;
-  /** Throws if this author may not write the object although the permissions for the kind allow it. The claim is then rolled back. */
-  readonly permit?: (write: { readonly user: UserInfo; readonly object: KubeObject; readonly old: KubeObject | undefined }) => void;
+  /** Throws if this author may not write the object although the permissions for the kind allow it. The allocation is then rolled back. */
+  readonly admit?: (write: { readonly user: UserInfo; readonly object: KubeObject; readonly old: KubeObject | undefined }) => void;
   /**
    * Reports whether a write may revoke a permission. Later writes are then authorized only after this one is visible. `object` is
    * undefined for a deletion. Default: no write does.

@@ -3,12 +3,9 @@
  *
  * @module
  */
-import { isEngineError } from "../../base/errors.ts";
-import type { EngineError } from "../../base/errors.ts";
-import { groupOf, qualifiedPlural } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
-import { errorFromStatus } from "../../kube/object/status.ts";
-import type { Status } from "../../kube/object/status.ts";
+import { isEngineError, type EngineError } from "../../base/errors.ts";
+import { groupOf, qualifiedPlural, type ResourceType } from "../../kube/object/resource.ts";
+import { errorFromStatus, type Status } from "../../kube/object/status.ts";
 import type { FieldError } from "./field-error.ts";
 
 type Details = NonNullable<Status["details"]>;

@@ -1,33 +1,32 @@
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
-import { keyOf } from "../../kube/object/key.ts";
+import { keyOf, type ObjectKey } from "../../kube/object/key.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { assert, isEngineError } from "../../base/errors.ts";
-import { storePrefix } from "./resource-context.ts";
-import type { Admit, Reserve, ResourceContext, WriteOptions } from "./resource-context.ts";
+import {
+  storePrefix,
+  type Admit,
+  type Reserve,
+  type ResourceContext,
+  type WriteOptions,
+  readStored,
+  storeKey,
+} from "./resource-context.ts";
 import type { ResourceDefinition } from "../types/resource-definition.ts";
-import { noSuchPath } from "../types/status.ts";
+import { noSuchPath, notFound } from "../types/status.ts";
 import type { Store } from "../store/store.ts";
-import { ask } from "./ask.ts";
-import type { AskRequest } from "./ask.ts";
 import { create } from "./write/create.ts";
-import { remove } from "./write/delete.ts";
-import type { Deleted, DeleteOptions } from "./write/delete.ts";
-import { get } from "./read/get.ts";
-import type { GetOptions } from "./read/get.ts";
-import { listObjects } from "./read/list.ts";
-import type { ListPage, ListRequest } from "./read/list.ts";
-import { patch } from "./write/patch.ts";
-import type { PatchKind, PatchRequestOptions } from "./write/patch.ts";
-import { update } from "./write/update.ts";
-import type { Updated, UpdateOptions } from "./write/update.ts";
-import { writeSubresource } from "./subresource.ts";
-import type { SubresourceRequest } from "./subresource.ts";
-import { watch } from "./watch/watch.ts";
-import type { WatchRequest } from "./watch/watch.ts";
+import { remove, type Deleted, type DeleteOptions } from "./write/delete.ts";
+import { get, type GetOptions } from "./read/get.ts";
+import { listObjects, type ListPage, type ListRequest } from "./read/list.ts";
+import { patch, type PatchKind, type PatchRequestOptions } from "./write/patch.ts";
+import { update, type Updated, type UpdateOptions } from "./write/update.ts";
+import { writeSubresource, type SubresourceRequest } from "./subresource.ts";
+import { watch, type WatchRequest } from "./watch/watch.ts";
 import type { WatchQueue } from "./watch/watch-queue.ts";
+import { readBody } from "./body.ts";
+import { seal } from "./stages.ts";
 
 /** Dependencies of a registry. */
 export interface RegistryOptions {
@@ -150,4 +149,35 @@ async function deleteCollection(
     }
   }
   return deleted;
+}
+
+/** The target and the body of a request to a `Question`. */
+interface AskRequest {
+  readonly key: ObjectKey;
+  /** The name of one of the kind's `questions`. */
+  readonly part: string;
+  readonly body: unknown;
+}
+
+/**
+ * Serves a subresource that computes its response from an object and the body of the request.
+ *
+ * @throws API_NOT_FOUND if there is no such object or subresource, API_BAD_REQUEST, API_INVALID, or the error of the computation.
+ */
+async function ask(context: ResourceContext, { key, part, body }: AskRequest, options: WriteOptions = {}): Promise<KubeObject> {
+  const { definition, store } = context;
+  const { questions = {} } = definition;
+  const question = Object.hasOwn(questions, part) ? questions[part] : undefined;
+  if (question === undefined) throw noSuchPath();
+  const given = readBody(question.definition, body, options);
+  const about = await readStored(context, key, options);
+  if (about === undefined) throw notFound(definition.type, key.name);
+  const answer = await question.answer({
+    question: given,
+    about: about.object,
+    read: async (type, other) => (await store.get(storeKey(type, other)))?.object,
+    dryRun: options.dryRun === true,
+    ...(options.judge && { judge: options.judge }),
+  });
+  return seal(question.definition, answer);
 }

@@ -1,7 +1,6 @@
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
-import { groupOf } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { groupOf, type ResourceType } from "../../kube/object/resource.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Judge, ResourceDefinition } from "../types/resource-definition.ts";
@@ -89,7 +88,7 @@ export function termsOf(
   if (judge === undefined) return { revokes };
   const demand = () => {
     const user = judge();
-    if (object !== undefined) strategy.permit?.({ user, object, old });
+    if (object !== undefined) strategy.admit?.({ user, object, old });
   };
   return { revokes, demand };
 }

@@ -3,17 +3,16 @@ import type { KubeObject } from "../../kube/object/types.ts";
 import { decodeObject } from "../types/objects/decode.ts";
 import { deepFreeze } from "../types/objects/json-data.ts";
 import { validateMetadata, validateMetadataUpdate, withUniqueOwners } from "../types/objects/metadata.ts";
-import type { Claim, ResourceDefinition } from "../types/resource-definition.ts";
-import { SYSTEM_USER } from "./resource-context.ts";
-import type { WriteOptions } from "./resource-context.ts";
+import type { PendingAllocation, ResourceDefinition } from "../types/resource-definition.ts";
+import { SYSTEM_USER, type WriteOptions } from "./resource-context.ts";
 import { invalidObject } from "../types/status.ts";
 import type { FieldError } from "../types/field-error.ts";
 import { readBody } from "./body.ts";
 
-/** An object that is ready to be stored, and its claim, which must be committed or rolled back. */
+/** An object that is ready to be stored, and its allocation, which must be committed or rolled back. */
 export interface Finished {
   readonly object: KubeObject;
-  readonly claim: Claim;
+  readonly allocation: PendingAllocation;
 }
 
 /** A write before {@link finishWrite}. */
@@ -26,11 +25,11 @@ export interface Unfinished {
 }
 
 /**
- * Runs the steps of every write between decoding and storing an object: prepare, claim, validate, canonicalize. The caller must call
- * `commit` of the claim when the object is stored, and `rollback` otherwise. The result is a promise only if the kind claims
+ * Runs the steps of every write between decoding and storing an object: prepare, allocate, validate, canonicalize. The caller must call
+ * `commit` of the allocation when the object is stored, and `rollback` otherwise. The result is a promise only if the kind allocates
  * asynchronously.
  *
- * @throws API_INVALID when the object breaks a rule of its kind; the claim is then rolled back.
+ * @throws API_INVALID when the object breaks a rule of its kind; the allocation is then rolled back.
  */
 export function finishWrite(
   definition: ResourceDefinition,
@@ -41,21 +40,26 @@ export function finishWrite(
   const { object, old } = write;
   const given = withUniqueOwners(object, warn);
   const prepared = strategy.prepare?.(given, old, user) ?? given;
-  const finish = (claim: Claim) => finishClaimed(definition, claim, write, warn);
-  const claim = strategy.claim === undefined ? { object: prepared, ...NOTHING_HELD } : strategy.claim(prepared, old);
-  return claim instanceof Promise ? claim.then(finish) : finish(claim);
+  const finish = (allocation: PendingAllocation) => finishAllocated(definition, allocation, write, warn);
+  const allocation = strategy.allocate === undefined ? { object: prepared, ...NOTHING_HELD } : strategy.allocate(prepared, old);
+  return allocation instanceof Promise ? allocation.then(finish) : finish(allocation);
 }
 
-function finishClaimed(definition: ResourceDefinition, claim: Claim, { old, decoded }: Unfinished, warn: WriteOptions["warn"]): Finished {
+function finishAllocated(
+  definition: ResourceDefinition,
+  allocation: PendingAllocation,
+  { old, decoded }: Unfinished,
+  warn: WriteOptions["warn"],
+): Finished {
   const { type, strategy } = definition;
-  const errors = [...validationErrors(definition, claim.object, old), ...(claim.errors ?? [])];
+  const errors = [...validationErrors(definition, allocation.object, old), ...(allocation.errors ?? [])];
   if (errors.length > 0) {
-    claim.rollback();
-    throw invalidObject(type, claim.object.metadata.name ?? "", errors);
+    allocation.rollback();
+    throw invalidObject(type, allocation.object.metadata.name ?? "", errors);
   }
-  for (const text of strategy.warnings?.(claim.object) ?? []) warn?.(text);
-  for (const text of claim.warnings ?? []) warn?.(text);
-  return { object: seal(definition, strategy.canonicalize?.(claim.object) ?? claim.object, decoded), claim };
+  for (const text of strategy.warnings?.(allocation.object) ?? []) warn?.(text);
+  for (const text of allocation.warnings ?? []) warn?.(text);
+  return { object: seal(definition, strategy.canonicalize?.(allocation.object) ?? allocation.object, decoded), allocation };
 }
 
 const NOTHING_HELD = { commit() {}, rollback() {} };
@@ -65,16 +69,16 @@ const NOTHING_HELD = { commit() {}, rollback() {} };
  *
  * @throws API_INVALID if another process has already reserved one of them.
  */
-export async function secure({ type }: ResourceDefinition, { claim, object }: Finished): Promise<void> {
-  if (claim.secure === undefined) return;
-  const errors = await claim.secure();
+export async function secure({ type }: ResourceDefinition, { allocation, object }: Finished): Promise<void> {
+  if (allocation.secure === undefined) return;
+  const errors = await allocation.secure();
   if (errors.length > 0) throw invalidObject(type, object.metadata.name ?? "", errors);
 }
 
 /** Returns the object for the response to the author of a write, given the stored object. */
-export function answered(definition: ResourceDefinition, claim: Claim, stored: KubeObject): KubeObject {
-  if (claim.answer === undefined) return stored;
-  const answer = seal(definition, claim.answer(stored));
+export function answered(definition: ResourceDefinition, allocation: PendingAllocation, stored: KubeObject): KubeObject {
+  if (allocation.answer === undefined) return stored;
+  const answer = seal(definition, allocation.answer(stored));
   if (answer !== stored) untold.set(answer, stored);
   return answer;
 }

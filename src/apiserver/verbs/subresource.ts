@@ -12,8 +12,7 @@ import { seal } from "./stages.ts";
 import type { ManagersFrom } from "./tracking.ts";
 import { invalidObject, noSuchPath, notFound, patchRefused } from "../types/status.ts";
 import { get } from "./read/get.ts";
-import { compilePatch, demandShallow, PATCH_TRIES } from "./write/patch.ts";
-import type { PatchKind, PatchRequestOptions } from "./write/patch.ts";
+import { compilePatch, demandShallow, PATCH_TRIES, type PatchKind, type PatchRequestOptions } from "./write/patch.ts";
 import { change } from "./write/update.ts";
 
 /** The target of a request to a view, and the write. */

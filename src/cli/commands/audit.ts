@@ -1,13 +1,10 @@
 import type { Command } from "commander";
-import { formatKey } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
-import { auditCopies } from "../../engine/sync/inspect/audit.ts";
-import type { AuditFinding } from "../../engine/sync/inspect/audit.ts";
+import { formatKey, type ObjectKey } from "../../kube/object/key.ts";
+import { auditCopies, type AuditFinding } from "../../engine/sync/inspect/audit.ts";
 import { findMarkedCopies } from "../../engine/sync/inspect/marked-copies.ts";
 import { tellNarrowed } from "../inspect/narrowed.ts";
 import { whose } from "../../engine/translate/identity.ts";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { examples, type CommandContext } from "../process/command.ts";
 import { copyKinds } from "../inspect/copy-kinds.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../process/exit-codes.ts";
 import type { Inspection } from "../inspect/inspection.ts";
@@ -16,8 +13,7 @@ import { describeReaders, inspectReaders, summariseReaders } from "../inspect/te
 import { slicesLeft } from "../../engine/sync/backends/left-slices.ts";
 import { tellWarning } from "../output/messages.ts";
 import { inspectVisibility } from "../inspect/visibility.ts";
-import { addInspectionFlags, failingWith, withInspection } from "../inspect/open-inspection.ts";
-import type { InspectionFlags } from "../inspect/open-inspection.ts";
+import { addInspectionFlags, failingWith, withInspection, type InspectionFlags } from "../inspect/open-inspection.ts";
 import { formatValue } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 

@@ -4,15 +4,13 @@ import { EngineError, messageOf } from "../../base/errors.ts";
 import { createLineLogger } from "../../base/logger.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import type { PlatformTrust } from "../../cluster/tokens/platform-tokens.ts";
-import { aborted, collect, examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { aborted, collect, examples, type CommandContext } from "../process/command.ts";
 import type { DataFolder } from "../files/data-folder.ts";
 import { createMissing } from "../input/first-objects.ts";
 import { checkKubeconfigFile, writeKubeconfigFile } from "../files/kubeconfig-file.ts";
 import { readFiles } from "../input/objects.ts";
 import { parseControllers, parseLabel, parsePort } from "../input/options.ts";
-import { addPlatformFlags, readPlatformFlags } from "../input/platform-flags.ts";
-import type { PlatformFlags } from "../input/platform-flags.ts";
+import { addPlatformFlags, readPlatformFlags, type PlatformFlags } from "../input/platform-flags.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 interface ClusterOptions extends PlatformFlags {

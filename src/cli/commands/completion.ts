@@ -1,7 +1,5 @@
-import { Argument } from "commander";
-import type { Command } from "commander";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { Argument, type Command } from "commander";
+import { examples, type CommandContext } from "../process/command.ts";
 import { COMPLETION_SCRIPTS, wordsOfProgram } from "../output/completion-scripts.ts";
 
 type Shell = keyof typeof COMPLETION_SCRIPTS;

@@ -1,12 +1,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
-import { CONTEXT_FILES, CONTEXT_OPTIONS, contextNamed, readContexts, writeContexts } from "../input/context-file.ts";
-import type { SavedContext } from "../input/context-file.ts";
-import { addContextFlags } from "../input/cluster-flags.ts";
-import type { ClusterFlags } from "../input/cluster-flags.ts";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { CONTEXT_FILES, CONTEXT_OPTIONS, contextNamed, readContexts, writeContexts, type SavedContext } from "../input/context-file.ts";
+import { addContextFlags, type ClusterFlags } from "../input/cluster-flags.ts";
+import { examples, type CommandContext } from "../process/command.ts";
 import { formatValue, visible } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { examples, type CommandContext } from "../process/command.ts";
 
 /** `demo`: syncs two embedded clusters and shows the result. */
 export function defineDemo(command: Command, context: CommandContext): void {

@@ -2,17 +2,13 @@ import type { Command } from "commander";
 import { EngineError, isEngineError } from "../../base/errors.ts";
 import { createTranslatorFor } from "../../engine/engine.ts";
 import { compilePath } from "../../engine/path/path.ts";
-import { createSandbox } from "../../engine/sandbox/sandbox.ts";
-import type { Sandbox, Scope } from "../../engine/sandbox/sandbox.ts";
-import { examples, outputOption } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { createSandbox, type Sandbox, type Scope } from "../../engine/sandbox/sandbox.ts";
+import { examples, outputOption, type CommandContext } from "../process/command.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";
-import { loadConfiguration } from "../input/configuration.ts";
-import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
+import { loadConfiguration, type ConfigurationOptions, type LoadedConfiguration } from "../input/configuration.ts";
 import { readObject } from "../input/objects.ts";
 import { addVclusterOptions, configOption, settingsOption } from "../input/options.ts";
-import { formatDocuments } from "../output/output.ts";
-import type { OutputFormat } from "../output/output.ts";
+import { formatDocuments, type OutputFormat } from "../output/output.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 interface EvalOptions extends ConfigurationOptions {

@@ -1,12 +1,9 @@
 import type { Command } from "commander";
-import { CODES } from "../../base/codes.ts";
-import type { Code } from "../../base/codes.ts";
+import { CODES, type Code } from "../../base/codes.ts";
 import { EngineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
-import { examples, outputOption } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
-import { formatValue } from "../output/output.ts";
-import type { OutputFormat } from "../output/output.ts";
+import { examples, outputOption, type CommandContext } from "../process/command.ts";
+import { formatValue, type OutputFormat } from "../output/output.ts";
 
 /** `explain CODE`: prints the meaning of a code and its remedy. */
 export function defineExplain(command: Command, { terminal }: CommandContext): void {

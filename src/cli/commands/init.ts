@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { examples, type CommandContext } from "../process/command.ts";
 
 /** `init`: writes a small project to start with. */
 export function defineInit(command: Command, context: CommandContext): void {

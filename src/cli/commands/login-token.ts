@@ -1,9 +1,7 @@
 import type { Command } from "commander";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { examples, type CommandContext } from "../process/command.ts";
 import { parsePositive, parseUrl } from "../input/options.ts";
-import { LOGIN_TIMEOUT_SECONDS } from "../management/clients/exec-credential.ts";
-import type { LoginTokenFlags } from "../management/clients/exec-credential.ts";
+import { LOGIN_TIMEOUT_SECONDS, type LoginTokenFlags } from "../management/clients/exec-credential.ts";
 
 /** `login-token`: the credential plugin in contexts that `login --exec` writes. */
 export function defineLoginToken(command: Command, context: CommandContext): void {

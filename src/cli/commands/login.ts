@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { examples, type CommandContext } from "../process/command.ts";
 import { parseLabel, parsePositive, parseUrl } from "../input/options.ts";
 import { LOGIN_TIMEOUT_SECONDS } from "../management/clients/exec-credential.ts";
 import type { LoginFlags } from "../management/clients/login-run.ts";

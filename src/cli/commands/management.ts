@@ -1,8 +1,6 @@
-import { Option } from "commander";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { LOG_LEVELS } from "../../base/logger.ts";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { examples, type CommandContext } from "../process/command.ts";
 import type { ManagementFlags } from "../management/management-run.ts";
 import { MANAGEMENT_BODY_VALUES_MAX, BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX, STORED_MIB } from "../../management/config/limits.ts";
 import { parseCount, parseLabel, parseNetworks, parsePort, parsePositive, parseUrl } from "../input/options.ts";

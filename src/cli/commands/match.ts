@@ -1,13 +1,10 @@
 import type { Command } from "commander";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { compilePath, nearestPath } from "../../engine/path/path.ts";
-import type { Path } from "../../engine/path/path.ts";
-import { collect, examples, outputOption } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { compilePath, nearestPath, type Path } from "../../engine/path/path.ts";
+import { collect, examples, outputOption, type CommandContext } from "../process/command.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";
 import { displayName, readFiles } from "../input/objects.ts";
-import { formatValue, visible } from "../output/output.ts";
-import type { OutputFormat } from "../output/output.ts";
+import { formatValue, visible, type OutputFormat } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 import type { Terminal } from "../process/terminal.ts";
 

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { examples, outputOption } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { examples, outputOption, type CommandContext } from "../process/command.ts";
 import type { PlatformDataFlags, RestoreFlags } from "../management/platform-data-run.ts";
 import { addEtcdFlags } from "../management/store-flags.ts";
 

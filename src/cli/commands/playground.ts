@@ -3,11 +3,9 @@ import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { EngineError, isEngineError } from "../../base/errors.ts";
-import { aborted, examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { aborted, examples, type CommandContext } from "../process/command.ts";
 import { parsePort } from "../input/options.ts";
-import { startPageServer } from "../process/page-server.ts";
-import type { PageServer } from "../process/page-server.ts";
+import { startPageServer, type PageServer } from "../process/page-server.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 /** How the page is served. */

@@ -1,24 +1,19 @@
-import { Option } from "commander";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { EngineError, isEngineError } from "../../base/errors.ts";
 import type { FieldError } from "../../apiserver/types/field-error.ts";
 import type { Outcome } from "../../engine/patch/types.ts";
 import type { Direction } from "../../engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { createPatcher } from "../../engine/patcher.ts";
-import type { Patched, Patcher } from "../../engine/patcher.ts";
+import { createPatcher, type Patched, type Patcher } from "../../engine/patcher.ts";
 import { WHY_LEFT_OUT } from "../../engine/reconcile/copy/host-copy.ts";
-import { collect, examples, outputOption } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { collect, examples, outputOption, type CommandContext } from "../process/command.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";
 import { endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../workbench/host-api.ts";
-import { loadConfiguration } from "../input/configuration.ts";
-import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
+import { loadConfiguration, type ConfigurationOptions, type LoadedConfiguration } from "../input/configuration.ts";
 import { tellFailure, tellWarning } from "../output/messages.ts";
 import { displayName, readFiles, readObject } from "../input/objects.ts";
 import { addVclusterOptions, configOption, settingsOption } from "../input/options.ts";
-import { formatObjects } from "../output/output.ts";
-import type { OutputFormat } from "../output/output.ts";
+import { formatObjects, type OutputFormat } from "../output/output.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 interface RenderOptions extends ConfigurationOptions {

@@ -1,8 +1,6 @@
-import { Option } from "commander";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { LOG_LEVELS } from "../../base/logger.ts";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { examples, type CommandContext } from "../process/command.ts";
 import { addClusterFlags } from "../input/cluster-flags.ts";
 import { parseCount, parseRate } from "../input/options.ts";
 import type { SidecarOptions } from "../run/sidecar.ts";

@@ -1,12 +1,9 @@
-import { Argument } from "commander";
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import { CONFIG_JSON_SCHEMA } from "../../engine/config/config-schema.ts";
 import { SETTINGS_JSON_SCHEMA } from "../../engine/config/settings-schema.ts";
 import { PATCH_TEST_JSON_SCHEMA } from "../../workbench/patch-tests/suite/schema.ts";
-import { examples, outputOption } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
-import { formatValue } from "../output/output.ts";
-import type { OutputFormat } from "../output/output.ts";
+import { examples, outputOption, type CommandContext } from "../process/command.ts";
+import { formatValue, type OutputFormat } from "../output/output.ts";
 
 const SCHEMAS = { config: CONFIG_JSON_SCHEMA, settings: SETTINGS_JSON_SCHEMA, test: PATCH_TEST_JSON_SCHEMA } as const;
 

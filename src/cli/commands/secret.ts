@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { collect, examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { collect, examples, type CommandContext } from "../process/command.ts";
 import { parseLabel } from "../input/options.ts";
 import type { SecretGetFlags, SecretSyncFlags } from "../management/clients/secret-run.ts";
 

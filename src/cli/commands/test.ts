@@ -1,7 +1,5 @@
-import { Argument, InvalidArgumentError, Option } from "commander";
-import type { Command } from "commander";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { Argument, InvalidArgumentError, Option, type Command } from "commander";
+import { examples, type CommandContext } from "../process/command.ts";
 import { parseFilter } from "../test/name-filter.ts";
 import { parseReporter, REPORTER_NAMES } from "../test/reporters/reporters.ts";
 import type { TestFlags } from "../test/test-run.ts";

@@ -1,21 +1,23 @@
 import type { Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
-import { sortProblems } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
-import { collect, examples, outputOption } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { sortProblems, type Problem } from "../../schema/problem.ts";
+import { collect, examples, outputOption, type CommandContext } from "../process/command.ts";
 import { EXIT_USAGE } from "../process/exit-codes.ts";
-import { syncOf } from "../../engine/config/config.ts";
-import type { Config } from "../../engine/config/config.ts";
+import { syncOf, type Config } from "../../engine/config/config.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { saysNothing } from "../../schema/yaml.ts";
-import { checkConfiguration, NO_SETTINGS, problemText, withKinds } from "../input/configuration.ts";
-import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
+import {
+  checkConfiguration,
+  NO_SETTINGS,
+  problemText,
+  withKinds,
+  type ConfigurationOptions,
+  type LoadedConfiguration,
+} from "../input/configuration.ts";
 import { tellProblem } from "../output/messages.ts";
 import { readFiles } from "../input/objects.ts";
 import { addVclusterOptions, configOption, parseCount, settingsOption } from "../input/options.ts";
-import { formatValue } from "../output/output.ts";
-import type { OutputFormat } from "../output/output.ts";
+import { formatValue, type OutputFormat } from "../output/output.ts";
 
 interface ValidateOptions extends ConfigurationOptions {
   readonly output?: OutputFormat;

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { examples } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { examples, type CommandContext } from "../process/command.ts";
 import { readVersion } from "../process/version.ts";
 
 /** `version`: prints the same as `--version`, as in kubectl and helm. */

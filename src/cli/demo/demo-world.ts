@@ -5,21 +5,17 @@ import { fileURLToPath } from "node:url";
 import { systemChance } from "../../base/chance.ts";
 import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { createMetrics } from "../../base/metrics.ts";
-import type { MetricsRegistry } from "../../base/metrics.ts";
+import { createMetrics, type MetricsRegistry } from "../../base/metrics.ts";
 import { loadKubeConfig } from "../../kube/client/kube-config.ts";
 import { startCluster } from "../../cluster/cluster.ts";
 import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
 import { CONFIG_MAPS, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { createSyncer } from "../../engine/syncer.ts";
-import type { Syncer } from "../../engine/syncer.ts";
+import { createSyncer, type Syncer } from "../../engine/syncer.ts";
 import type { LoadedConfiguration } from "../input/configuration.ts";
-import { followCluster } from "../input/followed-cluster.ts";
-import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
+import { followCluster, type FollowedCluster, type Runtime } from "../input/followed-cluster.ts";
 import { writeKubeconfigFile } from "../files/kubeconfig-file.ts";
-import { demoValues } from "./demo-values.ts";
-import type { DemoSide, DemoValues } from "./demo-values.ts";
+import { demoValues, type DemoSide, type DemoValues } from "./demo-values.ts";
 import type { Teardown } from "../process/teardown.ts";
 
 /** Returns the path of a file of the demonstration; it is the same in the sources and in the built package. */

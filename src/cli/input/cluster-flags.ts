@@ -1,8 +1,6 @@
-import { Option } from "commander";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { EngineError, isEngineError } from "../../base/errors.ts";
-import { loadKubeConfig } from "../../kube/client/kube-config.ts";
-import type { Environment } from "../../kube/client/kube-config.ts";
+import { loadKubeConfig, type Environment } from "../../kube/client/kube-config.ts";
 import type { ConfigurationOptions } from "./configuration.ts";
 import type { KubeConfig } from "./followed-cluster.ts";
 import { configOption, settingsOption, vclusterOptions } from "./options.ts";

@@ -1,10 +1,7 @@
-import { isEngineError } from "../../base/errors.ts";
-import type { EngineError } from "../../base/errors.ts";
-import { parseConfig } from "../../engine/config/config.ts";
-import type { Config, ConfigResult, ConfigText } from "../../engine/config/config.ts";
+import { isEngineError, type EngineError } from "../../base/errors.ts";
+import { parseConfig, type Config, type ConfigResult, type ConfigText } from "../../engine/config/config.ts";
 import { fillName } from "../../engine/config/namespaces.ts";
-import { DEFAULT_SETTINGS, parseSettings, resolveSettings } from "../../engine/config/settings.ts";
-import type { Settings, SettingsResult } from "../../engine/config/settings.ts";
+import { DEFAULT_SETTINGS, parseSettings, resolveSettings, type Settings, type SettingsResult } from "../../engine/config/settings.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Problem } from "../../schema/problem.ts";

@@ -13,11 +13,9 @@ import { createHttpClient } from "../../kube/client/http-client.ts";
 import { loadKubeConfig } from "../../kube/client/kube-config.ts";
 import type { ClusterClient } from "../../kube/object/cluster-client.ts";
 import { parseKey } from "../../kube/object/key.ts";
-import { CONFIG_MAPS, SECRETS } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { CONFIG_MAPS, SECRETS, type ResourceType } from "../../kube/object/resource.ts";
 import type { Terminal } from "../process/terminal.ts";
-import { REQUIRED_FLAGS } from "./cluster-flags.ts";
-import type { ClusterFlags } from "./cluster-flags.ts";
+import { REQUIRED_FLAGS, type ClusterFlags } from "./cluster-flags.ts";
 import { CONTEXT_OPTIONS } from "./context-file.ts";
 
 const DEPLOYMENTS: ResourceType = { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", namespaced: true };

@@ -3,11 +3,9 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { resolveConnection } from "../../kube/client/connection.ts";
-import { createHttpClient } from "../../kube/client/http-client.ts";
-import type { HttpClientOptions } from "../../kube/client/http-client.ts";
+import { createHttpClient, type HttpClientOptions } from "../../kube/client/http-client.ts";
 import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
-import { createInformedAccess } from "../../engine/sync/cluster/informed-access.ts";
-import type { InformedAccess } from "../../engine/sync/cluster/informed-access.ts";
+import { createInformedAccess, type InformedAccess } from "../../engine/sync/cluster/informed-access.ts";
 import type { Translator } from "../../engine/translate/translator.ts";
 
 /** One of the two clusters of a syncer, with its own caches. */

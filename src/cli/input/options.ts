@@ -1,5 +1,4 @@
-import { InvalidArgumentError, Option } from "commander";
-import type { Command } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
 import { isEngineError } from "../../base/errors.ts";
 import { selectControllers } from "../../cluster/controllers/running/controller-selection.ts";
 import { createAddressOf } from "../../apiserver/http/client-address.ts";

@@ -1,8 +1,6 @@
-import { InvalidArgumentError } from "commander";
-import type { Command } from "commander";
+import { InvalidArgumentError, type Command } from "commander";
 import { EngineError, messageOf } from "../../base/errors.ts";
-import { readKeySet } from "../../cluster/tokens/platform-keys.ts";
-import type { KeySource } from "../../cluster/tokens/platform-keys.ts";
+import { readKeySet, type KeySource } from "../../cluster/tokens/platform-keys.ts";
 import type { PlatformTrust } from "../../cluster/tokens/platform-tokens.ts";
 import type { Target } from "../../cluster/scope/types.ts";
 import type { Terminal } from "../process/terminal.ts";

@@ -1,7 +1,6 @@
 import type { Settings } from "../../engine/config/settings.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
-import { CONFIG_MAPS, SECRETS, SERVICES } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { CONFIG_MAPS, SECRETS, SERVICES, type ResourceType } from "../../kube/object/resource.ts";
 
 /** Every kind of copy that may exist on a host, even if the kind is no longer synced, in the order in which copies are removed. */
 export function copyKinds({ references }: Settings, synced: readonly SyncedKind[]): readonly ResourceType[] {

@@ -6,29 +6,24 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Code } from "../../base/codes.ts";
 import { isEngineError } from "../../base/errors.ts";
-import { createEngine, createTranslatorFor } from "../../engine/engine.ts";
-import type { Engine, EngineOptions } from "../../engine/engine.ts";
+import { createEngine, createTranslatorFor, type Engine, type EngineOptions } from "../../engine/engine.ts";
 import { effectiveBackends } from "../../engine/config/backends-mode.ts";
 import { DEFAULT_SETTINGS } from "../../engine/config/settings.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES, type ResourceType } from "../../kube/object/resource.ts";
 import type { Note } from "../../engine/reconcile/plan-types.ts";
 import type { Rules, SyncedKind } from "../../engine/reconcile/rules/rules.ts";
-import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
-import type { ClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
-import { createClusterView } from "../../engine/sync/inspect/cluster-view.ts";
-import type { ClusterView } from "../../engine/sync/inspect/cluster-view.ts";
+import { createClusterReads, type ClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
+import { createClusterView, type ClusterView } from "../../engine/sync/inspect/cluster-view.ts";
 import { createDeleteConfirmation } from "../../engine/sync/guards/delete-brake.ts";
 import { reasonOf } from "../../engine/sync/report/events.ts";
 import { checkIdentity, readClusterUid } from "../../engine/sync/cluster/identity.ts";
 import { checkOtherSyncers } from "../../engine/sync/cluster/other-syncers.ts";
 import { engineParts } from "../../engine/sync/reconciler.ts";
 import { refusalOf } from "../../workbench/host-api.ts";
-import { preview } from "../../engine/sync/inspect/preview.ts";
-import type { Preview } from "../../engine/sync/inspect/preview.ts";
+import { preview, type Preview } from "../../engine/sync/inspect/preview.ts";
 import { hostScope } from "../input/followed-cluster.ts";
 
 /** The reading part of a client. `get` is for Namespaces, because roles often do not allow listing them. */

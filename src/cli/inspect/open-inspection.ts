@@ -3,27 +3,21 @@
  *
  * @module
  */
-import { Option } from "commander";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { delay, systemClock } from "../../base/clock.ts";
 import { resolveConnection } from "../../kube/client/connection.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
 import type { ClusterClient } from "../../kube/object/cluster-client.ts";
-import { addOptionalClusterFlags, loadKubeConfigs } from "../input/cluster-flags.ts";
-import type { ClusterFlags } from "../input/cluster-flags.ts";
-import { outputOption } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
+import { addOptionalClusterFlags, loadKubeConfigs, type ClusterFlags } from "../input/cluster-flags.ts";
+import { outputOption, type CommandContext } from "../process/command.ts";
 import { loadConfiguration, withEndpoints } from "../input/configuration.ts";
 import type { KubeConfig } from "../input/followed-cluster.ts";
-import { inspect } from "./inspection.ts";
-import type { Inspection, InspectionOptions, ReadClient } from "./inspection.ts";
+import { inspect, type Inspection, type InspectionOptions, type ReadClient } from "./inspection.ts";
 import { tellFailure, tellWarning } from "../output/messages.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { refuseSameCluster, withCluster } from "../run/startup.ts";
-import { completeFlags, dropUnsaid, readingAlso } from "../input/deployment.ts";
-import type { StartedFlags } from "../input/deployment.ts";
-import { createTeardown } from "../process/teardown.ts";
-import type { Teardown } from "../process/teardown.ts";
+import { completeFlags, dropUnsaid, readingAlso, type StartedFlags } from "../input/deployment.ts";
+import { createTeardown, type Teardown } from "../process/teardown.ts";
 
 /** The options of commands that inspect clusters, as commander parses them. */
 export interface InspectionFlags extends ClusterFlags, StartedFlags {

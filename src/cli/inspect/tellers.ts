@@ -4,10 +4,8 @@
  * @module
  */
 import { isEngineError } from "../../base/errors.ts";
-import { toldServices } from "../../engine/sync/inspect/tellers.ts";
-import type { ToldService } from "../../engine/sync/inspect/tellers.ts";
-import { formatKey, keyOf } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
+import { toldServices, type ToldService } from "../../engine/sync/inspect/tellers.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../kube/object/key.ts";
 import { ENDPOINT_SLICES, SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { hostScope } from "../input/followed-cluster.ts";

@@ -1,9 +1,7 @@
-import { keyOf } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
+import { keyOf, type ObjectKey } from "../../kube/object/key.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
-import { readInvisible } from "../../engine/sync/inspect/visibility.ts";
+import { readInvisible, type Visibility } from "../../engine/sync/inspect/visibility.ts";
 import type { Withheld } from "../../engine/sync/inspect/invisible-backends.ts";
-import type { Visibility } from "../../engine/sync/inspect/visibility.ts";
 import { hostScope } from "../input/followed-cluster.ts";
 import { tellWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";

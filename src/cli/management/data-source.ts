@@ -7,14 +7,10 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { EngineError, isEngineError } from "../../base/errors.ts";
-import { createBackupCipher } from "../../management/data/backup-seals.ts";
-import type { KeyedCipher } from "../../management/data/backup-seals.ts";
-import { checkContents, contentsOf } from "../../management/data/contents.ts";
-import type { Contents, Findings } from "../../management/data/contents.ts";
-import { lostLog, readCopyState } from "../../management/data/copy-state.ts";
-import type { CopyState } from "../../management/data/copy-state.ts";
-import { faultsAgainst } from "../../management/data/manifest.ts";
-import type { Manifest } from "../../management/data/manifest.ts";
+import { createBackupCipher, type KeyedCipher } from "../../management/data/backup-seals.ts";
+import { checkContents, contentsOf, type Contents, type Findings } from "../../management/data/contents.ts";
+import { lostLog, readCopyState, type CopyState } from "../../management/data/copy-state.ts";
+import { faultsAgainst, type Manifest } from "../../management/data/manifest.ts";
 import type { Resealable } from "../../apiserver/store/resealable.ts";
 import { openSqliteStore } from "../../apiserver/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../apiserver/store/store.ts";
@@ -23,8 +19,7 @@ import { DATABASE_FILE } from "./encryption-keys.ts";
 import { askContents } from "./folder-socket.ts";
 import { demandProgress } from "./revision-file.ts";
 import { noteClosed, readServerFile, readServerText } from "./server-file.ts";
-import { namesEtcd, openStoreFromFlags, storeName } from "./store-flags.ts";
-import type { StoreFlags } from "./store-flags.ts";
+import { namesEtcd, openStoreFromFlags, storeName, type StoreFlags } from "./store-flags.ts";
 
 /** The contents of a source, and its metadata. */
 export interface DataSource {

@@ -9,8 +9,7 @@
  */
 import { once } from "node:events";
 import { chmod, rm } from "node:fs/promises";
-import { connect, createServer } from "node:net";
-import type { Server, Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
@@ -18,8 +17,7 @@ import { pipeline } from "node:stream/promises";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { contentsOf, digestOf } from "../../management/data/contents.ts";
-import type { Contents } from "../../management/data/contents.ts";
+import { contentsOf, digestOf, type Contents } from "../../management/data/contents.ts";
 import type { Resealable } from "../../apiserver/store/resealable.ts";
 import type { Cipher } from "../../apiserver/store/cipher.ts";
 import type { Store, StoredObject } from "../../apiserver/store/store.ts";

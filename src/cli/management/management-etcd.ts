@@ -8,8 +8,7 @@ import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 import { readCipher } from "./encryption-keys.ts";
 import { keepEtcdSign, readEtcdSign } from "./etcd-sign.ts";
-import { openStoreFromFlags, storeName } from "./store-flags.ts";
-import type { StoreFlags } from "./store-flags.ts";
+import { openStoreFromFlags, storeName, type StoreFlags } from "./store-flags.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 /** The options of a management server that shares an etcd, as commander parses them. */

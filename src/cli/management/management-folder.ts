@@ -8,11 +8,9 @@ import { demandServable, lostData, lostLog } from "../../management/data/copy-st
 import type { Resealable } from "../../apiserver/store/resealable.ts";
 import { isEmptyFile } from "../../apiserver/store/sqlite/failures.ts";
 import type { Cipher } from "../../apiserver/store/cipher.ts";
-import { createServerCertificate } from "../../apiserver/access/certificates.ts";
-import type { ServerCertificate } from "../../apiserver/access/certificates.ts";
+import { createServerCertificate, type ServerCertificate } from "../../apiserver/access/certificates.ts";
 import type { StoreMemory } from "../../apiserver/store/memory-limits.ts";
-import { openSqliteStore } from "../../apiserver/store/sqlite/sqlite-store.ts";
-import type { SqliteStoreOptions } from "../../apiserver/store/sqlite/sqlite-store.ts";
+import { openSqliteStore, type SqliteStoreOptions } from "../../apiserver/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 import { makeFolder } from "../files/data-folder.ts";
 import { openRecovering } from "./data-source.ts";

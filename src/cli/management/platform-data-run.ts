@@ -9,10 +9,8 @@ import { join } from "node:path";
 import { systemChance } from "../../base/chance.ts";
 import { systemClock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
-import { createBackupCipher } from "../../management/data/backup-seals.ts";
-import type { KeyedCipher } from "../../management/data/backup-seals.ts";
-import { copyInto, REVISION_AHEAD } from "../../management/data/copy.ts";
-import type { CopyOptions } from "../../management/data/copy.ts";
+import { createBackupCipher, type KeyedCipher } from "../../management/data/backup-seals.ts";
+import { copyInto, REVISION_AHEAD, type CopyOptions } from "../../management/data/copy.ts";
 import { fileDigest } from "../../management/data/manifest.ts";
 import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
@@ -21,15 +19,12 @@ import type { CommandContext } from "../process/command.ts";
 import { makeFolder } from "../files/data-folder.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";
 import { writeKeptFile } from "../files/kept-file.ts";
-import { formatValue } from "../output/output.ts";
-import type { OutputFormat } from "../output/output.ts";
-import { judge, readSource, withSource } from "./data-source.ts";
-import type { SourceCheck, DataSource } from "./data-source.ts";
+import { formatValue, type OutputFormat } from "../output/output.ts";
+import { judge, readSource, withSource, type SourceCheck, type DataSource } from "./data-source.ts";
 import { DATABASE_FILE, exists, readCipher } from "./encryption-keys.ts";
 import { askKeys } from "./folder-socket.ts";
 import { readServerText, SERVER_FILE } from "./server-file.ts";
-import { namesEtcd, openStoreFromFlags, storeName } from "./store-flags.ts";
-import type { StoreFlags } from "./store-flags.ts";
+import { namesEtcd, openStoreFromFlags, storeName, type StoreFlags } from "./store-flags.ts";
 
 /** The options of `platform-data`, as commander parses them. */
 export interface PlatformDataFlags extends StoreFlags {

@@ -1,11 +1,9 @@
 import { join } from "node:path";
-import { InvalidArgumentError, Option } from "commander";
-import type { Command } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { openEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStoreOptions } from "../../apiserver/store/etcd/etcd-store.ts";
+import { openEtcdStore, type EtcdStoreOptions } from "../../apiserver/store/etcd/etcd-store.ts";
 import type { StoreMemory } from "../../apiserver/store/memory-limits.ts";
 import { openSqliteStore } from "../../apiserver/store/sqlite/sqlite-store.ts";
 import type { Cipher } from "../../apiserver/store/cipher.ts";

@@ -4,10 +4,8 @@
  * @module
  */
 import { CODES } from "../../base/codes.ts";
-import { isEngineError, messageOf } from "../../base/errors.ts";
-import type { EngineError } from "../../base/errors.ts";
-import { formatProblem } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
+import { isEngineError, messageOf, type EngineError } from "../../base/errors.ts";
+import { formatProblem, type Problem } from "../../schema/problem.ts";
 import { EXIT_FAILED, EXIT_INTERNAL, EXIT_USAGE } from "../process/exit-codes.ts";
 import { visible } from "./output.ts";
 import type { Terminal } from "../process/terminal.ts";

@@ -1,5 +1,4 @@
-import { delay } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
+import { delay, type Clock } from "../../base/clock.ts";
 
 /** Cleanup at the end of a command, last opened first. */
 export interface Teardown {

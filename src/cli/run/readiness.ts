@@ -6,8 +6,7 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Timer } from "../../base/clock.ts";
 import { qualifiedPlural } from "../../kube/object/resource.ts";
-import { describePermission, isAllowed } from "../../engine/sync/cluster/permissions.ts";
-import type { Permission } from "../../engine/sync/cluster/permissions.ts";
+import { describePermission, isAllowed, type Permission } from "../../engine/sync/cluster/permissions.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 import type { ProbeAnswer } from "../process/probe-server.ts";
 

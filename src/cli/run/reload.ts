@@ -3,8 +3,7 @@ import { sha256Hex } from "../../base/digest.ts";
 import { isEngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { checkConfiguration } from "../input/configuration.ts";
-import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
+import { checkConfiguration, type ConfigurationOptions, type LoadedConfiguration } from "../input/configuration.ts";
 import type { Problem } from "../../schema/problem.ts";
 import type { Terminal } from "../process/terminal.ts";
 

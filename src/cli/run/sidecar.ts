@@ -3,10 +3,8 @@ import { systemChance } from "../../base/chance.ts";
 import { systemClock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import { jsonEqual } from "../../base/json.ts";
-import { createLineLogger } from "../../base/logger.ts";
-import type { Logger, LogLevel } from "../../base/logger.ts";
-import { createMetrics } from "../../base/metrics.ts";
-import type { MetricsRegistry } from "../../base/metrics.ts";
+import { createLineLogger, type Logger, type LogLevel } from "../../base/logger.ts";
+import { createMetrics, type MetricsRegistry } from "../../base/metrics.ts";
 import { createHttpClient } from "../../kube/client/http-client.ts";
 import { effectiveBackends } from "../../engine/config/backends-mode.ts";
 import { readKinds } from "../../engine/config/backends.ts";
@@ -15,36 +13,30 @@ import type { ObjectKey } from "../../kube/object/key.ts";
 import { ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { Problem } from "../../schema/problem.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
-import { createLeaderElection } from "../../kube/runtime/election/leader-election.ts";
-import type { LeaderElection } from "../../kube/runtime/election/leader-election.ts";
+import { createLeaderElection, type LeaderElection } from "../../kube/runtime/election/leader-election.ts";
 import { CLUSTER_NAMESPACE } from "../../engine/sync/cluster/identity.ts";
 import { electionPermissions } from "../../engine/sync/cluster/permissions.ts";
-import { createSyncer } from "../../engine/syncer.ts";
-import type { Syncer } from "../../engine/syncer.ts";
-import { loadKubeConfigs } from "../input/cluster-flags.ts";
-import type { ClusterFlags, KubeConfigs } from "../input/cluster-flags.ts";
-import { aborted } from "../process/command.ts";
-import type { CommandContext } from "../process/command.ts";
-import { checkConfiguration, withEndpoints, withKinds } from "../input/configuration.ts";
-import type { ConfigurationOptions, LoadedConfiguration } from "../input/configuration.ts";
+import { createSyncer, type Syncer } from "../../engine/syncer.ts";
+import { loadKubeConfigs, type ClusterFlags, type KubeConfigs } from "../input/cluster-flags.ts";
+import { aborted, type CommandContext } from "../process/command.ts";
+import {
+  checkConfiguration,
+  withEndpoints,
+  withKinds,
+  type ConfigurationOptions,
+  type LoadedConfiguration,
+} from "../input/configuration.ts";
 import { EXIT_USAGE } from "../process/exit-codes.ts";
-import { followCluster, hostScope } from "../input/followed-cluster.ts";
-import type { FollowedCluster, KubeConfig, Runtime } from "../input/followed-cluster.ts";
-import { watchBackends } from "./backend-watch.ts";
-import type { BackendWatch, WatchedConfiguration } from "./backend-watch.ts";
+import { followCluster, hostScope, type FollowedCluster, type KubeConfig, type Runtime } from "../input/followed-cluster.ts";
+import { watchBackends, type BackendWatch, type WatchedConfiguration } from "./backend-watch.ts";
 import { giveBack } from "../process/lean-start.ts";
-import { startProbeServer } from "../process/probe-server.ts";
-import type { ProbeAnswer, ProbeServerOptions } from "../process/probe-server.ts";
+import { startProbeServer, type ProbeAnswer, type ProbeServerOptions } from "../process/probe-server.ts";
 import { createProblemTeller } from "./problem-teller.ts";
-import { createSyncerReadiness } from "./readiness.ts";
-import type { Readiness } from "./readiness.ts";
-import { createClusterSight, keepAsking, leastOf } from "./sight.ts";
-import type { ClusterSight, SightTimes } from "./sight.ts";
+import { createSyncerReadiness, type Readiness } from "./readiness.ts";
+import { createClusterSight, keepAsking, leastOf, type ClusterSight, type SightTimes } from "./sight.ts";
 import { watchConfiguration } from "./reload.ts";
-import { awaitClusters, whileUnreachable } from "./startup.ts";
-import type { StartupOptions } from "./startup.ts";
-import { atMost, createTeardown } from "../process/teardown.ts";
-import type { Teardown } from "../process/teardown.ts";
+import { awaitClusters, whileUnreachable, type StartupOptions } from "./startup.ts";
+import { atMost, createTeardown, type Teardown } from "../process/teardown.ts";
 import type { Terminal } from "../process/terminal.ts";
 import { METRIC_HELP } from "../process/metric-help.ts";
 import { exposeProcess } from "../process/process-metrics.ts";
@@ -101,7 +93,7 @@ function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "b
   return { ...loaded, settings: { ...loaded.settings, backends }, lacksRights };
 }
 
-/** Reads the files again when they change or at SIGHUP, and passes the new configuration to the syncer. */
+/** Reads the files again when they change or on SIGHUP, and passes the new configuration to the syncer. */
 function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { syncer, readiness, runtime, backends, follow }: Working) {
   const scope = hostScope(createTranslatorFor(loaded));
   return watchConfiguration({

@@ -7,8 +7,7 @@
 import { backoffDelay } from "../../base/backoff.ts";
 import { delay } from "../../base/clock.ts";
 import { EngineError, isEngineError, messageOf } from "../../base/errors.ts";
-import { ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { ENDPOINTS, NAMESPACES, SERVICES, type ResourceType } from "../../kube/object/resource.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
 
 /** Delays between attempts. They are short in the first seconds, because the API server next to a sidecar starts at the same time. */

@@ -10,8 +10,7 @@ import { tellWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import { TEST_FILE_SUFFIX } from "./files/discover.ts";
 import { samplesFor } from "./samples/sample-objects.ts";
-import { SCHEMA_FILE, skeletonOf } from "./skeleton.ts";
-import type { SkeletonFile } from "./skeleton.ts";
+import { SCHEMA_FILE, skeletonOf, type SkeletonFile } from "./skeleton.ts";
 
 /** The folder for tests, below the folder of the configuration. */
 const TESTS = "patch-tests";

@@ -8,10 +8,18 @@ import { createEngine } from "../../engine/engine.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { fieldPath, indexPath } from "../../schema/field.ts";
 import { startOf, valueAt } from "../../schema/node.ts";
-import { Report } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
-import { breachesOf, checkLaws, evidenceInWords, formatLawSteps, meaningOf, nameTogether } from "../../workbench/laws/check-laws.ts";
-import type { LawName, LawReport, PairReport } from "../../workbench/laws/check-laws.ts";
+import { Report, type Problem } from "../../schema/problem.ts";
+import {
+  breachesOf,
+  checkLaws,
+  evidenceInWords,
+  formatLawSteps,
+  meaningOf,
+  nameTogether,
+  type LawName,
+  type LawReport,
+  type PairReport,
+} from "../../workbench/laws/check-laws.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import type { LoadedConfiguration } from "../input/configuration.ts";
 import { patchPlaces } from "./samples/patch-places.ts";

@@ -8,8 +8,7 @@ import type { GoldenWrite, SuiteResult } from "../../workbench/asserts/results.t
 import { runSuite } from "../../workbench/patch-tests/run-suite.ts";
 import type { Terminal } from "../process/terminal.ts";
 import type { NameFilter } from "./name-filter.ts";
-import { hasFailed } from "./reporters/report.ts";
-import type { RanSuite } from "./reporters/report.ts";
+import { hasFailed, type RanSuite } from "./reporters/report.ts";
 
 /** How test files are run. */
 export interface RunTestsOptions {

@@ -1,14 +1,12 @@
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Outcome } from "../../engine/patch/types.ts";
 import { compilePath } from "../../engine/path/path.ts";
-import { createPatcher } from "../../engine/patcher.ts";
-import type { Patcher } from "../../engine/patcher.ts";
+import { createPatcher, type Patcher } from "../../engine/patcher.ts";
 import { runSuite } from "../../workbench/patch-tests/run-suite.ts";
 import { PATCH_TEST_API_VERSION } from "../../workbench/patch-tests/suite/schema.ts";
 import type { LoadedConfiguration } from "../input/configuration.ts";
 import { formatValue } from "../output/output.ts";
-import { compilePatchPath, samplesFor, shownWith } from "./samples/sample-objects.ts";
-import type { SampleObject } from "./samples/sample-objects.ts";
+import { compilePatchPath, samplesFor, shownWith, type SampleObject } from "./samples/sample-objects.ts";
 
 /** A text to write. */
 export interface SkeletonFile {

@@ -5,10 +5,8 @@ import { EXIT_FAILED, EXIT_USAGE } from "../process/exit-codes.ts";
 import { discoverTests, TEST_FILE_SUFFIX } from "./files/discover.ts";
 import type { NameFilter } from "./name-filter.ts";
 import { percent } from "./reporters/pretty.ts";
-import { createReporting, isDocumentPrinted } from "./reporters/reporters.ts";
-import type { ChosenReporter } from "./reporters/reporters.ts";
-import { reportOf } from "./reporters/report.ts";
-import type { TestReport } from "./reporters/report.ts";
+import { createReporting, isDocumentPrinted, type ChosenReporter } from "./reporters/reporters.ts";
+import { reportOf, type TestReport } from "./reporters/report.ts";
 import { runTests } from "./run-tests.ts";
 import { watchTests } from "./watch-tests.ts";
 

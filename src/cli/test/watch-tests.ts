@@ -1,20 +1,16 @@
 import { dirname, join } from "node:path";
 import { delay, systemClock } from "../../base/clock.ts";
-import { createEngineCache } from "../../workbench/patch-tests/engines.ts";
-import type { EngineCache } from "../../workbench/patch-tests/engines.ts";
+import { createEngineCache, type EngineCache } from "../../workbench/patch-tests/engines.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Terminal } from "../process/terminal.ts";
-import { discoverTests } from "./files/discover.ts";
-import type { Discovery } from "./files/discover.ts";
+import { discoverTests, type Discovery } from "./files/discover.ts";
 import { FileStamps } from "./files/file-stamps.ts";
 import { FolderWatch } from "./files/folder-watch.ts";
 import { paintOf } from "./reporters/paint.ts";
-import { reportOf } from "./reporters/report.ts";
-import type { RanSuite } from "./reporters/report.ts";
+import { reportOf, type RanSuite } from "./reporters/report.ts";
 import type { Reporting } from "./reporters/reporters.ts";
 import { oneLine } from "./reporters/result-text.ts";
-import { runTests } from "./run-tests.ts";
-import type { RunTestsOptions } from "./run-tests.ts";
+import { runTests, type RunTestsOptions } from "./run-tests.ts";
 
 /** Editors write a file in several steps; writes within this time belong together, in milliseconds. */
 const SETTLE_MS = 30;

@@ -1,7 +1,6 @@
 import { jsonEqual } from "../../base/json.ts";
 import { isEngineError } from "../../base/errors.ts";
-import { formatKey, keyOf, parseKey } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
+import { formatKey, keyOf, parseKey, type ObjectKey } from "../../kube/object/key.ts";
 import { ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
 import { repackSubsets } from "../../kube/object/endpoints/subsets.ts";
 import type { Endpoints, KubeObject, StringMap } from "../../kube/object/types.ts";
@@ -10,8 +9,7 @@ import { storePrefix } from "../../apiserver/verbs/resource-context.ts";
 import type { Store, StoreEvent, StoreWatch } from "../../apiserver/store/store.ts";
 import { PODS } from "../kinds/pods.ts";
 import { isHeadless, serviceSpecOf } from "../kinds/services.ts";
-import { createClusterController } from "./controller.ts";
-import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
+import { createClusterController, type ClusterController, type ClusterControllerOptions } from "./controller.ts";
 import { subsetsOf } from "./endpoints-of-pods.ts";
 import { createKeyWorker } from "./key-worker.ts";
 

@@ -1,6 +1,5 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset, KubeObject, ServicePort } from "../../kube/object/types.ts";
-import { dnsLabel, dnsSubdomain } from "../../apiserver/types/objects/names.ts";
-import type { TextRule } from "../../apiserver/types/objects/names.ts";
+import { dnsLabel, dnsSubdomain, type TextRule } from "../../apiserver/types/objects/names.ts";
 import { endpointAddressErrors } from "../kinds/addresses.ts";
 import { integerAt, listAt, textAt } from "../kinds/opaque/read.ts";
 import { isHeadless, serviceSpecOf } from "../kinds/services.ts";

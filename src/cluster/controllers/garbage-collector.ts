@@ -5,13 +5,15 @@ import type { KubeObject, ObjectMeta, OwnerReference } from "../../kube/object/t
 import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
 import type { StoreEvent } from "../../apiserver/store/store.ts";
-import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, policyOfFinalizers } from "../../apiserver/verbs/write/delete-step.ts";
-import type { PropagationPolicy } from "../../apiserver/verbs/write/delete-step.ts";
-import { createClusterController } from "./controller.ts";
-import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
+import {
+  FOREGROUND_FINALIZER,
+  ORPHAN_FINALIZER,
+  policyOfFinalizers,
+  type PropagationPolicy,
+} from "../../apiserver/verbs/write/delete-step.ts";
+import { createClusterController, type ClusterController, type ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
-import { createOwnership, ownersOf } from "./ownership.ts";
-import type { Ownership } from "./ownership.ts";
+import { createOwnership, ownersOf, type Ownership } from "./ownership.ts";
 
 /**
  * Deletes objects once all their owners are gone. Owners that are deleted in the foreground stay until their dependents are gone;

@@ -4,8 +4,7 @@ import { keyOf } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
 import type { StoreEvent } from "../../apiserver/store/store.ts";
-import { createClusterController } from "./controller.ts";
-import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
+import { createClusterController, type ClusterController, type ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
 /** Dependencies of this controller. */

@@ -4,8 +4,7 @@ import { isEngineError } from "../../base/errors.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
 import { storePrefix } from "../../apiserver/verbs/resource-context.ts";
 import type { StoreEvent } from "../../apiserver/store/store.ts";
-import { createClusterController } from "./controller.ts";
-import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
+import { createClusterController, type ClusterController, type ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
 /**

@@ -6,11 +6,9 @@ import type { PolicyRule } from "../../apiserver/access/authorization.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
 import { storePrefix } from "../../apiserver/verbs/resource-context.ts";
 import type { StoreEvent } from "../../apiserver/store/store.ts";
-import { hasAggregationRule } from "../rbac/aggregation.ts";
-import type { AggregatedRole } from "../rbac/aggregation.ts";
+import { hasAggregationRule, type AggregatedRole } from "../rbac/aggregation.ts";
 import { CLUSTER_ROLES } from "../rbac/resources.ts";
-import { createClusterController } from "./controller.ts";
-import type { ClusterController, ClusterControllerOptions } from "./controller.ts";
+import { createClusterController, type ClusterController, type ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
 /** The field manager that owns the rules. Source: the ClusterRole aggregation controller. */

@@ -1,6 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
-import { invalid } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { invalid, type FieldError } from "../../apiserver/types/field-error.ts";
 
 /** A range that endpoints may not use, and the message about it. */
 interface RefusedRange {

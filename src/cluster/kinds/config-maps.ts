@@ -1,8 +1,7 @@
 import { jsonEqual } from "../../base/json.ts";
 import { CONFIG_MAPS } from "../../kube/object/resource.ts";
 import type { KubeObject, StringMap } from "../../kube/object/types.ts";
-import { forbidden, invalid } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { forbidden, invalid, type FieldError } from "../../apiserver/types/field-error.ts";
 import { dataKey, dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";

@@ -1,7 +1,6 @@
 import { EVENTS } from "../../kube/object/resource.ts";
 import type { KubeObject, TargetReference } from "../../kube/object/types.ts";
-import { invalid } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { invalid, type FieldError } from "../../apiserver/types/field-error.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";

@@ -1,7 +1,6 @@
 import { SECRETS } from "../../kube/object/resource.ts";
 import type { KubeObject, StringMap } from "../../kube/object/types.ts";
-import { IMMUTABLE, invalid, required } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { IMMUTABLE, invalid, required, type FieldError } from "../../apiserver/types/field-error.ts";
 import { dataKey, dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";

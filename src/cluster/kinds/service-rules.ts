@@ -6,8 +6,7 @@
 import { isIP } from "node:net";
 import { jsonEqual } from "../../base/json.ts";
 import type { ServicePort, StringMap } from "../../kube/object/types.ts";
-import { duplicate, forbidden, invalid, notSupported, required } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { duplicate, forbidden, invalid, notSupported, required, type FieldError } from "../../apiserver/types/field-error.ts";
 import { validateLabels } from "../../apiserver/types/objects/metadata.ts";
 import { dnsLabel, dnsSubdomain, qualifiedName } from "../../apiserver/types/objects/names.ts";
 import { portNumberErrors, PROTOCOLS } from "./endpoints.ts";

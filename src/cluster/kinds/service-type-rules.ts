@@ -6,8 +6,7 @@
  */
 import { isIPv4, isIPv6 } from "node:net";
 import type { KubeObject, StringMap } from "../../kube/object/types.ts";
-import { duplicate, forbidden, IMMUTABLE, invalid, notSupported } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { duplicate, forbidden, IMMUTABLE, invalid, notSupported, type FieldError } from "../../apiserver/types/field-error.ts";
 import { qualifiedName } from "../../apiserver/types/objects/names.ts";
 import { portNumberErrors } from "./endpoints.ts";
 import type { ServiceSpec } from "./service-rules.ts";

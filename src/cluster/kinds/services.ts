@@ -2,17 +2,14 @@ import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject, ServicePort } from "../../kube/object/types.ts";
 import { dns1035Label } from "../../apiserver/types/objects/names.ts";
 import type { FieldError } from "../../apiserver/types/field-error.ts";
-import { replaceStatus } from "../../apiserver/types/resource-definition.ts";
-import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import { replaceStatus, type ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";
 import { SERVICE_SPEC } from "../../kube/object/kinds/services.ts";
 import { always, int32, listOf, mandatory, named, optional, text } from "../../schema/builders.ts";
 import { SERVICE_COLUMNS } from "./columns/services.ts";
 import { CONDITIONS } from "./conditions.ts";
-import { createServiceClaims } from "./service-claims.ts";
-import type { ServiceClaimsOptions } from "./service-claims.ts";
-import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors, withAffinity } from "./service-rules.ts";
-import type { ServiceSpec } from "./service-rules.ts";
+import { createServiceAllocations, type ServiceAllocationsOptions } from "./service-allocations.ts";
+import { hasClusterIp, hasNodePorts, HEADLESS, specErrors, specUpdateErrors, withAffinity, type ServiceSpec } from "./service-rules.ts";
 import { isReachedFromOutside, needsHealthCheck, typeErrors } from "./service-type-rules.ts";
 
 const PORT_STATUS = named("PortStatus", "State of one port of a Service at its load balancer.", {
@@ -40,8 +37,8 @@ const STATUS = named("ServiceStatus", "Observed state of a Service.", {
  * @example
  * createServices({ fraction: () => chance.fraction() });
  */
-export function createServices(options: ServiceClaimsOptions): ResourceDefinition {
-  const claims = createServiceClaims(options);
+export function createServices(options: ServiceAllocationsOptions): ResourceDefinition {
+  const allocations = createServiceAllocations(options);
   return {
     type: SERVICES,
     singular: "service",
@@ -62,9 +59,9 @@ export function createServices(options: ServiceClaimsOptions): ResourceDefinitio
       subresources: { status: replaceStatus },
       returnsDeleted: true,
       prepare,
-      claim: claims.claim,
-      restored: claims.restored,
-      released: claims.released,
+      allocate: allocations.allocate,
+      restored: allocations.restored,
+      released: allocations.released,
       validate,
     },
   };

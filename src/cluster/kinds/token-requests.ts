@@ -4,21 +4,17 @@
  *
  * @module
  */
-import { groupOf, SECRETS } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { groupOf, SECRETS, type ResourceType } from "../../kube/object/resource.ts";
 import type { Clock } from "../../base/clock.ts";
-import { invalid } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { invalid, type FieldError } from "../../apiserver/types/field-error.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
 import type { Asked, Question, ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";
 import { int64, listOf, mandatory, named, optional, text, time } from "../../schema/builders.ts";
 import { badRequest, conflict, invalidObject, notFound } from "../../apiserver/types/status.ts";
-import { API_AUDIENCE } from "../../apiserver/access/tokens.ts";
-import type { Tokens } from "../../apiserver/access/tokens.ts";
-import { accountBearer } from "./token-for.ts";
-import type { Bound } from "./token-for.ts";
+import { API_AUDIENCE, type Tokens } from "../../apiserver/access/tokens.ts";
+import { accountBearer, type Bound } from "./token-for.ts";
 import { accountOfPod, PODS } from "./pods.ts";
 
 const TYPE: ResourceType = {

@@ -6,8 +6,7 @@
 import { jsonEqual } from "../../base/json.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { invalid } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { invalid, type FieldError } from "../../apiserver/types/field-error.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { DEPLOYMENT_COLUMNS, STATEFUL_SET_COLUMNS } from "./columns/workloads.ts";
 import { BINARY_DEPLOYMENT } from "./opaque/binary.ts";

@@ -28,13 +28,13 @@ export interface PermissionWrite {
 }
 
 /** Lets a write pass, or throws API_FORBIDDEN. */
-export type PermitWrite = (write: PermissionWrite) => void;
+export type RoleAdmission = (write: PermissionWrite) => void;
 
 /**
  * Guards writes of roles: a user can write only rules that the user already has, or needs the verb `escalate` on the role. Rules that
  * are aggregated from other roles are not known in advance, so only users with all permissions can set or remove an `aggregationRule`.
  */
-export function createRolePermit(policy: Policy): PermitWrite {
+export function createRoleAdmission(policy: Policy): RoleAdmission {
   return ({ type, user, object, old }) => {
     const rules = rulesIn(object);
     if (user.groups.includes(MASTERS) || (old !== undefined && jsonEqual(powers(object), powers(old)))) return;
@@ -58,7 +58,7 @@ function powers(role: KubeObject): unknown {
 }
 
 /** Guards writes of bindings: to grant a role, a user must have all its rules, or the verb `bind` on the role. */
-export function createBindingPermit(policy: Policy): PermitWrite {
+export function createBindingAdmission(policy: Policy): RoleAdmission {
   return ({ type, user, object, old }) => {
     const { roleRef, subjects, metadata } = object as Binding;
     const unchanged = old !== undefined && jsonEqual([roleRef, subjects], [(old as Binding).roleRef, (old as Binding).subjects]);

@@ -1,12 +1,11 @@
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
-import type { Column } from "../../apiserver/types/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn, type Column } from "../../apiserver/types/columns.ts";
 import { pathSegment } from "../../apiserver/types/objects/names.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";
 import { always, listOf, mandatory, named, text, textMap } from "../../schema/builders.ts";
-import { createBindingPermit, createRolePermit } from "./escalation.ts";
+import { createBindingAdmission, createRoleAdmission } from "./escalation.ts";
 import type { Binding, Policy, Subject } from "./policy.ts";
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP, ROLE_BINDINGS, ROLES } from "./resources.ts";
 import { validateBinding, validateRole } from "./validation.ts";
@@ -81,7 +80,7 @@ interface RoleKind {
 }
 
 function role(policy: Policy, { type, own, description }: RoleKind): ResourceDefinition {
-  const permit = createRolePermit(policy);
+  const admit = createRoleAdmission(policy);
   return {
     type,
     singular: type.kind.toLowerCase(),
@@ -90,13 +89,13 @@ function role(policy: Policy, { type, own, description }: RoleKind): ResourceDef
     strategy: {
       nameRule: pathSegment,
       validate: (object) => validateRole(object, type),
-      permit: (write) => permit({ type, ...write }),
+      admit: (write) => admit({ type, ...write }),
     },
   };
 }
 
 function binding(policy: Policy, type: ResourceType, description: string): ResourceDefinition {
-  const permit = createBindingPermit(policy);
+  const admit = createBindingAdmission(policy);
   return {
     type,
     singular: type.kind.toLowerCase(),
@@ -106,7 +105,7 @@ function binding(policy: Policy, type: ResourceType, description: string): Resou
       nameRule: pathSegment,
       prepare: withDefaults,
       validate: (object, old) => validateBinding(object, old, type),
-      permit: (write) => permit({ type, ...write }),
+      admit: (write) => admit({ type, ...write }),
     },
   };
 }

@@ -1,11 +1,9 @@
 import { jsonEqual } from "../../base/json.ts";
 import { isEngineError } from "../../base/errors.ts";
-import { selectorOf } from "../../kube/object/selector.ts";
-import type { LabelSelector } from "../../kube/object/selector.ts";
+import { selectorOf, type LabelSelector } from "../../kube/object/selector.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { PolicyRule } from "../../apiserver/access/authorization.ts";
-import { invalid, notSupported, required } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { invalid, notSupported, required, type FieldError } from "../../apiserver/types/field-error.ts";
 import { dnsSubdomain, pathSegment } from "../../apiserver/types/objects/names.ts";
 import type { AggregatedRole } from "./aggregation.ts";
 import type { Binding, RoleRef, Subject } from "./policy.ts";

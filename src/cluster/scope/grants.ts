@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { ALL, NAMED, UNNAMED, WILDCARD, these } from "./patterns/pattern.ts";
-import type { Pattern } from "./patterns/pattern.ts";
+import { ALL, NAMED, UNNAMED, WILDCARD, these, type Pattern } from "./patterns/pattern.ts";
 import { resourcePattern } from "./patterns/resource-pattern.ts";
 import type { AccessScope, RuleVirtualCluster, ScopeResources, ScopeRole, ScopeRule, Target } from "./types.ts";
 

@@ -7,11 +7,9 @@
 import type { PolicyRule } from "../../apiserver/access/authorization.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { alwaysAllowed } from "./always.ts";
-import { grantsOf } from "./grants.ts";
-import type { Box, ScopeGrant, ScopeOptions } from "./grants.ts";
+import { grantsOf, type Box, type ScopeGrant, type ScopeOptions } from "./grants.ts";
 import { parseScope } from "./parse.ts";
-import { WILDCARD, matches } from "./patterns/pattern.ts";
-import type { Pattern } from "./patterns/pattern.ts";
+import { WILDCARD, matches, type Pattern } from "./patterns/pattern.ts";
 import { SCOPE_EXTRA } from "./scope.ts";
 import type { Target } from "./types.ts";
 

@@ -6,8 +6,7 @@
 import type { Attributes } from "../../apiserver/access/authorization.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { alwaysAllowed } from "./always.ts";
-import { grantsOf } from "./grants.ts";
-import type { Box, ScopeGrant, ScopeOptions } from "./grants.ts";
+import { grantsOf, type Box, type ScopeGrant, type ScopeOptions } from "./grants.ts";
 import { parseScope } from "./parse.ts";
 import { matches } from "./patterns/pattern.ts";
 import { TextCache } from "./patterns/text-cache.ts";

@@ -1,5 +1,4 @@
-import { createPublicKey } from "node:crypto";
-import type { JsonWebKey, KeyObject } from "node:crypto";
+import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";

@@ -17,11 +17,9 @@ import { decodeObject } from "../../apiserver/types/objects/decode.ts";
 import { listOf, mandatory, objectOf, text } from "../../schema/builders.ts";
 import type { OnWatch } from "../../apiserver/http/resource-routes.ts";
 import { unauthorized, statusOf } from "../../apiserver/types/status.ts";
-import { API_AUDIENCE } from "../../apiserver/access/tokens.ts";
-import type { TokenProof, Tokens } from "../../apiserver/access/tokens.ts";
+import { API_AUDIENCE, type TokenProof, type Tokens } from "../../apiserver/access/tokens.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
-import { openPlatformKeys } from "./platform-keys.ts";
-import type { KeySource, PlatformKeys } from "./platform-keys.ts";
+import { openPlatformKeys, type KeySource, type PlatformKeys } from "./platform-keys.ts";
 import { AUTHENTICATED } from "../rbac/resources.ts";
 import { openToken } from "./token-parts.ts";
 

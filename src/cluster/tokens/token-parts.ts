@@ -4,10 +4,8 @@
  *
  * @module
  */
-import { isRecord } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
-import { TOKEN_ALGORITHMS, TOKEN_LENGTH_MAX } from "../scope/cluster-token.ts";
-import type { TokenAlgorithm } from "../scope/cluster-token.ts";
+import { isRecord, type JsonObject } from "../../base/json.ts";
+import { TOKEN_ALGORITHMS, TOKEN_LENGTH_MAX, type TokenAlgorithm } from "../scope/cluster-token.ts";
 import { repeatedFields } from "../../apiserver/http/body/repeated-fields.ts";
 import { unauthorized } from "../../apiserver/types/status.ts";
 

@@ -5,10 +5,8 @@
  */
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
 import type { ServicesMode, SyncedKind } from "../reconcile/rules/rules.ts";
-import { effectiveBackends } from "./backends-mode.ts";
-import type { BackendsMode } from "./backends-mode.ts";
-import { syncOf } from "./config.ts";
-import type { Config } from "./config.ts";
+import { effectiveBackends, type BackendsMode } from "./backends-mode.ts";
+import { syncOf, type Config } from "./config.ts";
 
 /** Handling of each kind. */
 export interface SyncedBackends {

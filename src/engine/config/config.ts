@@ -6,25 +6,20 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { PatchDefinition } from "../patch/patch-definition.ts";
 import { decode } from "../../schema/decode.ts";
-import { mergeNodes, startOf, valueAt } from "../../schema/node.ts";
-import type { Node } from "../../schema/node.ts";
+import { mergeNodes, startOf, valueAt, type Node } from "../../schema/node.ts";
 import { objectToNode } from "../../schema/object-node.ts";
-import { Report, sortProblems } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
+import { Report, sortProblems, type Problem } from "../../schema/problem.ts";
 import type { Infer } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { SYNCED_KINDS } from "../kinds/synced-kinds.ts";
 import type { SyncedKind } from "../reconcile/rules/rules.ts";
-import { CONFIG_SCHEMA, configSchema } from "./config-schema.ts";
-import type { DecodedSection } from "./config-schema.ts";
+import { CONFIG_SCHEMA, configSchema, type DecodedSection } from "./config-schema.ts";
 import { checkBackends, warnOfDeadReverses, warnOfForeignPatches, warnOfServicesAlone, warnOfUncopiedReferences } from "./patches/lists.ts";
 import { checkPlaces } from "./misplaced-sections.ts";
-import { checkNamespaces, fillName } from "./namespaces.ts";
-import type { VclusterIdentity } from "./namespaces.ts";
+import { checkNamespaces, fillName, type VclusterIdentity } from "./namespaces.ts";
 import type { PATCH } from "./patches/patch-schema.ts";
 import { checkPatches } from "./patches/patches.ts";
-import { DEFAULT_SETTINGS } from "./settings.ts";
-import type { Settings } from "./settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 import { warnOfOneWayPatches, warnOfUnreachedReverses } from "./patches/way-back.ts";
 
 /** The sync settings of one kind. */

@@ -1,5 +1,4 @@
-import { keyStartOf, startOf, textOf, valueAt } from "../../schema/node.ts";
-import type { Node } from "../../schema/node.ts";
+import { keyStartOf, startOf, textOf, valueAt, type Node } from "../../schema/node.ts";
 import type { Report } from "../../schema/problem.ts";
 import { SETTINGS_SCHEMA } from "./settings-schema.ts";
 

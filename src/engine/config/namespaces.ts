@@ -5,8 +5,7 @@
  * @module
  */
 import { fieldPath } from "../../schema/field.ts";
-import { keyStartOf, startOf, textOf, valueAt } from "../../schema/node.ts";
-import type { MapEntry, Node } from "../../schema/node.ts";
+import { keyStartOf, startOf, textOf, valueAt, type MapEntry, type Node } from "../../schema/node.ts";
 import type { Position, Report } from "../../schema/problem.ts";
 import { sharedNamespace } from "./shared-namespaces.ts";
 

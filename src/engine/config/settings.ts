@@ -1,12 +1,9 @@
 import { decode } from "../../schema/decode.ts";
 import { fieldPath, indexPath } from "../../schema/field.ts";
-import { keyStartOf, startOf, textOf, valueAt } from "../../schema/node.ts";
-import type { Node } from "../../schema/node.ts";
+import { keyStartOf, startOf, textOf, valueAt, type Node } from "../../schema/node.ts";
 import { objectToNode } from "../../schema/object-node.ts";
-import { Report, sortProblems } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
-import { defaultOf } from "../../schema/schema.ts";
-import type { Infer } from "../../schema/schema.ts";
+import { Report, sortProblems, type Problem } from "../../schema/problem.ts";
+import { defaultOf, type Infer } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { cidrProblem, isCovered } from "./cidr.ts";
 import { SETTINGS_SCHEMA } from "./settings-schema.ts";

@@ -10,10 +10,8 @@ import { excerptOf, placeOfOffset, placesOfOffsets, quote, showPlace } from "./e
 import { adviseOn } from "./lints/hints.ts";
 import { refuseNode } from "./left-out.ts";
 import { declaredNames } from "./names.ts";
-import { findReads } from "./reads.ts";
-import type { Reads } from "./reads.ts";
-import { parseExpression, walk } from "./syntax.ts";
-import type { SyntaxStep, SyntaxProblem } from "./syntax.ts";
+import { findReads, type Reads } from "./reads.ts";
+import { parseExpression, walk, type SyntaxStep, type SyntaxProblem } from "./syntax.ts";
 import { adviseOnToken } from "./lints/token-advice.ts";
 import { findWarnings } from "./lints/warnings.ts";
 

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { parse } from "acorn";
+import { parse, type AnyNode, type Expression, type Options, type Program } from "acorn";
 import { messageOf } from "../../base/errors.ts";
-import type { AnyNode, Expression, Options, Program } from "acorn";
 
 /** A place in a text, in UTF-16 units from 0. */
 export type Offset = number;

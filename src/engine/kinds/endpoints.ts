@@ -8,10 +8,9 @@ import { ENDPOINTS_FIELDS } from "../../kube/object/kinds/endpoints.ts";
 import { objectOf } from "../../schema/builders.ts";
 import type { Translator } from "../translate/translator.ts";
 import { admitAddresses } from "../reconcile/rules/address-policy.ts";
-import { PLAIN_KIND } from "./kind-parts.ts";
+import { PLAIN_KIND, SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./kind-parts.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { AllowedBody, LabelSurroundings, Rules, SyncedKind } from "../reconcile/rules/rules.ts";
-import { SAMPLE_PORTS, sampleAddresses, sampleMetadata, samplePod } from "./kind-parts.ts";
 import { replacesMirror, SKIP_MIRROR } from "./slice-labels.ts";
 import { tenantTargets, toHostTarget } from "./target-references.ts";
 

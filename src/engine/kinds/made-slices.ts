@@ -8,8 +8,7 @@
  */
 import { sha256Hex } from "../../base/digest.ts";
 import { canonicalJson, jsonEqual } from "../../base/json.ts";
-import { slicesOf } from "../../kube/object/endpoints/slices-of-endpoints.ts";
-import type { SliceContent } from "../../kube/object/endpoints/slices-of-endpoints.ts";
+import { slicesOf, type SliceContent } from "../../kube/object/endpoints/slices-of-endpoints.ts";
 import { repackSubsets } from "../../kube/object/endpoints/subsets.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../kube/object/resource.ts";
 import type {
@@ -22,8 +21,7 @@ import type {
   StringMap,
 } from "../../kube/object/types.ts";
 import { TRIGGER_TIME, withoutKeys } from "../reconcile/rules/excluded-keys.ts";
-import { formatKind, isMarkerKey, readMarkers, readMarkersInAnnotations, writeMarkers } from "../translate/markers.ts";
-import type { CopySource } from "../translate/markers.ts";
+import { formatKind, isMarkerKey, readMarkers, readMarkersInAnnotations, writeMarkers, type CopySource } from "../translate/markers.ts";
 import { controllerOf, SERVICE_NAME, SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "./slice-labels.ts";
 
 /** Endpoints of one slice. Source: the default of kube-controller-manager. */

@@ -5,10 +5,9 @@ import type { KubeObject, Service, ServicePort } from "../../kube/object/types.t
 import { OBJECT_META } from "../../kube/object/kind-shape.ts";
 import { SERVICE_SPEC } from "../../kube/object/kinds/services.ts";
 import { anything, objectOf } from "../../schema/builders.ts";
-import { PLAIN_KIND } from "./kind-parts.ts";
+import { PLAIN_KIND, sampleMetadata } from "./kind-parts.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { SyncedKind } from "../reconcile/rules/rules.ts";
-import { sampleMetadata } from "./kind-parts.ts";
 import { allowedByType } from "./service-type.ts";
 
 type Spec = NonNullable<Service["spec"]>;

@@ -4,11 +4,9 @@
  * @module
  */
 import { ENDPOINT_SLICES } from "../../kube/object/resource.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
-import { keyOf, sameKey } from "../../kube/object/key.ts";
+import { keyOf, sameKey, type ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { ourMarkers } from "../translate/identity.ts";
-import type { VClusterIdentity } from "../translate/identity.ts";
+import { ourMarkers, type VClusterIdentity } from "../translate/identity.ts";
 import type { SliceCount } from "../reconcile/rules/rules.ts";
 
 /** Label of a slice with the name of its Service; a slice without it belongs to no Service. */

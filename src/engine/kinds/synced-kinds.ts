@@ -1,5 +1,4 @@
-import { CONFIG_MAPS, ENDPOINT_SLICES, SECRETS } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, SECRETS, type ResourceType } from "../../kube/object/resource.ts";
 import type { SyncedKind } from "../reconcile/rules/rules.ts";
 import { ENDPOINT_SLICES_KIND } from "./endpoint-slices.ts";
 import { ENDPOINTS_KIND } from "./endpoints.ts";

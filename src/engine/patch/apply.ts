@@ -18,14 +18,11 @@ import type { Direction } from "./patch-definition.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { REMOVE } from "../path/path.ts";
 import type { CompiledPatch } from "./compile.ts";
-import type { LastWritten } from "./containment.ts";
-import { containFailure, dropLeftOut, keepLast, LEFT_OUT } from "./containment.ts";
+import { containFailure, dropLeftOut, keepLast, LEFT_OUT, type LastWritten } from "./containment.ts";
 import { guardResult } from "./guard.ts";
 import { closeObject, openObject } from "./opened.ts";
-import type { MetadataPlace, ValueRole } from "./place.ts";
-import { placesOf } from "./place.ts";
-import type { RewrittenReference } from "./reference.ts";
-import { rewriteReference } from "./reference.ts";
+import { placesOf, type MetadataPlace, type ValueRole } from "./place.ts";
+import { rewriteReference, type RewrittenReference } from "./reference.ts";
 import type {
   CompiledExpression,
   FoundReference,

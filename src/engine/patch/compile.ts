@@ -1,7 +1,6 @@
 import { EngineError, isEngineError } from "../../base/errors.ts";
 import type { PatchDefinition, ReferenceDefinition } from "./patch-definition.ts";
-import type { Path } from "../path/path.ts";
-import { compilePath, compileRelativePath } from "../path/path.ts";
+import { compilePath, compileRelativePath, type Path } from "../path/path.ts";
 import type { CompiledExpression, PatchEngine } from "./types.ts";
 
 /** A patch that is ready to run. Immutable; the expressions belong to the engine that compiled them. */

@@ -14,8 +14,7 @@ import type { Direction } from "./patch-definition.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { REMOVE } from "../path/path.ts";
 import { isMarkerKey } from "../translate/markers.ts";
-import type { MetadataPlace, ValueRole } from "./place.ts";
-import { isInList } from "./place.ts";
+import { isInList, type MetadataPlace, type ValueRole } from "./place.ts";
 import type { OnError } from "./types.ts";
 
 /** Placeholder for a value that failed inside a list, until {@link dropLeftOut} removes the list element. */

@@ -8,12 +8,10 @@
  * @module
  */
 import { EngineError } from "../../base/errors.ts";
-import type { JsonObject } from "../../base/json.ts";
-import { isRecord, jsonEqual, typeInWords } from "../../base/json.ts";
+import { isRecord, jsonEqual, typeInWords, type JsonObject } from "../../base/json.ts";
 import { formatSteps, REMOVE } from "../path/path.ts";
 import { isMarkerKey } from "../translate/markers.ts";
-import type { MapField, ValueRole } from "./place.ts";
-import { PROTECTED_METADATA } from "./place.ts";
+import { PROTECTED_METADATA, type MapField, type ValueRole } from "./place.ts";
 import type { PatchFailure } from "./types.ts";
 
 /** A value that may be written (REMOVE deletes the place), and the attempts that were undone. */

@@ -1,5 +1,4 @@
-import { parseConcrete } from "../path/path.ts";
-import type { Segment } from "../path/path.ts";
+import { parseConcrete, type Segment } from "../path/path.ts";
 
 /** The two maps of an object's metadata that patches may change. */
 export type MapField = "labels" | "annotations";

@@ -8,8 +8,7 @@
  */
 import { EngineError } from "../../base/errors.ts";
 import { isRecord, typeInWords } from "../../base/json.ts";
-import { formatKey } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
+import { formatKey, type ObjectKey } from "../../kube/object/key.ts";
 import type { Direction } from "./patch-definition.ts";
 import type { Path } from "../path/path.ts";
 import type { CompiledReference } from "./compile.ts";

@@ -19,9 +19,8 @@ import { compileJsonPath } from "./jsonpath/jsonpath.ts";
 import { parseParts, parsePath } from "./syntax/parse.ts";
 import { checkLength, openScanner, syntaxError } from "./syntax/scan.ts";
 import type { Segment } from "./syntax/segment.ts";
-import { stagesOf } from "./walk.ts";
+import { stagesOf, compileFind, type Match } from "./walk.ts";
 import { type Change, compileUpdate } from "./update.ts";
-import { compileFind, type Match } from "./walk.ts";
 
 export { parseConcrete } from "./syntax/concrete.ts";
 export { formatSteps } from "./syntax/format.ts";

@@ -18,8 +18,7 @@ import { assert } from "../../base/errors.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { isRestoration, sourceVersion } from "./plan-types.ts";
-import type { Note, Operation, Plan, PlanInput } from "./plan-types.ts";
+import { isRestoration, sourceVersion, type Note, type Operation, type Plan, type PlanInput } from "./plan-types.ts";
 
 /** Input of a reconcile. */
 export interface Start<Input = PlanInput> {

@@ -9,12 +9,17 @@ import { isEngineError } from "../../base/errors.ts";
 import { keyOf, sameKey } from "../../kube/object/key.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { operationOf, slowedMs, UNSEEN_RETRY_MS } from "./machine.ts";
-import type { PlanQuestion, ReconcileState, ReconcileStrategy, LiveRead } from "./machine.ts";
-import { planInPieces } from "./plan.ts";
-import type { Planner } from "./plan.ts";
-import { isCopying, sourceVersion } from "./plan-types.ts";
-import type { Note, Plan, PlanInput } from "./plan-types.ts";
+import {
+  operationOf,
+  slowedMs,
+  UNSEEN_RETRY_MS,
+  type PlanQuestion,
+  type ReconcileState,
+  type ReconcileStrategy,
+  type LiveRead,
+} from "./machine.ts";
+import { planInPieces, type Planner } from "./plan.ts";
+import { isCopying, sourceVersion, type Note, type Plan, type PlanInput } from "./plan-types.ts";
 import type { Rules, StandIn } from "./rules/rules.ts";
 import { jsonEqual } from "../../base/json.ts";
 import { seesHostObject } from "./convert/to-host.ts";

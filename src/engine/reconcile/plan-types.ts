@@ -1,7 +1,6 @@
 import type { Code } from "../../base/codes.ts";
 import type { DeletePreconditions } from "../../kube/object/cluster-client.ts";
-import { keyOf } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
+import { keyOf, type ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import type { FoundReference, Outcome } from "../patch/types.ts";
 import type { ToHostInput } from "./convert/to-host.ts";

@@ -9,28 +9,59 @@ import { compareResourceVersions } from "../../kube/object/resource-version.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { readMarkers, writeMarkers } from "../translate/markers.ts";
 import { decideCopy } from "./predicate/should-copy.ts";
-import { strippedCopy, copyOf, rebuiltCopy, copySourceOf } from "./copy/host-copy.ts";
+import { strippedCopy, copyOf, rebuiltCopy, copySourceOf, rejection, reported } from "./copy/host-copy.ts";
 import { bodyIsAsWritten, isCopyOf, withMarkerLabels, isRewritten, mayAdopt, mayTakeOver, withoutForeignMarks } from "./copy/ownership.ts";
-import { deletion, recreation } from "./plan-types.ts";
-import type { MakePlan, Confirm, Note, Operation, Plan, PlanInput, CopyInput } from "./plan-types.ts";
+import {
+  deletion,
+  recreation,
+  type MakePlan,
+  type Confirm,
+  type Note,
+  type Operation,
+  type Plan,
+  type PlanInput,
+  type CopyInput,
+} from "./plan-types.ts";
 import type { Rules } from "./rules/rules.ts";
 import { formatKey } from "../../kube/object/key.ts";
 import { ourMarkers } from "../translate/identity.ts";
-import { agreedBase, readBase } from "./agreement/base.ts";
-import type { Unit } from "./agreement/base.ts";
+import { agreedBase, readBase, comparedFields, type Unit } from "./agreement/base.ts";
 import { withoutKeys } from "./rules/excluded-keys.ts";
 import { toHostInPieces } from "./convert/to-host.ts";
 import { isMappedElsewhere } from "./predicate/mapped-elsewhere.ts";
-import { planDifference } from "./copy/plan-difference.ts";
-import { rejection, reported } from "./copy/host-copy.ts";
-import { roomNotes, unitsWithoutRoom, withoutUnits } from "./copy/plan-difference.ts";
-import type { UnitsWithoutRoom } from "./copy/plan-difference.ts";
-import { comparedFields } from "./agreement/base.ts";
+import { planDifference, roomNotes, unitsWithoutRoom, withoutUnits, type UnitsWithoutRoom } from "./copy/plan-difference.ts";
 
 /** Decides what to do about one key: {@link plan}, or a replacement of it. */
 export type Planner = (rules: Rules, input: PlanInput) => Plan;
 
-/** Decides what to do for one key. After the operations are applied, planning again yields no operations. */
+/**
+ * Decides what to do for one key: which objects to create, update or delete on either cluster, in which order, and why.
+ *
+ * Input: the rules of the kind, and the state that the caller has read: the tenant object, the object at its host key (of any owner),
+ * copies at other host keys, and the Services and slices beside them. Output: the operations as data, the state for status records, notes
+ * for users, and one outcome per patch.
+ *
+ * Guarantees:
+ * - Pure: the same input gives the same plan. Nothing is read, written or changed, the input included.
+ * - Level-triggered: the plan depends on no event and no earlier plan. After all operations are applied, a new plan has none.
+ * - On the host, only copies of this tenant object are updated or deleted. Another object at the host key is left alone, with a note.
+ * - An update or a delete applies only to the version that was read. A delete names the live read that must confirm it (`confirm`).
+ * - Host edits that come back are written to the tenant before the host is written.
+ *
+ * The caller has to do what the plan rests on: if `restsOnSource`, `restsOnCopy` or `restsOnServices` is set, read the object live and
+ * plan again before any write. An expression that fails is an outcome and a note, never an exception.
+ *
+ * @throws INTERNAL for a broken invariant only.
+ * @example
+ * const engine = await createEngine({ config: parseConfig("").config, vcluster: { name: "blue", namespace: "vc-blue" } });
+ * const rules = engine.rules.find(({ kind }) => kind.resource.kind === "Endpoints");
+ * const key = { namespace: "shop", name: "web" };
+ * const tenant = { apiVersion: "v1", kind: "Endpoints", metadata: { ...key, uid: "1", resourceVersion: "7" } };
+ * const { state, hostKey } = plan(rules, { key, tenant, host: undefined });
+ * state; // "copied"
+ * hostKey; // { namespace: "vc-blue", name: "web-x-shop-x-blue" }
+ * engine.dispose();
+ */
 export function plan(rules: Rules, input: PlanInput): Plan {
   return finish(planInPieces(rules, input));
 }

@@ -8,44 +8,31 @@ import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { sameKey } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { sameKey, type ObjectKey } from "../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
-import { DEFAULT_DELETE_BRAKE_LIMITS } from "../reconcile/delete-brake-limits.ts";
-import type { DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
+import { DEFAULT_DELETE_BRAKE_LIMITS, type DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
 import { CONTRADICTIONS_TOLD, createMachine } from "../reconcile/machine.ts";
 import { objectStrategy } from "../reconcile/object-strategy.ts";
 import type { Planner } from "../reconcile/plan.ts";
-import { sourceVersion } from "../reconcile/plan-types.ts";
-import type { Note } from "../reconcile/plan-types.ts";
+import { sourceVersion, type Note } from "../reconcile/plan-types.ts";
 import type { ReferenceKind, ReferenceRules } from "../reconcile/references/reference-rules.ts";
 import type { Rules } from "../reconcile/rules/rules.ts";
 import type { ClusterAccess, ClusterCaches } from "./cluster/access.ts";
-import { createDeleteBrake } from "./guards/delete-brake.ts";
-import { createDeleteConfirmation } from "./guards/delete-brake.ts";
-import type { DeleteConfirmation } from "./guards/delete-brake.ts";
-import { createHandBack } from "./backends/hand-back.ts";
-import type { HandBack } from "./backends/hand-back.ts";
+import { createDeleteBrake, createDeleteConfirmation, type DeleteConfirmation } from "./guards/delete-brake.ts";
+import { createHandBack, type HandBack } from "./backends/hand-back.ts";
 import { createServiceBackends } from "./backends/service-backends.ts";
 import { createGather, ownerReference } from "./run/gather.ts";
 import { addEventHandlers } from "./run/event-handlers.ts";
 import { createLanes } from "./run/lanes.ts";
-import { createLoopGuard } from "./guards/loop-guard.ts";
-import type { LoopGuardLimits } from "./guards/loop-guard.ts";
-import { createSyncState } from "./state/sync-state.ts";
-import type { SyncState } from "./state/sync-state.ts";
-import { createStatusRecords } from "./state/status-records.ts";
-import type { SyncRecord } from "./state/status-records.ts";
+import { createLoopGuard, type LoopGuardLimits } from "./guards/loop-guard.ts";
+import { createSyncState, type SyncState } from "./state/sync-state.ts";
+import { createStatusRecords, type SyncRecord } from "./state/status-records.ts";
 import { createReferenceCopies } from "./references/reference-copies.ts";
-import { createMissingNamespaces } from "./run/object-reconcile.ts";
+import { createMissingNamespaces, beginObjectReconcile, type SharedState } from "./run/object-reconcile.ts";
 import { BACKENDS, parseSyncId, syncId } from "./state/sync-id.ts";
 import type { FormerUser } from "../reconcile/references/reference-strategy.ts";
-import { beginObjectReconcile } from "./run/object-reconcile.ts";
-import type { SharedState } from "./run/object-reconcile.ts";
-import { beginSeries, createNoticeReconcile } from "./run/reconcile.ts";
-import type { SyncHooks, Tracked, ReconcileRun } from "./run/reconcile.ts";
+import { beginSeries, createNoticeReconcile, type SyncHooks, type Tracked, type ReconcileRun } from "./run/reconcile.ts";
 import { createWriteLimiter } from "./guards/write-limiter.ts";
 
 /** Options of the syncer's core. */
@@ -83,7 +70,7 @@ export interface SyncCore {
    * Begins to bring one object to its desired state, based only on the current state. `id` must be one that `enqueue` received; at most one
    * reconcile of an id may be in progress. Log lines go to `context.logger`, if given. Yields where other work may proceed.
    */
-  begin(id: string, context?: TurnContext): Generator<undefined, ReconcileRun>;
+  begin(id: string, context?: RunContext): Generator<undefined, ReconcileRun>;
   /** True once every cache has been complete. */
   readonly synced: boolean;
   /** Records a copy of a referenced object that an earlier process made; undefined if referenced objects are not copied. */
@@ -98,7 +85,7 @@ export interface SyncCore {
 }
 
 /** Context of one reconcile. */
-export interface TurnContext {
+export interface RunContext {
   readonly logger?: Logger | undefined;
   /** Called with the reconcile's time on the thread, in milliseconds. */
   readonly charge?: ((costMs: number) => void) | undefined;
@@ -218,11 +205,11 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return [...records.list(), ...(references?.records() ?? [])];
   }
 
-  function begin(id: string, context?: TurnContext): Generator<undefined, ReconcileRun> {
+  function begin(id: string, context?: RunContext): Generator<undefined, ReconcileRun> {
     return lanes.run(id, ENDPOINTS, beginAny(id, context));
   }
 
-  function* beginAny(id: string, { logger: labelled = logger }: TurnContext = {}): Generator<undefined, ReconcileRun> {
+  function* beginAny(id: string, { logger: labelled = logger }: RunContext = {}): Generator<undefined, ReconcileRun> {
     const { plural, key } = parseSyncId(id);
     if (plural === BACKENDS && backends !== undefined) return backends.begin(key, labelled);
     const side = sides.get(plural);

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { nextMacrotask } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
+import { nextMacrotask, type Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { FairQueue } from "../../kube/runtime/queue/fair-queue.ts";

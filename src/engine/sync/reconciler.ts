@@ -3,14 +3,10 @@
  *
  * @module
  */
-import { systemChance } from "../../base/chance.ts";
-import type { Chance } from "../../base/chance.ts";
-import { systemClock } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
-import { silentLogger, withFields } from "../../base/logger.ts";
-import type { Logger } from "../../base/logger.ts";
-import { noMetrics } from "../../base/metrics.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import { systemChance, type Chance } from "../../base/chance.ts";
+import { systemClock, type Clock } from "../../base/clock.ts";
+import { silentLogger, withFields, type Logger } from "../../base/logger.ts";
+import { noMetrics, type Metrics } from "../../base/metrics.ts";
 import type { DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
 import type { ReferenceRules } from "../reconcile/references/reference-rules.ts";
 import type { Rules } from "../reconcile/rules/rules.ts";
@@ -48,7 +44,7 @@ export interface ReconcilerOptions {
   readonly host: ClusterAccess;
   /**
    * Receives the key of every object that must be reconciled; at the start, the keys of all objects. A key is a string for your queue;
-   * its format is an internal detail. The same key can arrive several times, and must be reconciled once more after the last time.
+   * its format is an internal detail. The same key can arrive several times; reconcile it at least once after each arrival.
    */
   enqueue(key: string): void;
   readonly hooks?: SyncHooks;

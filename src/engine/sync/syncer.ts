@@ -11,8 +11,7 @@ import type { Operation } from "../reconcile/plan-types.ts";
 import type { ClusterAccess } from "./cluster/access.ts";
 import { send } from "./run/apply.ts";
 import { HAND_BACK } from "./backends/hand-back.ts";
-import { createSyncCore } from "./core.ts";
-import type { SyncCore, SyncCoreOptions, TurnContext } from "./core.ts";
+import { createSyncCore, type SyncCore, type SyncCoreOptions, type RunContext } from "./core.ts";
 import { createEventRecorder } from "./report/events.ts";
 import { FIND_COPIES, findCopies } from "./references/find-copies.ts";
 import { createPieces } from "./pieces.ts";
@@ -31,7 +30,7 @@ export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "contrad
    *
    * @throws API_… when a cluster cannot answer now; the caller decides when to try again.
    */
-  reconcile(id: string, context?: TurnContext): Promise<ReconcileResult>;
+  reconcile(id: string, context?: RunContext): Promise<ReconcileResult>;
 }
 
 /** Wires the caches to `enqueue` and waits for {@link SyncLoop.reconcile} to be called. Opens nothing and starts nothing. */

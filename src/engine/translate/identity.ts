@@ -6,8 +6,7 @@
  */
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { formatKind, readMarkers } from "./markers.ts";
-import type { CopySource } from "./markers.ts";
+import { formatKind, readMarkers, type CopySource } from "./markers.ts";
 import type { Translator } from "./translator.ts";
 
 /** The identity of one virtual cluster, as far as it is known. The rules of a configuration contain it. */

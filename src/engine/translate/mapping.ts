@@ -1,5 +1,4 @@
-import type { ObjectKey } from "../../kube/object/key.ts";
-import { formatKey, parseKey } from "../../kube/object/key.ts";
+import { formatKey, parseKey, type ObjectKey } from "../../kube/object/key.ts";
 
 /**
  * Recorded pairs of tenant key and host key, per kind. The mapping is the only way from a host name back to a tenant name, and it detects

@@ -1,11 +1,9 @@
 import { EngineError } from "../../base/errors.ts";
-import { sameKey } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
+import { sameKey, type ObjectKey } from "../../kube/object/key.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import { invalidDns, parseServiceDns } from "./dns.ts";
 import { DEFAULT_MARKER_PREFIX, isMarkerKey } from "./markers.ts";
-import type { VCluster } from "./name.ts";
-import { sharedName, safeConcat } from "./name.ts";
+import { sharedName, safeConcat, type VCluster } from "./name.ts";
 import { sha256Hex } from "../../base/digest.ts";
 import { isRecord } from "../../base/json.ts";
 import type { StringMap } from "../../kube/object/types.ts";

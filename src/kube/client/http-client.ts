@@ -21,13 +21,19 @@ import type {
   WatchOptions,
 } from "../object/cluster-client.ts";
 import { keyOf, type ObjectKey } from "../object/key.ts";
-import { groupOf } from "../object/resource.ts";
-import type { ResourceType } from "../object/resource.ts";
+import { groupOf, type ResourceType } from "../object/resource.ts";
 import type { KubeObject } from "../object/types.ts";
-import { checkDeleted, errorFromAnswer, isSuccess, objectFromAnswer, parseAnswer, statusInAnswer } from "./answer.ts";
-import type { Answer, Expected } from "./answer.ts";
-import { resolveConnection } from "./connection.ts";
-import type { KubeConfigView } from "./connection.ts";
+import {
+  checkDeleted,
+  errorFromAnswer,
+  isSuccess,
+  objectFromAnswer,
+  parseAnswer,
+  statusInAnswer,
+  type Answer,
+  type Expected,
+} from "./answer.ts";
+import { resolveConnection, type KubeConfigView } from "./connection.ts";
 import { CredentialSource } from "./credentials/credentials.ts";
 import { createRateLimit, type RateLimit } from "./transport/rate-limit.ts";
 import { queryString, resourcePath } from "./resource-path.ts";

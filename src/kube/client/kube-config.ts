@@ -1,13 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import { dirname, resolve } from "node:path";
-import type { Cluster, Context, User } from "@kubernetes/client-node/dist/config_types.js";
-import { newClusters, newContexts, newUsers } from "@kubernetes/client-node/dist/config_types.js";
+import { newClusters, newContexts, newUsers, type Cluster, type Context, type User } from "@kubernetes/client-node/dist/config_types.js";
 import { load } from "js-yaml";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";
-import { resolveConnection } from "./connection.ts";
-import type { KubeConfigView } from "./connection.ts";
+import { resolveConnection, type KubeConfigView } from "./connection.ts";
 
 /** Environment variables by name. `process.env` is one. */
 export type Environment = Readonly<Record<string, string | undefined>>;

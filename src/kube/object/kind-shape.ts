@@ -18,8 +18,8 @@ import {
   textsBy,
   time,
   untried,
+  type Entry,
 } from "../../schema/builders.ts";
-import type { Entry } from "../../schema/builders.ts";
 import type { ObjectSchema } from "../../schema/schema.ts";
 
 /** `metadata.ownerReferences[]`. */

@@ -3,8 +3,7 @@ import type { Logger } from "../../base/logger.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
 import { ADMINISTRATOR_KEY } from "./bootstrap.ts";
-import { REFUSALS } from "./keys/key-lives.ts";
-import type { KeyLives } from "./keys/key-lives.ts";
+import { REFUSALS, type KeyLives } from "./keys/key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
 /** Options of {@link followAdministratorEnd}. */

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { jsonEqual } from "../../base/json.ts";
-import { noMetrics } from "../../base/metrics.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import { noMetrics, type Metrics } from "../../base/metrics.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Authenticate } from "../../apiserver/access/authentication.ts";
 import { unauthorized } from "../../apiserver/types/status.ts";
@@ -12,8 +11,7 @@ import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../kinds/types.ts";
 import type { UserSpec } from "../kinds/user.ts";
 import type { AccessKeys } from "./keys/access-keys.ts";
-import { STORED_EVERY_MS } from "./keys/activity.ts";
-import type { KeyActivity } from "./keys/activity.ts";
+import { STORED_EVERY_MS, type KeyActivity } from "./keys/activity.ts";
 import {
   ADMINISTRATORS,
   GRANT_EXTRA,
@@ -25,8 +23,7 @@ import {
   userNameOf,
 } from "./caller.ts";
 import { isOfSignIn } from "./keys/key-origin.ts";
-import { REFUSALS } from "./keys/key-lives.ts";
-import type { KeyLives } from "./keys/key-lives.ts";
+import { REFUSALS, type KeyLives } from "./keys/key-lives.ts";
 import { keySubjectOf } from "./key-subject.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";

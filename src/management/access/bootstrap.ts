@@ -1,13 +1,11 @@
-import { delay } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
+import { delay, type Clock } from "../../base/clock.ts";
 import { isEngineError } from "../../base/errors.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
 import { specOf } from "../kinds/common.ts";
 import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
-import { isTaken } from "./keys/access-keys.ts";
-import type { AccessKeys } from "./keys/access-keys.ts";
+import { isTaken, type AccessKeys } from "./keys/access-keys.ts";
 import { ADMINISTRATORS } from "./caller.ts";
 import type { KeyLives } from "./keys/key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";

@@ -1,5 +1,4 @@
-import { groupOf } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { groupOf, type ResourceType } from "../../kube/object/resource.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Store, StoreEvent } from "../../apiserver/store/store.ts";

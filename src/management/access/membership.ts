@@ -2,8 +2,7 @@ import type { KubeObject } from "../../kube/object/types.ts";
 import type { UserInfo } from "../../apiserver/types/user-info.ts";
 import { specOf } from "../kinds/common.ts";
 import { TEAMS } from "../kinds/types.ts";
-import { administers, groupOfSubject, subjectOfUserName } from "./caller.ts";
-import type { Caller } from "./caller.ts";
+import { administers, groupOfSubject, subjectOfUserName, type Caller } from "./caller.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 
 /** Determines callers and the teams that they currently belong to. */

@@ -9,8 +9,7 @@ import type { KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../kinds/types.ts";
 import type { KeyAuthentication } from "./authenticate.ts";
 import { KEY_EXTRA } from "./caller.ts";
-import { REFUSALS } from "./keys/key-lives.ts";
-import type { KeyLives } from "./keys/key-lives.ts";
+import { REFUSALS, type KeyLives } from "./keys/key-lives.ts";
 import type { ManagedObjects } from "./managed-objects.ts";
 import type { Membership } from "./membership.ts";
 

@@ -2,29 +2,25 @@ import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
 import { jsonEqual } from "../../base/json.ts";
 import type { Logger } from "../../base/logger.ts";
-import { noMetrics } from "../../base/metrics.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import { noMetrics, type Metrics } from "../../base/metrics.ts";
 import { keyOf } from "../../kube/object/key.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { followPolicy } from "../../cluster/rbac/policy.ts";
 import { createCreationAdmission } from "../../cluster/access.ts";
 import { createMemoryStore } from "../../apiserver/store/memory/memory-store.ts";
-import { createRegistry, joinRegistries } from "../../apiserver/verbs/registry.ts";
-import type { Registry } from "../../apiserver/verbs/registry.ts";
+import { createRegistry, joinRegistries, type Registry } from "../../apiserver/verbs/registry.ts";
 import type { Authenticate } from "../../apiserver/access/authentication.ts";
 import type { Audit } from "../../apiserver/access/audit.ts";
 import type { OnWatch } from "../../apiserver/http/resource-routes.ts";
 import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
 import { measuredStore } from "../../apiserver/store/measured-store.ts";
 import type { Store } from "../../apiserver/store/store.ts";
-import { followAdministratorEnd } from "../access/administrator-end.ts";
-import type { AdministratorEnd } from "../access/administrator-end.ts";
+import { followAdministratorEnd, type AdministratorEnd } from "../access/administrator-end.ts";
 import { createAccessKeys } from "../access/keys/access-keys.ts";
 import { createConnectorIdentities } from "../access/users/connector-identities.ts";
 import { createFormerUsers } from "../access/users/former-users.ts";
 import { createKeyActivity } from "../access/keys/activity.ts";
-import { createKeyAuthentication } from "../access/authenticate.ts";
-import type { KeyAuthentication } from "../access/authenticate.ts";
+import { createKeyAuthentication, type KeyAuthentication } from "../access/authenticate.ts";
 import { bootstrapAdministrator } from "../access/bootstrap.ts";
 import { createKeyLives } from "../access/keys/key-lives.ts";
 import { followManagedObjects } from "../access/managed-objects.ts";
@@ -32,8 +28,7 @@ import { createMembership } from "../access/membership.ts";
 import { createNameIndex } from "../access/rights/name-index.ts";
 import { followPepper } from "../access/keys/key-digest.ts";
 import type { PasswordChangeOptions } from "../access/users/password-change.ts";
-import { createRights } from "../access/rights/rights.ts";
-import type { Rights } from "../access/rights/rights.ts";
+import { createRights, type Rights } from "../access/rights/rights.ts";
 import { settleKeys } from "../access/keys/settle-keys.ts";
 import { createLoginAudit } from "../access/users/login-audit.ts";
 import { createLoginEnds } from "../access/users/login-ends.ts";
@@ -41,31 +36,25 @@ import type { RefreshedLogins } from "../access/users/login-refresher.ts";
 import { createSignInService } from "../access/users/sign-in-service.ts";
 import { createWatchGuard } from "../access/watch-guard.ts";
 import type { ManagementConfig } from "../config/effective.ts";
-import { createInternalRecords } from "../records/internal-records.ts";
-import type { InternalRecords } from "../records/internal-records.ts";
+import { createInternalRecords, type InternalRecords } from "../records/internal-records.ts";
 import { configObject, createConfigKind, CONFIG_NAME, nextConditions } from "../kinds/config.ts";
 import { CONFIG, OWNED_ACCESS_KEYS, USERS } from "../kinds/types.ts";
 import { exposeManagement } from "./management-metrics.ts";
-import { createPassingRecords } from "../records/passing-records.ts";
+import { createExpiringRecords } from "../records/expiring-records.ts";
 import { startBackground } from "../replicas/background.ts";
-import { createHeldValues } from "../replicas/held-values.ts";
-import { startLedWork } from "../replicas/led-work.ts";
-import type { LedWork, Work } from "../replicas/led-work.ts";
+import { createReservedValues } from "../replicas/reserved-values.ts";
+import { startLeaderTasks, type LeaderTasks, type Work } from "../replicas/leader-tasks.ts";
 import { createSharedMemory } from "../replicas/shared-memory.ts";
 import type { Sharing } from "../replicas/sharing.ts";
-import { createQuota } from "../access/quota/quota.ts";
-import type { QuotaLimits } from "../access/quota/quota.ts";
+import { createQuota, type QuotaLimits } from "../access/quota/quota.ts";
 import { createServedKinds } from "./served-kinds.ts";
 import { SIGN_IN_LIMITS } from "../sign-in/limits/limits.ts";
-import { createLocalMemory } from "../sign-in/limits/memory.ts";
-import type { SignInMemory } from "../sign-in/limits/memory.ts";
-import { createProviderClients } from "../sign-in/providers/provider-clients.ts";
-import type { ProviderClients, ProviderClientsOptions } from "../sign-in/providers/provider-clients.ts";
+import { createLocalMemory, type SignInMemory } from "../sign-in/limits/memory.ts";
+import { createProviderClients, type ProviderClients, type ProviderClientsOptions } from "../sign-in/providers/provider-clients.ts";
 import { findConnector } from "../sign-in/rules/connectors.ts";
 import { placeOf } from "../sign-in/rules/place.ts";
 import type { SignInPorts } from "../sign-in/ports.ts";
-import { openSigningKeys } from "../tokens/signing-keys.ts";
-import type { SigningKeysPort } from "../tokens/signing-keys.ts";
+import { openSigningKeys, type SigningKeysPort } from "../tokens/signing-keys.ts";
 import { createTokenSigner } from "../tokens/token-signer.ts";
 
 /** Options of {@link openManagementApi}. */
@@ -129,14 +118,14 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const upToDate = sharing === undefined ? async () => {} : () => measured.revision();
   const limits = () => config.auth;
   const records = createInternalRecords(store);
-  const passing = createPassingRecords({ records, clock });
+  const passing = createExpiringRecords({ records, clock });
   const objects = await followManagedObjects(store);
   const membership = createMembership(objects);
   const scopeOptions = () => ({ projectNamespacePrefix: config.projectNamespacePrefix });
   const rights = createRights({ objects, membership, scopeOptions });
   const pepper = await followPepper(records, chance);
   const { digest } = pepper;
-  const hold = sharing && createHeldValues({ passing, clock, chance, logger });
+  const hold = sharing && createReservedValues({ passing, clock, chance, logger });
   const keys = createAccessKeys({ objects, digest, chance, ...(hold && { hold }) });
   const activity = await createKeyActivity({ uids: () => uidsOf(objects.of(OWNED_ACCESS_KEYS)), records, clock, logger });
   const placeOfConnector = (id: string) => {
@@ -221,8 +210,8 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const onEnded = createLoginAudit({ audit: options.audit, clock, chance });
   const background = await startWork(options, (ledStore, ledSharing) => {
     const led = createRegistry({ store: ledStore, definitions, clock, chance, admit });
-    const ledPassing = createPassingRecords({ records: createInternalRecords(ledStore), clock });
-    const parts = { store: ledStore, registry: led, passing: ledPassing, ...ledSharing };
+    const ledExpiring = createExpiringRecords({ records: createInternalRecords(ledStore), clock });
+    const parts = { store: ledStore, registry: led, passing: ledExpiring, ...ledSharing };
     const service = createSignInService({ registry: led, ...signInParts });
     const ends = createLoginEnds({ registry: led, ...loginParts });
     const logins: RefreshedLogins = { ...ends, refreshLogin: (...given) => service.refreshLogin(...given) };
@@ -296,15 +285,15 @@ function recordPort(records: InternalRecords): SigningKeysPort {
 }
 
 /** Starts the background work. A single process starts it at once; of several processes, only the leader does it. */
-async function startWork(options: ManagementApiOptions, begin: (store: Store, sharing: Sharing) => Promise<Work>): Promise<LedWork> {
+async function startWork(options: ManagementApiOptions, begin: (store: Store, sharing: Sharing) => Promise<Work>): Promise<LeaderTasks> {
   const { store, sharing } = options;
-  if (sharing !== undefined) return startLedWork({ ...options, sharing, begin });
+  if (sharing !== undefined) return startLeaderTasks({ ...options, sharing, begin });
   const work = await begin(store, {});
   return { leading: true, settled: () => work.settled(), stop: async () => work.stop() };
 }
 
 /** Waits for a round without writes, because the writes of one controller can cause work for another. */
-async function settled(store: Store, background: Pick<LedWork, "settled">): Promise<void> {
+async function settled(store: Store, background: Pick<LeaderTasks, "settled">): Promise<void> {
   for (let before = -1, now = await store.revision(); before !== now; before = now, now = await store.revision()) {
     await background.settled();
   }

@@ -1,14 +1,11 @@
-import { nextMacrotask } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
+import { nextMacrotask, type Clock } from "../../base/clock.ts";
 import type { MetricLabels, Metrics } from "../../base/metrics.ts";
 import { groupOf } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { REFUSALS } from "../access/keys/key-lives.ts";
-import type { KeyLives } from "../access/keys/key-lives.ts";
+import { REFUSALS, type KeyLives } from "../access/keys/key-lives.ts";
 import type { ManagedObjects } from "../access/managed-objects.ts";
 import { specOf } from "../kinds/common.ts";
-import { KEY_TYPES } from "../kinds/owned-access-key.ts";
-import type { KeySpec } from "../kinds/owned-access-key.ts";
+import { KEY_TYPES, type KeySpec } from "../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../kinds/types.ts";
 
 /** Options of the metrics of stored objects. */

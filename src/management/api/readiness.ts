@@ -1,5 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
-import { delay } from "../../base/clock.ts";
+import { delay, type Clock } from "../../base/clock.ts";
 import { isEngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { statusOf } from "../../apiserver/types/status.ts";

@@ -9,26 +9,22 @@ import type { AccessKeys, HoldValue } from "../access/keys/access-keys.ts";
 import { createOwnedAccessKeys } from "../access/keys/access-key-definition.ts";
 import type { KeyActivity } from "../access/keys/activity.ts";
 import type { KeyLives } from "../access/keys/key-lives.ts";
-import { createKeyPermit } from "../access/keys/key-permit.ts";
+import { createKeyAdmission } from "../access/keys/key-admission.ts";
 import type { NameIndex } from "../access/rights/name-index.ts";
 import type { PasswordChangeOptions } from "../access/users/password-change.ts";
-import { createBlockingPermit, createOwnedPermit } from "../access/rights/permits.ts";
-import type { Permit } from "../access/rights/permits.ts";
+import { createBlockingAdmission, createOwnedAdmission, type WriteAdmission } from "../access/rights/write-admission.ts";
 import { mayRevoke } from "../access/rights/revokes.ts";
 import { ruleWarnings, usernameWarnings } from "../access/rights/rule-warnings.ts";
 import { withSecretView } from "../access/rights/secret-view.ts";
-import { createReviewedTokens, withoutToken } from "./token-reviews.ts";
-import type { ReviewedTokensOptions } from "./token-reviews.ts";
-import { createUsers } from "../access/users/user-definition.ts";
-import type { PasswordRules } from "../access/users/user-definition.ts";
+import { createReviewedTokens, withoutToken, type ReviewedTokensOptions } from "./token-reviews.ts";
+import { createUsers, type PasswordRules } from "../access/users/user-definition.ts";
 import { createDirectClusterEndpointTokens } from "../kinds/direct-cluster-endpoint-token.ts";
 import { sharedSecrets } from "../kinds/shared-secret.ts";
 import { teams } from "../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../kinds/types.ts";
 import { withPayer } from "../access/quota/payer.ts";
-import { createVaultPermit } from "../vault/vault-permit.ts";
-import { createIssueToken } from "../tokens/issue-token.ts";
-import type { IssueTokenOptions } from "../tokens/issue-token.ts";
+import { createVaultAdmission } from "../vault/vault-admission.ts";
+import { createIssueToken, type IssueTokenOptions } from "../tokens/issue-token.ts";
 
 const TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, USERS, OWNED_ACCESS_KEYS];
 
@@ -53,43 +49,43 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly chance: Chance;
 }
 
-/** Returns every kind of the management API, stored or not, with the permits that check the authors of its objects. */
+/** Returns every kind of the management API, stored or not, with the admission functions that check the authors of its objects. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
   const { rights, objects, keys, activity, lives, limits, policy, chance, names, leaveLogin } = options;
-  const permitFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });
-  const keyPermit = createKeyPermit({ ...permitFor(OWNED_ACCESS_KEYS), objects, lives });
+  const admissionFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });
+  const keyAdmission = createKeyAdmission({ ...admissionFor(OWNED_ACCESS_KEYS), objects, lives });
   const charged = (definition: ResourceDefinition) => withPayer(definition, { objects, lives });
   return [
     charged(
       withStrategy(withSecretView(sharedSecrets, { rights, chance }), {
-        permit: both(createVaultPermit(rights), createOwnedPermit(permitFor(SHARED_SECRETS))),
+        admit: both(createVaultAdmission(rights), createOwnedAdmission(admissionFor(SHARED_SECRETS))),
         revokes: mayRevoke,
         warnings: ruleWarnings,
       }),
     ),
     charged(
       withStrategy(teams, {
-        permit: createOwnedPermit(permitFor(TEAMS)),
+        admit: createOwnedAdmission(admissionFor(TEAMS)),
         revokes: mayRevoke,
         warnings: (team) => [...ruleWarnings(team), ...usernameWarnings(team, objects)],
       }),
     ),
-    createUsers({ ...options, permit: createBlockingPermit(permitFor(USERS)) }),
-    charged(createOwnedAccessKeys({ keys, activity, lives, limits, objects, permit: keyPermit, leaveLogin })),
+    createUsers({ ...options, admit: createBlockingAdmission(admissionFor(USERS)) }),
+    charged(createOwnedAccessKeys({ keys, activity, lives, limits, objects, admit: keyAdmission, leaveLogin })),
     createDirectClusterEndpointTokens(createIssueToken(options)),
     ...createRbacKinds(policy).map(readOnly),
     ...createReviews({ authorizer: rights, tokens: createReviewedTokens(options) }).map(withoutToken),
   ];
 }
 
-function both(one: Permit, other: Permit): Permit {
+function both(one: WriteAdmission, other: WriteAdmission): WriteAdmission {
   return (write) => {
     one(write);
     other(write);
   };
 }
 
-function withStrategy(definition: ResourceDefinition, more: Pick<Strategy, "permit" | "revokes" | "warnings">): ResourceDefinition {
+function withStrategy(definition: ResourceDefinition, more: Pick<Strategy, "admit" | "revokes" | "warnings">): ResourceDefinition {
   return { ...definition, strategy: { ...definition.strategy, ...more } };
 }
 

@@ -1,14 +1,11 @@
-import { open, rename, stat } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
+import { open, rename, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { noMetrics } from "../../base/metrics.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import { noMetrics, type Metrics } from "../../base/metrics.ts";
 import { createFolders } from "../../apiserver/store/folders.ts";
-import { rotatedName, tendRotated } from "./rotated-files.ts";
-import type { Keeping } from "./rotated-files.ts";
+import { rotatedName, tendRotated, type Keeping } from "./rotated-files.ts";
 
 /** When the file is rotated, and how rotated files are kept. */
 export interface RotationSettings extends Keeping {

@@ -1,21 +1,15 @@
-import { systemChance } from "../../base/chance.ts";
-import type { Chance } from "../../base/chance.ts";
+import { systemChance, type Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { noMetrics } from "../../base/metrics.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import { noMetrics, type Metrics } from "../../base/metrics.ts";
 import type { Audit } from "../../apiserver/access/audit.ts";
-import { openAuditFile } from "./audit-file.ts";
-import type { AuditFile, RotationSettings } from "./audit-file.ts";
-import { createAuditEvents } from "./audit-events.ts";
-import type { AuditEvents } from "./audit-events.ts";
+import { openAuditFile, type AuditFile, type RotationSettings } from "./audit-file.ts";
+import { createAuditEvents, type AuditEvents } from "./audit-events.ts";
 import type { AuditEvent } from "./event.ts";
-import { createAuditDatabases } from "./store/audit-databases.ts";
-import type { AuditDatabasesOptions } from "./store/audit-databases.ts";
+import { createAuditDatabases, type AuditDatabasesOptions } from "./store/audit-databases.ts";
 import { policyOf } from "./levels.ts";
-import { decideAudit } from "./policy.ts";
-import type { AuditPolicy, AuditSettings } from "./policy.ts";
+import { decideAudit, type AuditPolicy, type AuditSettings } from "./policy.ts";
 import { createTrail } from "./trail.ts";
 
 /** Options of {@link createAuditLog}. */

@@ -1,10 +1,8 @@
 import { isRecord } from "../../base/json.ts";
 import type { Status } from "../../kube/object/status.ts";
 import type { AuditFacts, AuditTrail } from "../../apiserver/access/audit.ts";
-import { disclosedRequest, disclosedResponse, holdsSecrets } from "./disclosed.ts";
-import type { Disclosed } from "./disclosed.ts";
-import { eventLine, writtenBody } from "./event.ts";
-import type { AuditEvent, WrittenBody } from "./event.ts";
+import { disclosedRequest, disclosedResponse, holdsSecrets, type Disclosed } from "./disclosed.ts";
+import { eventLine, writtenBody, type AuditEvent, type WrittenBody } from "./event.ts";
 import type { AuditDecision } from "./policy.ts";
 
 /** Options of a trail. */

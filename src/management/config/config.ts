@@ -4,13 +4,11 @@
  * @module
  */
 import { decode } from "../../schema/decode.ts";
-import { Report, sortProblems } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
+import { Report, sortProblems, type Problem } from "../../schema/problem.ts";
 import { defaultOf } from "../../schema/schema.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { MANAGEMENT_SCHEMA } from "./schema/config-schema.ts";
-import { effectiveConfig } from "./effective.ts";
-import type { ManagementConfig, WrittenConfig } from "./effective.ts";
+import { effectiveConfig, type ManagementConfig, type WrittenConfig } from "./effective.ts";
 import type { Environment } from "../../kube/client/kube-config.ts";
 import { checkRules } from "./rules/rules.ts";
 import { withoutFound } from "./secrets.ts";

@@ -1,5 +1,4 @@
-import { validateHeaderName, validateHeaderValue } from "node:http";
-import type { ServerResponse } from "node:http";
+import { validateHeaderName, validateHeaderValue, type ServerResponse } from "node:http";
 import { messageOf } from "../../base/errors.ts";
 
 /** Headers that describe one connection or the encoding of a body, and those that the server sets in its responses. */

@@ -8,11 +8,9 @@ import type { Infer } from "../../schema/schema.ts";
 import { AUDIT_SIZE_MB } from "./schema/audit-schema.ts";
 import type { CONNECTOR } from "./schema/auth-schema.ts";
 import type { MANAGEMENT_SCHEMA } from "./schema/config-schema.ts";
-import { METRICS_RETENTION } from "./schema/cost-schema.ts";
-import type { METRICS } from "./schema/cost-schema.ts";
+import { METRICS_RETENTION, type METRICS } from "./schema/cost-schema.ts";
 import { DIRECTORY_PROVIDER_A, NAME_ID_DEFAULT, OIDC, SOURCE_HOST_B_URL } from "./schema/provider-schema.ts";
-import { effectiveRequirements } from "./rules/requirements.ts";
-import type { WrittenRequirements } from "./rules/requirements.ts";
+import { effectiveRequirements, type WrittenRequirements } from "./rules/requirements.ts";
 
 /** The variable that holds the address of the vault when `vault.address` is left out. */
 export const VAULT_ADDRESS_VARIABLE = "VAULT_ADDR";

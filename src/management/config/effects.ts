@@ -78,7 +78,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "uiSettings.customJavaScript": INTERFACE,
   "uiSettings.navBarButtons": INTERFACE,
   "uiSettings.externalURLs": acts("the sign-in page shows no images from other sites if they are blocked"),
-  vault: acts("secrets of the vault are copied into the SharedSecrets that name them"),
+  vault: acts("secrets from the vault are copied into the SharedSecrets that name them"),
   "vault.auth.tokenSecretRef": shownOnly(
     "the service reads no Secrets of a cluster",
     "access to a cluster; instead, mount the Secret, and name its file in tokenFile",

@@ -3,8 +3,7 @@ import { sha256Hex } from "../../base/digest.ts";
 import { messageOf } from "../../base/errors.ts";
 import { jsonEqual } from "../../base/json.ts";
 import type { Problem } from "../../schema/problem.ts";
-import { parseManagementConfig } from "./config.ts";
-import type { ManagementConfigOptions } from "./config.ts";
+import { parseManagementConfig, type ManagementConfigOptions } from "./config.ts";
 import { saysNothing } from "../../schema/yaml.ts";
 import type { ManagementConfig } from "./effective.ts";
 

@@ -9,15 +9,11 @@
  * @module
  */
 import { EngineError } from "../../base/errors.ts";
-import { isEtcdStore, RAISE_MAX } from "../../apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
+import { isEtcdStore, RAISE_MAX, type EtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
 import type { Store, StoredObject } from "../../apiserver/store/store.ts";
-import { contentsOf, digestOf } from "./contents.ts";
-import type { Contents } from "./contents.ts";
-import { copyStateObject, readCopyState, STATE_KEY } from "./copy-state.ts";
-import type { CopyState } from "./copy-state.ts";
-import { partsOf } from "./manifest.ts";
-import type { Manifest } from "./manifest.ts";
+import { contentsOf, digestOf, type Contents } from "./contents.ts";
+import { copyStateObject, readCopyState, STATE_KEY, type CopyState } from "./copy-state.ts";
+import { partsOf, type Manifest } from "./manifest.ts";
 
 /** Options of {@link copyInto}. */
 export interface CopyOptions {

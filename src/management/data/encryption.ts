@@ -77,7 +77,7 @@ function keyMissing(sealed: string): EngineError {
 }
 
 function unreadable(why: string): EngineError {
-  const hint = "Start with the encryption key that the data was encrypted with";
+  const hint = "Use the encryption key that the data was encrypted with";
   return new EngineError("STORE_FAILED", `Cannot read the stored data: ${why}`, { details: { hint } });
 }
 

@@ -7,8 +7,7 @@ import { jsonEqual } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { withMetadata } from "../../apiserver/types/objects/metadata.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
-import { replaceStatus } from "../../apiserver/types/resource-definition.ts";
-import type { Strategy } from "../../apiserver/types/resource-definition.ts";
+import { replaceStatus, type Strategy } from "../../apiserver/types/resource-definition.ts";
 import { always, internal, listOf, named, objectOf, text, time } from "../../schema/builders.ts";
 import type { Schema } from "../../schema/schema.ts";
 

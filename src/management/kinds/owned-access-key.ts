@@ -1,7 +1,5 @@
-import { AGE_COLUMN, NAME_COLUMN, textColumn, wide } from "../../apiserver/types/columns.ts";
-import type { Column } from "../../apiserver/types/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn, wide, ageOf, type Column } from "../../apiserver/types/columns.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { ageOf } from "../../apiserver/types/columns.ts";
 import { humanDuration } from "../../apiserver/types/human-duration.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";
 import { always, anything, bool, int64, internal, listOf, mapOf, named, objectOf, optional, text, time } from "../../schema/builders.ts";

@@ -1,13 +1,10 @@
 import type { KubeObject, StringMap } from "../../kube/object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
-import type { Column } from "../../apiserver/types/columns.ts";
-import { invalid } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn, type Column } from "../../apiserver/types/columns.ts";
+import { invalid, type FieldError } from "../../apiserver/types/field-error.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";
 import { always, listOf, mapOf, named, objectOf, strictBytes, text } from "../../schema/builders.ts";
-import { ACCESS_RULE, CONDITION, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
-import type { OwnedSpec } from "./common.ts";
+import { ACCESS_RULE, CONDITION, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS, type OwnedSpec } from "./common.ts";
 import { SHARED_SECRETS } from "./types.ts";
 
 /** `spec` of a SharedSecret. */

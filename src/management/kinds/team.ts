@@ -1,14 +1,11 @@
 import { jsonEqual } from "../../base/json.ts";
-import { required } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { required, type FieldError } from "../../apiserver/types/field-error.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { AGE_COLUMN, firstThree, NAME_COLUMN, textColumn, wide } from "../../apiserver/types/columns.ts";
-import type { Column } from "../../apiserver/types/columns.ts";
+import { AGE_COLUMN, firstThree, NAME_COLUMN, textColumn, wide, type Column } from "../../apiserver/types/columns.ts";
 import type { ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";
 import { always, listOf, named, text } from "../../schema/builders.ts";
-import { ACCESS_RULE, EMPTY_STATUS, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS } from "./common.ts";
-import type { OwnedSpec } from "./common.ts";
+import { ACCESS_RULE, EMPTY_STATUS, OWNER, OWNER_FIELDS, PAYER, specOf, USUAL_STRATEGY, USUAL_TEXTS, type OwnedSpec } from "./common.ts";
 import { TEAMS } from "./types.ts";
 
 /** `spec` of a Team. */

@@ -1,5 +1,4 @@
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../apiserver/types/columns.ts";
-import type { Column } from "../../apiserver/types/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn, type Column } from "../../apiserver/types/columns.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";
 import { always, bool, int64, internal, listOf, named, objectOf, optional, text, time } from "../../schema/builders.ts";
 import type { KubeObject } from "../../kube/object/types.ts";

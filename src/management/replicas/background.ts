@@ -3,20 +3,17 @@ import type { Logger } from "../../base/logger.ts";
 import { startGarbageCollector } from "../../cluster/controllers/garbage-collector.ts";
 import { startGracePeriodController } from "../../cluster/controllers/grace-period-controller.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
-import { startResealing } from "../../apiserver/store/resealing.ts";
-import type { ResealingOptions } from "../../apiserver/store/resealing.ts";
+import { startResealing, type ResealingOptions } from "../../apiserver/store/resealing.ts";
 import type { Store } from "../../apiserver/store/store.ts";
 import { startDerivedRoles } from "../access/rights/derived-role-controller.ts";
 import type { KeyLives } from "../access/keys/key-lives.ts";
 import { startLoginKeySweeper } from "../access/keys/login-key-sweeper.ts";
-import { startLoginRefresher } from "../access/users/login-refresher.ts";
-import type { LoginRefresherOptions } from "../access/users/login-refresher.ts";
+import { startLoginRefresher, type LoginRefresherOptions } from "../access/users/login-refresher.ts";
 import type { ManagedObjects } from "../access/managed-objects.ts";
-import type { PassingRecords } from "../records/passing-records.ts";
-import { startVaultSync } from "../vault/vault-sync.ts";
-import type { VaultSyncOptions } from "../vault/vault-sync.ts";
+import type { ExpiringRecords } from "../records/expiring-records.ts";
+import { startVaultSync, type VaultSyncOptions } from "../vault/vault-sync.ts";
 import { startHousekeeping } from "./housekeeping.ts";
-import type { Work } from "./led-work.ts";
+import type { Work } from "./leader-tasks.ts";
 import type { Sharing } from "./sharing.ts";
 
 /** Each value is a write that all servers send to their watches, so values are re-encrypted a few at a time. */
@@ -30,7 +27,7 @@ export interface BackgroundOptions extends Pick<Sharing, "compact" | "compactAft
   /** The same objects as those of `store`. */
   readonly registry: Registry;
   readonly objects: ManagedObjects;
-  readonly passing: PassingRecords;
+  readonly passing: ExpiringRecords;
   readonly lives: KeyLives;
   /** The vault's current settings, the subscription to their changes, the reader of files, and the random numbers that spread renewals. */
   readonly vault: Pick<VaultSyncOptions, "settings" | "onSettings" | "readFile" | "chance">;

@@ -2,15 +2,14 @@ import type { Clock, Timer } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Store } from "../../apiserver/store/store.ts";
-import type { PassingRecords } from "../records/passing-records.ts";
-import type { Work } from "./led-work.ts";
-import { COMPACT_AFTER_MS } from "./sharing.ts";
-import type { Sharing } from "./sharing.ts";
+import type { ExpiringRecords } from "../records/expiring-records.ts";
+import type { Work } from "./leader-tasks.ts";
+import { COMPACT_AFTER_MS, type Sharing } from "./sharing.ts";
 
 /** Options of the housekeeping. */
 export interface HousekeepingOptions extends Pick<Sharing, "compact" | "compactAfterMs"> {
   readonly store: Pick<Store, "revision">;
-  readonly passing: Pick<PassingRecords, "sweep">;
+  readonly passing: Pick<ExpiringRecords, "sweep">;
   readonly clock: Clock;
   readonly logger: Logger;
 }

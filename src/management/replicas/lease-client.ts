@@ -1,7 +1,5 @@
-import { delay } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
-import { groupOf } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { delay, type Clock } from "../../base/clock.ts";
+import { groupOf, type ResourceType } from "../../kube/object/resource.ts";
 import type { ClusterClient } from "../../kube/object/cluster-client.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import { alreadyExists, conflict, MODIFIED, unavailable } from "../../apiserver/types/status.ts";

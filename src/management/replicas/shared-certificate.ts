@@ -5,8 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { daysLeft, fitTogether } from "../../cluster/credentials.ts";
-import { createServerCertificate } from "../../apiserver/access/certificates.ts";
-import type { ServerCertificate } from "../../apiserver/access/certificates.ts";
+import { createServerCertificate, type ServerCertificate } from "../../apiserver/access/certificates.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import type { InternalRecords } from "../records/internal-records.ts";
 

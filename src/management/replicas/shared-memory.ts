@@ -3,11 +3,11 @@ import type { Clock } from "../../base/clock.ts";
 import type { Attempts, AttemptsOptions } from "../sign-in/limits/attempts.ts";
 import type { SignInMemory } from "../sign-in/limits/memory.ts";
 import type { Once, OnceOptions } from "../sign-in/limits/once.ts";
-import type { Passing, PassingRecords } from "../records/passing-records.ts";
+import type { Passing, ExpiringRecords } from "../records/expiring-records.ts";
 
 /** Options of the shared memory. */
 export interface SharedMemoryOptions {
-  readonly passing: PassingRecords;
+  readonly passing: ExpiringRecords;
   readonly clock: Pick<Clock, "now">;
   /** Hides subjects: they cannot be recovered from the names of records, not even by guessing. */
   readonly digest: { of(text: string): string };

@@ -2,19 +2,16 @@ import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { formatKey, sameKey } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
+import { formatKey, sameKey, type ObjectKey } from "../../kube/object/key.ts";
 import type { ClusterClient } from "../../kube/object/cluster-client.ts";
-import { SECRETS } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { SECRETS, type ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { createController } from "../../kube/runtime/controller.ts";
 import { createInformer } from "../../kube/runtime/informer/informer.ts";
 import { createWorkQueue } from "../../kube/runtime/queue/work-queue.ts";
 import { specOf } from "../kinds/common.ts";
 import { SHARED_SECRETS } from "../kinds/types.ts";
-import { planSecretSync } from "./plan-secret.ts";
-import type { SecretSyncPlan } from "./plan-secret.ts";
+import { planSecretSync, type SecretSyncPlan } from "./plan-secret.ts";
 
 /** Options of {@link createSecretSync}. */
 export interface SecretSyncOptions {

@@ -14,8 +14,7 @@ import type { ManagedObjects } from "../access/managed-objects.ts";
 import type { Rights } from "../access/rights/rights.ts";
 import { specOf } from "../kinds/common.ts";
 import type { IssueToken } from "../kinds/direct-cluster-endpoint-token.ts";
-import { clusterRolesOf } from "../kinds/team.ts";
-import type { TeamSpec } from "../kinds/team.ts";
+import { clusterRolesOf, type TeamSpec } from "../kinds/team.ts";
 import { DIRECT_CLUSTER_ENDPOINT_TOKENS, OWNED_ACCESS_KEYS, TEAMS } from "../kinds/types.ts";
 import type { TokenSigner } from "./token-signer.ts";
 

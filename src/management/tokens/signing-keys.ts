@@ -1,10 +1,8 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPair, sign, verify } from "node:crypto";
-import type { JsonWebKey, KeyObject } from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, generateKeyPair, sign, verify, type JsonWebKey, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
-import { canonicalJson, isRecord } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { canonicalJson, isRecord, type JsonObject } from "../../base/json.ts";
 import type { TokenAlgorithm } from "../../cluster/scope/cluster-token.ts";
 
 /** Where keys are kept between starts. The text is secret. */

@@ -1,10 +1,8 @@
 import { SignJWT } from "jose";
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
-import { TOKEN_LENGTH_MAX } from "../../cluster/scope/cluster-token.ts";
-import type { PlatformClaim } from "../../cluster/scope/cluster-token.ts";
-import { invalid } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
+import { TOKEN_LENGTH_MAX, type PlatformClaim } from "../../cluster/scope/cluster-token.ts";
+import { invalid, type FieldError } from "../../apiserver/types/field-error.ts";
 import { invalidObject } from "../../apiserver/types/status.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 

@@ -1,10 +1,8 @@
-import { delay } from "../../base/clock.ts";
-import type { Clock, Timer } from "../../base/clock.ts";
+import { delay, type Clock, type Timer } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { VaultSettings } from "./vault-client.ts";
-import { failed } from "./vault-values.ts";
-import type { VaultFailure } from "./vault-values.ts";
+import { failed, type VaultFailure } from "./vault-values.ts";
 
 /** Interval at which a file with the token is read again, in milliseconds. Changes to mounted files do not trigger events reliably. */
 export const TOKEN_FILE_POLL_MS = 5_000;

@@ -1,10 +1,8 @@
-import { request as requestPlain } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { request as requestPlain, type IncomingMessage } from "node:http";
 import { request as requestTls } from "node:https";
 import { messageOf } from "../../base/errors.ts";
 import type { ManagementConfig } from "../config/effective.ts";
-import { failed, readVaultAnswer } from "./vault-values.ts";
-import type { VaultAnswer, VaultFailure, VaultResult } from "./vault-values.ts";
+import { failed, readVaultAnswer, type VaultAnswer, type VaultFailure, type VaultResult } from "./vault-values.ts";
 import type { VaultSource } from "./vault-source.ts";
 
 /** `vault` of the configuration. */
@@ -35,7 +33,7 @@ export function createVaultClient(settings: VaultSettings, token: string): AskVa
     try {
       const answer = await send(url, { method, headers, signal: limit, rejectUnauthorized: !skipTLSVerify });
       const text = await textOf(answer, answerMaxKiB * 1_024);
-      if (text === undefined) return failed("TooLarge", `the vault's response has more than ${answerMaxKiB} KiB`);
+      if (text === undefined) return failed("TooLarge", `the vault's response is larger than ${answerMaxKiB} KiB`);
       return { status: answer.statusCode!, retryAfter: answer.headers["retry-after"], text };
     } catch (error) {
       const why = limit.aborted ? `it did not respond within ${requestTimeoutSeconds} s` : messageOf(error);

@@ -13,17 +13,12 @@ import { durationMs } from "../config/rules/durations.ts";
 import { specOf } from "../kinds/common.ts";
 import type { SharedSecretSpec } from "../kinds/shared-secret.ts";
 import { SHARED_SECRETS } from "../kinds/types.ts";
-import { createTokenRenewal } from "./token-renewal.ts";
-import type { TokenRenewal } from "./token-renewal.ts";
-import { createTokenSource } from "./token-source.ts";
-import type { TokenSource } from "./token-source.ts";
-import { createVaultClient, readVaultSecret } from "./vault-client.ts";
-import type { AskVault, VaultSettings } from "./vault-client.ts";
+import { createTokenRenewal, type TokenRenewal } from "./token-renewal.ts";
+import { createTokenSource, type TokenSource } from "./token-source.ts";
+import { createVaultClient, readVaultSecret, type AskVault, type VaultSettings } from "./vault-client.ts";
 import { conditionsOf, hasVaultCondition, nextVaultConditions, vaultCondition } from "./vault-condition.ts";
-import { vaultSource } from "./vault-source.ts";
-import type { VaultSource } from "./vault-source.ts";
-import { failed } from "./vault-values.ts";
-import type { VaultFailure, VaultResult } from "./vault-values.ts";
+import { vaultSource, type VaultSource } from "./vault-source.ts";
+import { failed, type VaultFailure, type VaultResult } from "./vault-values.ts";
 
 /** Options of {@link startVaultSync}. */
 export interface VaultSyncOptions {
@@ -194,13 +189,13 @@ class Rounds implements VaultSync {
       const spec = specOf<SharedSecretSpec>(object);
       if (result?.ok === true && !jsonEqual(spec.data ?? {}, { ...result.data })) {
         current = (await registry.update(SHARED_SECRETS, keyOf(object), { ...object, spec: { ...spec, data: { ...result.data } } })).object;
-        logger.info("A secret of the vault was copied into a SharedSecret", { secret });
+        logger.info("A secret from the vault was copied into a SharedSecret", { secret });
       }
       const next = result === undefined ? undefined : vaultCondition(result, { place, warning: this.#renewal.warning });
       const conditions = nextVaultConditions(current, next, timestamp(clock.now()));
       if (jsonEqual(conditions, conditionsOf(current))) return;
       if (result?.ok === false)
-        logger.warn("Cannot copy a secret of the vault into a SharedSecret", { secret, reason: result.reason, message: result.message });
+        logger.warn("Cannot copy a secret from the vault into a SharedSecret", { secret, reason: result.reason, message: result.message });
       const status = { ...(current["status"] as object), conditions };
       await registry.update(SHARED_SECRETS, keyOf(current), { ...current, status }, { subresource: "status" });
     } catch (error) {

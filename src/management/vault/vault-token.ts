@@ -4,8 +4,7 @@
  * @module
  */
 import { isRecord, parseJson } from "../../base/json.ts";
-import { failed, vaultRefusal } from "./vault-values.ts";
-import type { VaultAnswer, VaultFailure } from "./vault-values.ts";
+import { failed, vaultRefusal, type VaultAnswer, type VaultFailure } from "./vault-values.ts";
 
 /** The remaining life of a token. */
 export interface TokenLife {

@@ -6,19 +6,15 @@
 import { isEngineError } from "../../base/errors.ts";
 import { isRecord, jsonEqual } from "../../base/json.ts";
 import { compileText } from "../../engine/config/patches/compile-text.ts";
-import { compilePath, nearestPath } from "../../engine/path/path.ts";
-import type { Match, Path } from "../../engine/path/path.ts";
+import { compilePath, nearestPath, type Match, type Path } from "../../engine/path/path.ts";
 import { decode } from "../../schema/decode.ts";
 import { fieldPath, indexPath } from "../../schema/field.ts";
-import { keyStartOf, startOf, textOf, valueAt } from "../../schema/node.ts";
-import type { MapNode, Node } from "../../schema/node.ts";
+import { keyStartOf, startOf, textOf, valueAt, type MapNode, type Node } from "../../schema/node.ts";
 import type { Report } from "../../schema/problem.ts";
-import { ASSERT } from "./assert-schema.ts";
-import type { AssertDefinition } from "./assert-schema.ts";
+import { ASSERT, type AssertDefinition } from "./assert-schema.ts";
 import { differencesExcept } from "./differences.ts";
 import { misspelling } from "./kind-fields.ts";
-import { regexProblem } from "./regex.ts";
-import type { RegexMatcher } from "./regex.ts";
+import { regexProblem, type RegexMatcher } from "./regex.ts";
 import type { TestFailure, TestPlace } from "./results.ts";
 import { shown } from "./shown.ts";
 

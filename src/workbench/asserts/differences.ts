@@ -1,6 +1,5 @@
 import { isRecord, jsonEqual } from "../../base/json.ts";
-import { formatSteps } from "../../engine/path/path.ts";
-import type { Path, PathStep } from "../../engine/path/path.ts";
+import { formatSteps, type Path, type PathStep } from "../../engine/path/path.ts";
 
 /** A place where two documents differ. `before` or `after` is absent if that document has no value there. */
 export interface Difference {

@@ -6,8 +6,7 @@
 import { isRecord, typeInWords } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
-import { formatSteps } from "../../engine/path/path.ts";
-import type { Segment, PathStep } from "../../engine/path/path.ts";
+import { formatSteps, type Segment, type PathStep } from "../../engine/path/path.ts";
 import type { ObjectSchema, Schema } from "../../schema/schema.ts";
 
 /** Fields that every object has and that no patch can reach. */

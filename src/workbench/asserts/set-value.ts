@@ -1,7 +1,6 @@
 import { EngineError } from "../../base/errors.ts";
 import { isRecord, typeInWords } from "../../base/json.ts";
-import { compilePath, formatSteps, parseConcrete, REMOVE } from "../../engine/path/path.ts";
-import type { PathStep } from "../../engine/path/path.ts";
+import { compilePath, formatSteps, parseConcrete, REMOVE, type PathStep } from "../../engine/path/path.ts";
 import { setOwn } from "../../schema/node.ts";
 
 /**

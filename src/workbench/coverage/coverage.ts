@@ -7,8 +7,7 @@
  * @module
  */
 import { isEngineError } from "../../base/errors.ts";
-import { readTrace, traceExpression } from "../../engine/expression/trace/trace.ts";
-import type { TracedExpression } from "../../engine/expression/trace/trace.ts";
+import { readTrace, traceExpression, type TracedExpression } from "../../engine/expression/trace/trace.ts";
 import type { Direction } from "../../engine/patch/patch-definition.ts";
 import type { CompiledPatch } from "../../engine/patch/compile.ts";
 import type { CompiledExpression, PatchEngine, PatchScope } from "../../engine/patch/types.ts";

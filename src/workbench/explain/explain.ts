@@ -5,8 +5,7 @@
  */
 import { isEngineError } from "../../base/errors.ts";
 import { jsonEqual } from "../../base/json.ts";
-import { readTrace, traceExpression } from "../../engine/expression/trace/trace.ts";
-import type { Trace, TracedExpression } from "../../engine/expression/trace/trace.ts";
+import { readTrace, traceExpression, type Trace, type TracedExpression } from "../../engine/expression/trace/trace.ts";
 import { LIMIT_RANGES } from "../../engine/sandbox/limits.ts";
 import type { SandboxLimits, Scope } from "../../engine/sandbox/sandbox.ts";
 import { draw } from "./drawing.ts";

@@ -1,20 +1,17 @@
-import { EngineError } from "../../base/errors.ts";
+import { readFile } from "node:fs/promises";
+import { EngineError, messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { suggest } from "../../base/suggest.ts";
-import { parseConfig, resolveConfig } from "../../engine/config/config.ts";
-import type { ConfigResult, ConfigText } from "../../engine/config/config.ts";
-import { parseSettings, resolveSettings } from "../../engine/config/settings.ts";
-import type { SettingsResult } from "../../engine/config/settings.ts";
+import { parseConfig, resolveConfig, type ConfigText } from "../../engine/config/config.ts";
+import { parseSettings, resolveSettings, type SettingsResult } from "../../engine/config/settings.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { PatchDefinition } from "../../engine/patch/patch-definition.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
-import { formatProblem } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
+import { formatProblem, type Problem } from "../../schema/problem.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
 import type { PatchListName } from "../laws/report.ts";
 import { createEngineCache } from "../patch-tests/engines.ts";
-import { createPatchUnderTest } from "./patch-under-test.ts";
-import type { PatchUnderTest } from "./patch-under-test.ts";
+import { createPatchUnderTest, type PatchUnderTest } from "./patch-under-test.ts";
 
 /** Source of patches: a configuration, or patches of Endpoints without a file. */
 export type PatchSource =
@@ -34,15 +31,6 @@ export interface PatchesOptions {
   readonly kinds?: readonly SyncedKind[];
 }
 
-/** Options with the texts of the files that they name. */
-export interface ReadPatches {
-  readonly config: readonly ConfigText[] | JsonObject;
-  readonly settings: ConfigText | JsonObject;
-  readonly vcluster: VCluster;
-  /** Default: all that are synced. */
-  readonly kinds?: readonly SyncedKind[];
-}
-
 /** The patches of one configuration, in one sandbox. */
 export interface LoadedPatches {
   /** All patches: those of Services first, then EndpointSlices, then Endpoints, then other kinds, each in the order of its list. */
@@ -59,20 +47,27 @@ export interface LoadedPatches {
 }
 
 /**
- * Loads patches from the content of files.
+ * Loads all patches of a configuration, or patches that are not in a file.
  *
- * @throws CONFIG_VALUE when configuration or settings are not valid; the message lists every problem with its place.
+ * @throws CONFIG_FILE when a file cannot be read; CONFIG_VALUE when configuration or settings are not valid: the message lists every
+ *   problem with its place.
+ * @example
+ * const patches = await loadPatches({ config: "vcluster.yaml" });
+ * patches.patch("subsets[*].addresses[*].ip").toHost("10.0.0.1").value;
+ * patches.dispose();
  */
-export async function loadReadPatches({ config, settings, vcluster, kinds = SYNCED_KINDS }: ReadPatches): Promise<LoadedPatches> {
-  const read: SettingsResult = isText(settings) ? parseSettings(settings.text, { file: settings.file }) : resolveSettings(settings);
+export async function loadPatches(options: PatchSource & PatchesOptions): Promise<LoadedPatches> {
+  const { settings = {}, vcluster = { name: "blue", namespace: "vc-blue" }, kinds = SYNCED_KINDS } = options;
+  const config = "patches" in options ? { sync: { toHost: { endpoints: { patches: options.patches } } } } : options.config;
+  const read = typeof settings === "string" ? await parsedSettings(settings) : resolveSettings(settings);
   if (!read.ok) throw invalid("settings", read.problems);
-  const options = { settings: read.settings, vcluster };
-  const known = { ...options, kinds };
-  const resolved: ConfigResult = isTexts(config) ? parseConfig(config, known) : resolveConfig(config, known);
+  const given = { settings: read.settings, vcluster };
+  const known = { ...given, kinds };
+  const resolved = isNamed(config) ? parseConfig(await Promise.all([config].flat().map(readText)), known) : resolveConfig(config, known);
   if (!resolved.ok) throw invalid("configuration", resolved.problems);
   const engines = createEngineCache({ kinds });
   try {
-    const engine = await engines.engineFor({ config: resolved.config, ...options });
+    const engine = await engines.engineFor({ config: resolved.config, ...given });
     const watching = await engines.watchingSandbox(engine);
     const all = engine.rules.flatMap((rules) => rules.patches.map((patch) => createPatchUnderTest({ engine, watching, rules, patch })));
     const sections = kinds.map(({ section }) => section);
@@ -84,12 +79,22 @@ export async function loadReadPatches({ config, settings, vcluster, kinds = SYNC
   }
 }
 
-function isText(settings: ReadPatches["settings"]): settings is ConfigText {
-  return typeof settings["text" as keyof typeof settings] === "string" && "file" in settings;
+/** Reports whether a configuration is given as names of files. */
+function isNamed(config: string | readonly string[] | object): config is string | readonly string[] {
+  return typeof config === "string" || Array.isArray(config);
 }
 
-function isTexts(config: ReadPatches["config"]): config is readonly ConfigText[] {
-  return Array.isArray(config);
+async function parsedSettings(name: string): Promise<SettingsResult> {
+  const { text, file } = await readText(name);
+  return parseSettings(text, { file });
+}
+
+async function readText(file: string): Promise<ConfigText> {
+  try {
+    return { text: await readFile(file, "utf8"), file };
+  } catch (error) {
+    throw new EngineError("CONFIG_FILE", `Cannot read ${file}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 function invalid(what: string, problems: readonly Problem[]): EngineError {

@@ -5,8 +5,7 @@
  */
 import { EngineError } from "../../base/errors.ts";
 import type { Code } from "../../base/codes.ts";
-import { isRecord } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isRecord, type JsonObject } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Direction, PatchDefinition } from "../../engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
@@ -15,16 +14,17 @@ import type { CompiledPatch } from "../../engine/patch/compile.ts";
 import type { OutcomeKind, PatchContext } from "../../engine/patch/types.ts";
 import { parseConcrete } from "../../engine/path/path.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
-import { explain } from "../explain/explain.ts";
-import type { Evaluator } from "../explain/explain.ts";
-import { checkLaws } from "../laws/check-laws.ts";
-import type { LawOptions } from "../laws/check-laws.ts";
+import { explain, type Evaluator } from "../explain/explain.ts";
+import { checkLaws, type LawOptions } from "../laws/check-laws.ts";
 import type { PairReport, PatchListName } from "../laws/report.ts";
 import { placeValue, plainSituation } from "../laws/trips/situations.ts";
 import { findWords } from "../laws/samples/words.ts";
 import { mergeJson } from "../patch-tests/suite/merge-json.ts";
 import { completeObject } from "../patch-tests/suite/suite.ts";
-import { sampleValues } from "./sample-values.ts";
+import type { KindDescription } from "../../engine/reconcile/rules/kind-description.ts";
+import { domainOf } from "../laws/samples/domain.ts";
+import { drawValue, edgeValues } from "../laws/samples/draw.ts";
+import { createRandom } from "../simulator/model/random.ts";
 
 /** Parts of `context` that differ from those that the patch was loaded with. */
 export interface ContextOverrides {
@@ -201,4 +201,26 @@ function namespaceOf(object: JsonObject): string {
 function vclusterOf({ vcluster }: Rules, { vcluster: own = {} }: ContextOverrides): PatchContext["vcluster"] {
   const { config, ...names } = own;
   return { ...vcluster, ...names, config: config === undefined ? vcluster.config : mergeJson(vcluster.config, config) };
+}
+
+/**
+ * Possible values where a patch applies: first the limits of the values that the kind allows, then random values.
+ *
+ * @example
+ * const three = sampleValues(compiledPatch, { kind: ENDPOINTS_KIND, count: 3, seed: 1 });
+ */
+function sampleValues(
+  patch: CompiledPatch,
+  { kind, count, seed }: { readonly kind: Pick<KindDescription, "schema">; readonly count: number; readonly seed: number },
+): readonly unknown[] {
+  const { expression, reverseExpression } = patch.definition;
+  const words = findWords([expression, reverseExpression].filter((text) => text !== undefined));
+  const { shape } = domainOf(patch, kind, []);
+  const sources = { words, seen: [] };
+  const random = createRandom(seed);
+  const edges = edgeValues(shape, sources);
+  return Array.from({ length: count }, () => {
+    const edge = edges.next();
+    return edge.done === true ? drawValue(shape, sources, random) : edge.value;
+  });
 }

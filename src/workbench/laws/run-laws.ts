@@ -8,13 +8,10 @@ import type { AcceptedDrift } from "../../engine/config/accepted-drifts.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { compilePath } from "../../engine/path/path.ts";
 import type { TestFailure, TestPlace, TestResult } from "../asserts/results.ts";
-import { breachesOf, nameTogether } from "./breaches.ts";
-import type { LawBreach } from "./breaches.ts";
-import { checkLaws } from "./check-laws.ts";
-import type { CheckedRules, LawOptions } from "./check-laws.ts";
+import { breachesOf, nameTogether, type LawBreach } from "./breaches.ts";
+import { checkLaws, type CheckedRules, type LawOptions } from "./check-laws.ts";
 import type { LawName, LawReport, LawResult, PairReport } from "./report.ts";
-import type { LawDefinition } from "./schema.ts";
-import { LAW } from "./schema.ts";
+import { LAW, type LawDefinition } from "./schema.ts";
 import { formatLawSteps } from "./wording.ts";
 
 /** Input for checking the laws of a test file. */

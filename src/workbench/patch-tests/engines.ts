@@ -6,12 +6,10 @@
 import { canonicalJson } from "../../base/json.ts";
 import type { Config } from "../../engine/config/config.ts";
 import type { Settings } from "../../engine/config/settings.ts";
-import { createEngine } from "../../engine/engine.ts";
-import type { Engine } from "../../engine/engine.ts";
+import { createEngine, type Engine } from "../../engine/engine.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
-import { createSandbox } from "../../engine/sandbox/sandbox.ts";
-import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import { createSandbox, type Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
 import { watchingLimits } from "../explain/explain.ts";
 

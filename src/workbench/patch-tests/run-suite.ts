@@ -4,31 +4,28 @@ import { canonicalJson, jsonEqual } from "../../base/json.ts";
 import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { Report, sortProblems } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
+import { Report, sortProblems, type Problem } from "../../schema/problem.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { mergeCoverage } from "../coverage/report.ts";
 import type { SuiteCoverage } from "../coverage/types.ts";
 import { explain } from "../explain/explain.ts";
 import { needsMatcher } from "../asserts/asserts.ts";
-import { createEngineCache } from "./engines.ts";
-import type { EngineCache } from "./engines.ts";
+import { createEngineCache, type EngineCache } from "./engines.ts";
 import type { PatchEvaluation } from "./evaluations.ts";
 import type { ConfigurationSource } from "./suite/configuration.ts";
-import { createSuiteFiles } from "./suite/files.ts";
-import type { SuiteFiles } from "./suite/files.ts";
-import { lawResults } from "./law-results.ts";
+import { createSuiteFiles, type SuiteFiles } from "./suite/files.ts";
 import { readSuite } from "./suite/read-suite.ts";
-import { createRegexMatcher } from "../asserts/regex.ts";
-import type { RegexMatcher } from "../asserts/regex.ts";
+import { createRegexMatcher, type RegexMatcher } from "../asserts/regex.ts";
 import type { GoldenWrite, SuiteResult, TestResult } from "../asserts/results.ts";
-import { createTimed } from "./timed.ts";
-import type { Timed } from "./timed.ts";
-import { rulesOfContext, withCoverage } from "./rules-of-test.ts";
-import type { TestRules } from "./rules-of-test.ts";
+import { createTimed, type Timed } from "./timed.ts";
+import { rulesOfContext, withCoverage, type TestRules } from "./rules-of-test.ts";
 import { nameOfTest, runTest } from "./run-test.ts";
 import { sequenceResults } from "./sequence-results.ts";
 import type { Suite, SuiteContext, SuiteTest } from "./suite/suite.ts";
+import { decode } from "../../schema/decode.ts";
+import { startOf } from "../../schema/node.ts";
+import { runLaws } from "../laws/run-laws.ts";
+import { LAW, type LawDefinition } from "../laws/schema.ts";
 
 /** Options for running a suite. */
 export interface SuiteOptions {
@@ -206,4 +203,35 @@ async function rulesOf({ context }: SuiteTest, { rulesIn }: Run): Promise<TestRu
 function goldenWrite({ expected }: SuiteTest, object: KubeObject, update: boolean): GoldenWrite | undefined {
   if (!update || expected === undefined || !("file" in expected) || jsonEqual(expected.object, object)) return undefined;
   return { file: expected.file, text: dump(object, { lineWidth: -1, noRefs: true }) };
+}
+
+/** Options for checking the laws of a suite. */
+interface LawRun {
+  readonly suite: Suite;
+  readonly rules: TestRules;
+  readonly objects: readonly KubeObject[];
+  readonly wanted: (name: string) => boolean;
+  readonly timed: Timed;
+}
+
+/** Checks the selected laws of a suite, in the order of the file. */
+async function lawResults({ suite, rules, objects, wanted, timed }: LawRun): Promise<readonly TestResult[]> {
+  const items = suite.laws?.kind === "list" ? suite.laws.items : [];
+  const drifts = { acceptedDrifts: suite.acceptedDrifts, settingsDrifts: suite.configuration.settings.acceptedDrifts };
+  const all: TestResult[] = [];
+  for (const node of items) {
+    // The shape was checked when the file was read.
+    const law = decode(LAW, node, { report: new Report() })!;
+    if (!wanted(nameOfLaw(law))) continue;
+    const [results, took] = await timed(() => runLaws([law], { engine: rules, objects, ...drifts, placeOf: () => startOf(node) }));
+    all.push(...results.map((result) => ({ ...result, ...took })));
+  }
+  return all;
+}
+
+/** The name in results: the law and its path. */
+function nameOfLaw(law: LawDefinition): string {
+  const named = Object.keys(law) as (keyof LawDefinition)[];
+  const path = named.length === 1 ? law[named[0]!]?.path : undefined;
+  return [named.join(", "), ...(path === undefined ? [] : [path])].join(" ");
 }

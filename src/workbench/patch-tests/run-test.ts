@@ -1,24 +1,19 @@
 import { EngineError, isEngineError } from "../../base/errors.ts";
-import { isRecord } from "../../base/json.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isRecord, type JsonObject } from "../../base/json.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { patcherOf } from "../../engine/patcher.ts";
-import type { Patched } from "../../engine/patcher.ts";
+import { patcherOf, type Patched } from "../../engine/patcher.ts";
 import { remembered } from "../../engine/reconcile/rules/remembered.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
 import { formatRefusals, refusalsOf } from "../host-api.ts";
 import type { AssertFinding } from "../asserts/asserts.ts";
 import { misfitOf } from "../asserts/kind-fields.ts";
 import { checkRun, fuelOf } from "./checks.ts";
-import { evaluationAt, watched } from "./evaluations.ts";
-import type { PatchEvaluation } from "./evaluations.ts";
+import { evaluationAt, watched, type PatchEvaluation } from "./evaluations.ts";
 import type { RegexMatcher } from "../asserts/regex.ts";
 import type { TestFailure, TestPlace, TestResult } from "../asserts/results.ts";
-import { withOwnNames } from "./rules-of-test.ts";
-import type { TestRules } from "./rules-of-test.ts";
+import { withOwnNames, type TestRules } from "./rules-of-test.ts";
 import { setValue } from "../asserts/set-value.ts";
-import { completeObject } from "./suite/suite.ts";
-import type { SuiteTest, TestCase } from "./suite/suite.ts";
+import { completeObject, type SuiteTest, type TestCase } from "./suite/suite.ts";
 
 /** Options for running tests. */
 export interface TestOptions {

@@ -1,17 +1,14 @@
 import { EngineError } from "../../base/errors.ts";
 import type { Node } from "../../schema/node.ts";
 import { objectToNode } from "../../schema/object-node.ts";
-import { formatProblem, Report } from "../../schema/problem.ts";
-import type { Problem } from "../../schema/problem.ts";
+import { formatProblem, Report, type Problem } from "../../schema/problem.ts";
 import type { Reload } from "../sequences/sequence.ts";
-import { readConfiguration } from "./suite/configuration.ts";
-import type { ConfigurationNodes } from "./suite/configuration.ts";
+import { readConfiguration, type ConfigurationNodes } from "./suite/configuration.ts";
 import type { EngineCache } from "./engines.ts";
 import type { SuiteFiles } from "./suite/files.ts";
 import { createRegexMatcher } from "../asserts/regex.ts";
 import type { TestResult } from "../asserts/results.ts";
-import { rulesOfContext, withOwnNames } from "./rules-of-test.ts";
-import type { TestRules } from "./rules-of-test.ts";
+import { rulesOfContext, withOwnNames, type TestRules } from "./rules-of-test.ts";
 import type { Timed } from "./timed.ts";
 import type { Suite } from "./suite/suite.ts";
 

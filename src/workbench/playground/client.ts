@@ -5,8 +5,7 @@
  * @module
  */
 import type { Clock, Timer } from "../../base/clock.ts";
-import { Channel } from "./channel.ts";
-import type { WorkerLike } from "./channel.ts";
+import { Channel, type WorkerLike } from "./channel.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownVerdicts } from "./protocol.ts";
 
 /** Options of a client. */

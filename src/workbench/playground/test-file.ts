@@ -11,8 +11,7 @@ import { toJson } from "../../schema/node.ts";
 import { Report } from "../../schema/problem.ts";
 import { readYaml } from "../../schema/yaml.ts";
 import { PATCH_TEST_API_VERSION } from "../patch-tests/suite/schema.ts";
-import { SAMPLE_VCLUSTER } from "./protocol.ts";
-import type { PlaygroundAnswer, PlaygroundState, ShownBack, ShownOutcome } from "./protocol.ts";
+import { SAMPLE_VCLUSTER, type PlaygroundAnswer, type PlaygroundState, type ShownBack, type ShownOutcome } from "./protocol.ts";
 import { readObjectsOfText } from "./worker/read-objects.ts";
 
 /**

@@ -1,12 +1,10 @@
 import { EngineError } from "../../base/errors.ts";
-import { formatKey, keyOf } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../kube/object/key.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Side } from "../simulator/model/cluster.ts";
 import type { NamedObjects, Sequence } from "./sequence.ts";
-import type { SequenceWorld } from "./world/world.ts";
-import { SEQUENCE_KINDS } from "./world/world.ts";
+import { SEQUENCE_KINDS, type SequenceWorld } from "./world/world.ts";
 
 /** Key of a named object in one cluster. */
 export interface ObjectPlace {

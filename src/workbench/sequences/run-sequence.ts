@@ -13,13 +13,12 @@ import type { Side } from "../simulator/model/cluster.ts";
 import type { CreateCore } from "../simulator/model/replica.ts";
 import { act, give } from "./actions.ts";
 import { shownLines } from "./world/chronicle.ts";
-import { checkStatement } from "./check.ts";
-import type { Checked } from "./check.ts";
+import { checkStatement, type Checked } from "./check.ts";
 import { formatSeconds } from "./durations.ts";
-import { inject } from "./faults.ts";
-import { createPlaces } from "./places.ts";
-import type { Expectation, NamedObjects, Reload, Sequence, SequenceEvent } from "./sequence.ts";
+import { createPlaces, type ObjectPlaces } from "./places.ts";
+import type { Expectation, NamedObjects, Reload, Sequence, SequenceEvent, Fault } from "./sequence.ts";
 import { SequenceWorld } from "./world/world.ts";
+import type { RequestFault } from "./world/broken-requests.ts";
 
 /** Options for running a sequence. */
 export interface SequenceOptions {
@@ -157,4 +156,54 @@ function restless({ statements }: Expectation, world: SequenceWorld): readonly T
   const underWay = world.underWay() ?? "there is always something left to do";
   const message = `The syncer does not settle: at ${formatSeconds(world.now)} ${underWay}`;
   return statements.slice(0, 1).map(({ place }) => ({ message, place }));
+}
+
+/** Starts a fault. The returned function reports whether the fault is still waiting for its target. */
+function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault): () => boolean {
+  switch (fault.kind) {
+    case "watchExpired":
+      world.tell("fault", `the watches of the ${fault.side} cluster expire`);
+      world.relist(fault.side);
+      return never;
+    case "lateList":
+      world.tell("fault", `a list of the ${fault.side} cluster is ${fault.behind} change${fault.behind === 1 ? "" : "s"} late`);
+      world.relist(fault.side, { behind: fault.behind });
+      return never;
+    case "emptyList":
+      world.tell("fault", `the ${fault.side} cluster lists nothing for ${formatSeconds(fault.forMs)}`);
+      world.empty(fault.side, fault.forMs);
+      return never;
+    case "watchCut":
+      world.tell("fault", `the watches of the ${fault.side} cluster send nothing for ${formatSeconds(fault.forMs)}`);
+      world.cut(fault.side, fault.forMs);
+      return never;
+    case "down":
+      world.tell("fault", `the ${fault.side} cluster is down for ${formatSeconds(fault.forMs)}`);
+      world.down(fault.side, fault.forMs);
+      return never;
+    case "crash":
+      world.tell("fault", fault.forMs === 0 ? "the syncer crashes" : `the syncer crashes, and is down for ${formatSeconds(fault.forMs)}`);
+      world.crash(fault.forMs, fault.behind);
+      return never;
+    case "stall":
+      world.tell("fault", `the syncer pauses for ${formatSeconds(fault.forMs)}`);
+      world.stall(fault.forMs);
+      return never;
+    case "lostEvent": {
+      world.lostEvents[fault.side] += 1;
+      return () => world.lostEvents[fault.side] > 0;
+    }
+    default:
+      return wait(world, places, fault);
+  }
+}
+
+const never = () => false;
+
+function wait(world: SequenceWorld, places: ObjectPlaces, fault: RequestFault): () => boolean {
+  if (fault.kind === "rival") {
+    const { resource, key } = places.find("host", fault.object);
+    world.wire.broken.add(fault, key && { resource, key });
+  } else world.wire.broken.add(fault);
+  return () => world.wire.broken.unmet.includes(fault);
 }

@@ -1,5 +1,4 @@
-import { formatKey } from "../../kube/object/key.ts";
-import type { ObjectKey } from "../../kube/object/key.ts";
+import { formatKey, type ObjectKey } from "../../kube/object/key.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject, ObjectMeta } from "../../kube/object/types.ts";
 import type { Side } from "./model/cluster.ts";

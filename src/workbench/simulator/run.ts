@@ -2,8 +2,7 @@ import type { Planner } from "../../engine/reconcile/plan.ts";
 import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
 import type { Act } from "./act.ts";
 import { ADOPTION_USERS } from "./users/adoption-users.ts";
-import { drawSetting, hasReaders, plainKindsOf } from "./model/generation.ts";
-import type { Setting } from "./model/generation.ts";
+import { drawSetting, hasReaders, plainKindsOf, type Setting } from "./model/generation.ts";
 import type { Oracle, Violation } from "./model/history.ts";
 import { checkLiveness } from "./liveness.ts";
 import { drawNames } from "./model/names.ts";
@@ -25,8 +24,7 @@ import { createRandom } from "./model/random.ts";
 import { plainUsers } from "./users/plain-users.ts";
 import type { CreateCore } from "./model/replica.ts";
 import { ACTS, drawSwarm } from "./swarm.ts";
-import { createWorld } from "./world.ts";
-import type { World } from "./world.ts";
+import { createWorld, type World } from "./world.ts";
 
 /** One event of a run: the act, and the seed of its random choices. A run is a list of such events. */
 export interface Decision {

@@ -1,5 +1,4 @@
-import { run } from "./run.ts";
-import type { Decision, Run, RunOptions } from "./run.ts";
+import { run, type Decision, type Run, type RunOptions } from "./run.ts";
 
 /** Maximum number of runs that a shrink tries, by default. */
 const SHRINK_TRIES = 2_000;

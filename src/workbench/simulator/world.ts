@@ -1,30 +1,23 @@
 import type { Clock } from "../../base/clock.ts";
 import { EngineError, isEngineError } from "../../base/errors.ts";
 import { formatKey, keyOf } from "../../kube/object/key.ts";
-import { ENDPOINTS } from "../../kube/object/resource.ts";
-import type { ResourceType } from "../../kube/object/resource.ts";
+import { ENDPOINTS, type ResourceType } from "../../kube/object/resource.ts";
 import { matchesSelector, parseSelector } from "../../kube/object/selector.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { Request, Response } from "../../engine/reconcile/machine.ts";
 import { HAND_BACK } from "../../engine/sync/backends/hand-back.ts";
 import { responseTo, send } from "../../engine/sync/run/apply.ts";
-import type { Planner } from "../../engine/reconcile/plan.ts";
-import { plan } from "../../engine/reconcile/plan.ts";
-import { writtenKey } from "../../engine/reconcile/plan-types.ts";
-import type { Plan } from "../../engine/reconcile/plan-types.ts";
+import { plan, type Planner } from "../../engine/reconcile/plan.ts";
+import { writtenKey, type Plan } from "../../engine/reconcile/plan-types.ts";
 import type { Rules } from "../../engine/reconcile/rules/rules.ts";
 import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
-import { createSimulatedCluster } from "./model/cluster.ts";
-import type { StoreChange, SimulatedCluster, Side } from "./model/cluster.ts";
-import { plainKindsOf, referencedOf, resourcesOf } from "./model/generation.ts";
-import type { Generation, Setting } from "./model/generation.ts";
+import { createSimulatedCluster, type StoreChange, type SimulatedCluster, type Side } from "./model/cluster.ts";
+import { plainKindsOf, referencedOf, resourcesOf, type Generation, type Setting } from "./model/generation.ts";
 import type { WriteAuthor, Happening, Oracle, Violation, Write } from "./model/history.ts";
 import type { TenantName } from "./model/names.ts";
 import { rememberPlans } from "./model/remembered-plans.ts";
-import { SimulatedReplica } from "./model/replica.ts";
-import type { CreateCore, Flight, ReconcileWatcher } from "./model/replica.ts";
-import { createTimeline } from "./model/timeline.ts";
-import type { Timeline } from "./model/timeline.ts";
+import { SimulatedReplica, type CreateCore, type Flight, type ReconcileWatcher } from "./model/replica.ts";
+import { createTimeline, type Timeline } from "./model/timeline.ts";
 
 /** Virtual time begins here: 2026-01-01. */
 const EPOCH_MS = 1_767_225_600_000;

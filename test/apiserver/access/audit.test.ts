@@ -2,8 +2,7 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { ApiServerOptions } from "../../../src/apiserver/api-server-options.ts";
-import { sourceIPsOf } from "../../../src/apiserver/access/audit.ts";
-import type { AuditFacts } from "../../../src/apiserver/access/audit.ts";
+import { sourceIPsOf, type AuditFacts } from "../../../src/apiserver/access/audit.ts";
 import { forbiddenRequest } from "../../../src/apiserver/types/status.ts";
 import { until } from "../../support/fake-clock.ts";
 import { LOCKS_PATH, startLockServer } from "../support/lock-server.ts";
@@ -139,7 +138,7 @@ describe("an audit", () => {
         ...locks,
         strategy: {
           ...locks.strategy,
-          permit() {
+          admit() {
             throw failure;
           },
         },
@@ -213,10 +212,10 @@ describe("an audit", () => {
 
   test("of a refusal by the kind carries the refusal", async () => {
     const locks = createLocks();
-    const permit = () => {
+    const admit = () => {
       throw forbiddenRequest(LOCKS, "a", "not you");
     };
-    const { raw, told } = await start({}, { ...locks, strategy: { ...locks.strategy, permit } });
+    const { raw, told } = await start({}, { ...locks, strategy: { ...locks.strategy, admit } });
     await raw.send("POST", LOCKS_PATH, { body });
     await until("the audit is told", () => told[0]?.entries.length === 2);
     expect(told[0]!.entries[1]).toMatchObject(["complete", 403, { reason: "Forbidden" }]);

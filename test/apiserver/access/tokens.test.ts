@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { API_AUDIENCE, createTokens } from "../../../src/apiserver/access/tokens.ts";
-import type { TokenBearer } from "../../../src/apiserver/access/tokens.ts";
+import { API_AUDIENCE, createTokens, type TokenBearer } from "../../../src/apiserver/access/tokens.ts";
 import { createSeededChance } from "../seeded-chance.ts";
 
 const jane: TokenBearer = { user: { name: "jane", groups: [] } };

@@ -4,8 +4,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { contentOf, ownersOf, sealed, second, timesOf, Tracked, widget } from "./support.ts";
-import type { Owners } from "./support.ts";
+import { contentOf, ownersOf, sealed, second, timesOf, Tracked, widget, type Owners } from "./support.ts";
 
 type Act = (tracked: Tracked) => Tracked;
 

@@ -11,8 +11,8 @@ import {
   pathsOf,
   union,
   unionAll,
+  type FieldSet,
 } from "../../../src/apiserver/types/fields/field-set.ts";
-import type { FieldSet } from "../../../src/apiserver/types/fields/field-set.ts";
 import { canonicalStep, fieldStep, formatPath, keyStep, valueStep } from "../../../src/apiserver/types/fields/step.ts";
 import { JSON_DEPTH_MAX } from "../../../src/apiserver/types/objects/json-data.ts";
 

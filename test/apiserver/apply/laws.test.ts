@@ -4,12 +4,18 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
-import { canonicalJson, isRecord } from "../../../src/base/json.ts";
-import type { JsonObject } from "../../../src/base/json.ts";
+import { canonicalJson, isRecord, type JsonObject } from "../../../src/base/json.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { compare, fieldsOfNew } from "../../../src/apiserver/apply/compare.ts";
-import { difference, intersection, leavesOf, NO_FIELDS, pathsOf, union } from "../../../src/apiserver/types/fields/field-set.ts";
-import type { FieldSet } from "../../../src/apiserver/types/fields/field-set.ts";
+import {
+  difference,
+  intersection,
+  leavesOf,
+  NO_FIELDS,
+  pathsOf,
+  union,
+  type FieldSet,
+} from "../../../src/apiserver/types/fields/field-set.ts";
 import { appliedFields } from "../../../src/apiserver/apply/fields-of.ts";
 import { zeroObject } from "../../../src/apiserver/apply/update.ts";
 import { kindShape } from "../../../src/kube/object/kind-shape.ts";

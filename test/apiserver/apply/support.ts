@@ -1,15 +1,12 @@
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { applyPatch } from "../../../src/apiserver/apply/apply.ts";
-import type { ApplyOptions } from "../../../src/apiserver/apply/apply.ts";
+import { applyPatch, type ApplyOptions } from "../../../src/apiserver/apply/apply.ts";
 import { applyConflict } from "../../../src/apiserver/apply/conflict.ts";
-import type { FieldSet } from "../../../src/apiserver/types/fields/field-set.ts";
-import { pathsOf } from "../../../src/apiserver/types/fields/field-set.ts";
+import { pathsOf, type FieldSet } from "../../../src/apiserver/types/fields/field-set.ts";
 import { formatPath } from "../../../src/apiserver/types/fields/step.ts";
 import { applyUpdate, withoutIdleTimes } from "../../../src/apiserver/apply/update.ts";
 import { dnsSubdomain } from "../../../src/apiserver/types/objects/names.ts";
-import { replaceStatus } from "../../../src/apiserver/types/resource-definition.ts";
-import type { ResourceDefinition } from "../../../src/apiserver/types/resource-definition.ts";
+import { replaceStatus, type ResourceDefinition } from "../../../src/apiserver/types/resource-definition.ts";
 import { kindShape } from "../../../src/kube/object/kind-shape.ts";
 import {
   always,

@@ -3,8 +3,7 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { applyUpdate, withoutIdleTimes } from "../../../src/apiserver/apply/update.ts";
 import { configMaps } from "../../../src/cluster/kinds/config-maps.ts";
-import { ownersOf, sealed, second, timesOf, Tracked, widget, widgets } from "./support.ts";
-import type { Owners } from "./support.ts";
+import { ownersOf, sealed, second, timesOf, Tracked, widget, widgets, type Owners } from "./support.ts";
 
 interface Case {
   readonly why: string;

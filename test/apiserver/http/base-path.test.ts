@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { request } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { request, type IncomingMessage } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ApiServerOptions } from "../../../src/apiserver/api-server-options.ts";
 import { LOCKS_PATH, startLockServer } from "../support/lock-server.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { nextMacrotask } from "../../../src/base/clock.ts";
-import { createKnownCallers } from "../../../src/apiserver/http/limits/pace.ts";
-import { createPace } from "../../../src/apiserver/http/limits/pace.ts";
+import { createKnownCallers, createPace } from "../../../src/apiserver/http/limits/pace.ts";
 
 const address = () => "203.0.113.7";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createLargeBodies } from "../../../src/apiserver/http/body/large-bodies.ts";
-import type { Large } from "../../../src/apiserver/http/body/large-bodies.ts";
+import { createLargeBodies, type Large } from "../../../src/apiserver/http/body/large-bodies.ts";
 import { until } from "../../support/fake-clock.ts";
 
 const LARGE = 100_000;

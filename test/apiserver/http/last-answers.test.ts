@@ -1,16 +1,13 @@
 /** Answers arrive: that of a request whose body was not read, and those that a server makes while it stops. */
 import { once } from "node:events";
-import { get } from "node:http";
-import type { IncomingMessage } from "node:http";
-import { connect } from "node:net";
-import type { Socket } from "node:net";
+import { get, type IncomingMessage } from "node:http";
+import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { systemChance } from "../../../src/base/chance.ts";
 import { nextMacrotask, systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { CONFIG_MAPS } from "../../../src/kube/object/resource.ts";
-import { startApiServer } from "../../../src/apiserver/api-server.ts";
-import type { ApiServer } from "../../../src/apiserver/api-server.ts";
+import { startApiServer, type ApiServer } from "../../../src/apiserver/api-server.ts";
 import type { ApiServerOptions } from "../../../src/apiserver/api-server-options.ts";
 import { dnsSubdomain } from "../../../src/apiserver/types/objects/names.ts";
 import { kindShape } from "../../../src/kube/object/kind-shape.ts";

@@ -3,14 +3,11 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import { isEngineError } from "../../../src/base/errors.ts";
-import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
+import { openEtcdStore, type EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import type { StoreEvent } from "../../../src/apiserver/store/store.ts";
 import { key, object, PREFIX, settled } from "../../conformance/store-setting.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
-import { createEtcdCertificates, HAS_OPENSSL } from "../support/etcd-certificates.ts";
-import type { EtcdCertificates } from "../support/etcd-certificates.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
+import { createEtcdCertificates, HAS_OPENSSL, type EtcdCertificates } from "../support/etcd-certificates.ts";
 
 /** After a failure; before it, a handshake may take its time. */
 const SOON = { connectMs: 20_000, requestMs: 20_000, giveUpMs: 1_500 };

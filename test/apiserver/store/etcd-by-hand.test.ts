@@ -6,14 +6,11 @@ import { isEngineError } from "../../../src/base/errors.ts";
 import { configMaps } from "../../../src/cluster/kinds/config-maps.ts";
 import { CONFIG_MAPS } from "../../../src/kube/object/resource.ts";
 import { createRegistry } from "../../../src/apiserver/verbs/registry.ts";
-import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
+import { openEtcdStore, type EtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import { cipherOf } from "../../conformance/resealable.ts";
 import { key, object, PREFIX, settled } from "../../conformance/store-setting.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
-import { startEtcdProxy } from "../support/etcd-proxy.ts";
-import type { EtcdProxy } from "../support/etcd-proxy.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
+import { startEtcdProxy, type EtcdProxy } from "../support/etcd-proxy.ts";
 
 const TIMES = { connectMs: 1_000, requestMs: 1_000, giveUpMs: 60_000, silentMs: 300, heartbeatMs: 3_600_000 };
 const cipher = cipherOf(1);

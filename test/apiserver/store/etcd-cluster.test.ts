@@ -5,8 +5,7 @@ import { afterAll, beforeAll } from "vitest";
 import { createEmbeddedCluster, openEtcdStore, startCluster } from "../../../src/clusters.ts";
 import { clusterClientSuite } from "../../conformance/cluster-client.ts";
 import { clusterSuite } from "../../conformance/cluster.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
 
 describeEtcd("on etcd", () => {
   let etcd: Etcd;

@@ -1,13 +1,11 @@
 /** Contents of a store in etcd, and how it reads them. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
-import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
+import { openEtcdStore, type EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import type { Cipher } from "../../../src/apiserver/store/cipher.ts";
 import type { Store } from "../../../src/apiserver/store/store.ts";
 import { key, object, PREFIX } from "../../conformance/store-setting.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
 import { tellAll } from "../support/tell-all.ts";
 
 const WORD = "open-sesame";

@@ -12,16 +12,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { systemClock } from "../../../src/base/clock.ts";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStore, EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
+import { openEtcdStore, type EtcdStore, type EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import { startResealing } from "../../../src/apiserver/store/resealing.ts";
 import { cipherOf, keyId, resealAll } from "../../conformance/resealable.ts";
 import { key, object, PREFIX } from "../../conformance/store-setting.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
 import { until } from "../../support/fake-clock.ts";
-import { startEtcdProxy } from "../support/etcd-proxy.ts";
-import type { EtcdProxy, Fate, ProxiedRequest } from "../support/etcd-proxy.ts";
+import { startEtcdProxy, type EtcdProxy, type Fate, type ProxiedRequest } from "../support/etcd-proxy.ts";
 import { presentTexts, textsOfHistory } from "../support/sealed-texts.ts";
 import { TEST_MS } from "../../support/patience.ts";
 

@@ -1,15 +1,11 @@
 /** Network faults of requests, answers and watches: callers of a store notice only a delay. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
-import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
+import { openEtcdStore, type EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import type { Store, StoredObject, StoreEvent } from "../../../src/apiserver/store/store.ts";
 import { key, object, PREFIX, settled } from "../../conformance/store-setting.ts";
-import { describeEtcd, startEtcd, startEtcdCluster } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
-import { startEtcdProxy } from "../support/etcd-proxy.ts";
-import { isWrite } from "../support/etcd-proxy.ts";
-import type { EtcdProxy, Fate } from "../support/etcd-proxy.ts";
+import { describeEtcd, startEtcd, startEtcdCluster, type Etcd } from "../../support/etcd.ts";
+import { startEtcdProxy, isWrite, type EtcdProxy, type Fate } from "../support/etcd-proxy.ts";
 
 /** Times that a watch is cut, at least. */
 const CUTS_MIN = 4;

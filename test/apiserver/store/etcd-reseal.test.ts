@@ -2,14 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { createLineLogger } from "../../../src/base/logger.ts";
-import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStore, EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
+import { openEtcdStore, type EtcdStore, type EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import { startResealing } from "../../../src/apiserver/store/resealing.ts";
 import type { StoreEvent } from "../../../src/apiserver/store/store.ts";
 import { cipherOf, keyId, resealableSuite, resealAll } from "../../conformance/resealable.ts";
 import { key, object, PREFIX, settled } from "../../conformance/store-setting.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
 import { createFakeClock, until } from "../../support/fake-clock.ts";
 import { presentTexts, textsOfHistory } from "../support/sealed-texts.ts";
 

@@ -1,16 +1,12 @@
 /** Backups of etcd that are restored under a store, and events that get lost: it shows nothing that never was, and goes on by itself. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
-import { createMetrics } from "../../../src/base/metrics.ts";
-import type { MetricsRegistry } from "../../../src/base/metrics.ts";
-import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStore, EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
+import { createMetrics, type MetricsRegistry } from "../../../src/base/metrics.ts";
+import { openEtcdStore, type EtcdStore, type EtcdStoreOptions } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import type { StoreEvent } from "../../../src/apiserver/store/store.ts";
 import { key, object, PREFIX, settled } from "../../conformance/store-setting.ts";
-import { describeEtcd, lacksRestore, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
-import { startEtcdProxy } from "../support/etcd-proxy.ts";
-import type { EtcdProxy } from "../support/etcd-proxy.ts";
+import { describeEtcd, lacksRestore, startEtcd, type Etcd } from "../../support/etcd.ts";
+import { startEtcdProxy, type EtcdProxy } from "../support/etcd-proxy.ts";
 
 const TIMES = { connectMs: 1_000, requestMs: 1_000, giveUpMs: 60_000, silentMs: 300, heartbeatMs: 3_600_000 };
 const encode = (text: string) => Buffer.from(text).toString("base64");

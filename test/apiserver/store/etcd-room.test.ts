@@ -4,8 +4,7 @@ import { isEngineError } from "../../../src/base/errors.ts";
 import { ETCD_TIMES, openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import { key, object, PREFIX } from "../../conformance/store-setting.ts";
 import { createFakeClock, settle } from "../../support/fake-clock.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
 
 /** The answer that a caller gets. */
 async function told(action: Promise<unknown>): Promise<string> {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import { storeSuite } from "../../conformance/store.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
 
 describeEtcd("etcd store", () => {
   let etcd: Etcd;

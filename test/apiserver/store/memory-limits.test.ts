@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { createWatchQueue } from "../../../src/apiserver/verbs/watch/watch-queue.ts";
-import type { WatchRecord } from "../../../src/apiserver/verbs/watch/watch-queue.ts";
+import { createWatchQueue, type WatchRecord } from "../../../src/apiserver/verbs/watch/watch-queue.ts";
 import { createMemoryStore } from "../../../src/apiserver/store/memory/memory-store.ts";
 import { openSqliteStore } from "../../../src/apiserver/store/sqlite/sqlite-store.ts";
 

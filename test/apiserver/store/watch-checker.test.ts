@@ -1,7 +1,6 @@
 /** The checker of watches notices each kind of damage, in a history in which everything else is right. */
 import { describe, expect, test } from "vitest";
-import { checkWatches } from "../support/watch-checker.ts";
-import type { Acknowledged, Change, WatchHistory, WatchStep } from "../support/watch-checker.ts";
+import { checkWatches, type Acknowledged, type Change, type WatchHistory, type WatchStep } from "../support/watch-checker.ts";
 
 const change = (revision: number, type: Change["type"], key: string, text: string): Change => ({ revision, type, key, text });
 const A1 = change(2, "created", "a/x", "one");

@@ -1,7 +1,6 @@
 /** Stands between a store and its etcd, and does to requests and answers what networks do. */
 import { once } from "node:events";
-import { createServer, request as send } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, request as send, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Transform } from "node:stream";
 

@@ -2,15 +2,12 @@
 import { silentLogger } from "../../../src/base/logger.ts";
 import { systemChance } from "../../../src/base/chance.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { startApiServer } from "../../../src/apiserver/api-server.ts";
-import type { ApiServer } from "../../../src/apiserver/api-server.ts";
+import { startApiServer, type ApiServer } from "../../../src/apiserver/api-server.ts";
 import type { ApiServerOptions } from "../../../src/apiserver/api-server-options.ts";
 import { createMemoryStore } from "../../../src/apiserver/store/memory/memory-store.ts";
-import { createRegistry } from "../../../src/apiserver/verbs/registry.ts";
-import type { Registry } from "../../../src/apiserver/verbs/registry.ts";
+import { createRegistry, type Registry } from "../../../src/apiserver/verbs/registry.ts";
 import type { ResourceDefinition } from "../../../src/apiserver/types/resource-definition.ts";
-import { createRawClient } from "../../conformance/raw-client.ts";
-import type { RawClient } from "../../conformance/raw-client.ts";
+import { createRawClient, type RawClient } from "../../conformance/raw-client.ts";
 import { createLocks } from "./locks-kind.ts";
 
 /** The server and what to reach it with. */

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../../src/base/digest.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { dnsSubdomain } from "../../../src/apiserver/types/objects/names.ts";
-import type { Claim, ResourceDefinition } from "../../../src/apiserver/types/resource-definition.ts";
+import type { PendingAllocation, ResourceDefinition } from "../../../src/apiserver/types/resource-definition.ts";
 import { kindShape } from "../../../src/kube/object/kind-shape.ts";
 import { mandatory, objectOf, text } from "../../../src/schema/builders.ts";
 import { forbiddenRequest } from "../../../src/apiserver/types/status.ts";
@@ -30,7 +30,7 @@ export function markOf(code: string): string {
 /** The code that a lock is given when its author names none. */
 export const MADE_CODE = "made-0000";
 
-/** Outcomes of the claims of locks. */
+/** Outcomes of the allocations of locks. */
 export interface Tally {
   committed: number;
   rolledBack: number;
@@ -43,7 +43,7 @@ function withSpec(object: KubeObject, spec: LockSpec): KubeObject {
 /**
  * Locks. A user in the group `nosy` sees the mark; `mallory` may write none.
  *
- * @param tally Told what becomes of the claims.
+ * @param tally Told what becomes of the allocations.
  */
 export function createLocks(tally: Tally = { committed: 0, rolledBack: 0 }): ResourceDefinition {
   return {
@@ -65,15 +65,15 @@ export function createLocks(tally: Tally = { committed: 0, rolledBack: 0 }): Res
         const { mark: _hidden, ...spec } = specOf(object);
         return withSpec(object, { ...spec, code: "" });
       },
-      claim: (object, old) => claimed(object, old, tally),
-      permit({ user, object }) {
+      allocate: (object, old) => allocated(object, old, tally),
+      admit({ user, object }) {
         if (user.name === "mallory") throw forbiddenRequest(LOCKS, object.metadata.name ?? "", "not you");
       },
     },
   };
 }
 
-function claimed(object: KubeObject, old: KubeObject | undefined, tally: Tally): Claim {
+function allocated(object: KubeObject, old: KubeObject | undefined, tally: Tally): PendingAllocation {
   const { code: given = "", ...spec } = specOf(object);
   const code = given === "" && old === undefined ? MADE_CODE : given;
   const mark = code === "" ? specOf(old!).mark! : markOf(code);

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { startCluster } from "../../../src/clusters.ts";
-import type { Cluster } from "../../../src/clusters.ts";
-import { createRawClient } from "../../conformance/raw-client.ts";
-import type { RawClient } from "../../conformance/raw-client.ts";
+import { startCluster, type Cluster } from "../../../src/clusters.ts";
+import { createRawClient, type RawClient } from "../../conformance/raw-client.ts";
 
 /** An embedded cluster over HTTP, and a client of its bytes, for all tests of a file. Both are there from the first test on. */
 export function useRawCluster(): { readonly cluster: Cluster; readonly client: RawClient } {

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ALL, NAMED, UNNAMED, covers, matches, meet, these } from "../../../src/cluster/scope/patterns/pattern.ts";
-import type { Pattern } from "../../../src/cluster/scope/patterns/pattern.ts";
+import { ALL, NAMED, UNNAMED, covers, matches, meet, these, type Pattern } from "../../../src/cluster/scope/patterns/pattern.ts";
 
 /** Every text of up to three signs, and so one of each sort that the patterns below tell apart. */
 const TEXTS = ["", ..."ab", "aa", "ab", "ba", "bb", "aaa", "aab", "aba", "abb", "baa"];

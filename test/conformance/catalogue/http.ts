@@ -256,7 +256,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     suite: "http",
     group: "server-side apply",
     cases: {
-      "an apply creates absent objects, changes existing ones, and writes nothing without a change": [
+      "an apply creates missing objects, updates existing ones, and writes nothing if nothing has changed": [
         "API concepts",
         "Updates to existing resources",
       ],

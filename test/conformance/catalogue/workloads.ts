@@ -31,7 +31,7 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
         "upstream",
         "`managedfields.ScaleHandler`",
       ],
-      "discovery lists the scale as a Scale of its own group": ["API concepts", "Discovery API"],
+      "discovery lists the scale of a Deployment in the group autoscaling": ["API concepts", "Discovery API"],
     },
   },
   {

@@ -4,8 +4,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, statSync } from "node:fs";
 import { delimiter, dirname, join, relative } from "node:path";
-import { copyOf, execForm, ignores } from "./dockerfile.ts";
-import type { Dockerfile, Stage } from "./dockerfile.ts";
+import { copyOf, execForm, ignores, type Dockerfile, type Stage } from "./dockerfile.ts";
 
 /** What is built, and where. */
 export interface BuildOptions {

@@ -2,8 +2,7 @@
  * Runs what an image runs as a container would: as process 1 of its own, under the image's user, without capabilities, on a root that is
  * read-only. What of this the machine does not allow is left out, and told.
  */
-import { spawn, spawnSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -3,8 +3,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { copyOf, execForm, ignores, parseDockerfile } from "./dockerfile.ts";
-import type { Dockerfile, Instruction, Stage } from "./dockerfile.ts";
+import { copyOf, execForm, ignores, parseDockerfile, type Dockerfile, type Instruction, type Stage } from "./dockerfile.ts";
 
 /** A Dockerfile and what it is built from. */
 export interface Linted {

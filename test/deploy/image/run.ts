@@ -11,10 +11,8 @@ import { delay, systemClock } from "../../../src/base/clock.ts";
 import { readVersion } from "../../../src/cli/process/version.ts";
 import { startCluster } from "../../../src/clusters.ts";
 import { NAMESPACES } from "../../../src/kube/object/resource.ts";
-import { buildImage } from "./build.ts";
-import type { Image } from "./build.ts";
-import { canContain, runImage } from "./contain.ts";
-import type { Contained } from "./contain.ts";
+import { buildImage, type Image } from "./build.ts";
+import { canContain, runImage, type Contained } from "./contain.ts";
 import { parseDockerfile } from "./dockerfile.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");

@@ -2,12 +2,10 @@ import { describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { readKinds, syncedBackends } from "../../../src/engine/config/backends.ts";
-import { effectiveBackends } from "../../../src/engine/config/backends-mode.ts";
-import type { BackendsMode } from "../../../src/engine/config/backends-mode.ts";
+import { effectiveBackends, type BackendsMode } from "../../../src/engine/config/backends-mode.ts";
 import { parseConfig, resolveConfig } from "../../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS } from "../../../src/engine/config/settings.ts";
-import { checkReload, createEngine } from "../../../src/engine/engine.ts";
-import type { Engine } from "../../../src/engine/engine.ts";
+import { checkReload, createEngine, type Engine } from "../../../src/engine/engine.ts";
 import { SYNCED_KINDS } from "../../../src/engine/kinds/synced-kinds.ts";
 
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CONFIG_JSON_SCHEMA, CONFIG_SCHEMA } from "../../../src/engine/config/config-schema.ts";
-import { parseConfig, resolveConfig } from "../../../src/engine/config/config.ts";
-import type { Config, ConfigOptions, ConfigText } from "../../../src/engine/config/config.ts";
+import { parseConfig, resolveConfig, type Config, type ConfigOptions, type ConfigText } from "../../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS } from "../../../src/engine/config/settings.ts";
 import type { Schema } from "../../../src/schema/schema.ts";
 import { fieldsOf, undescribed } from "./fields.ts";

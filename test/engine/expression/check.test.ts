@@ -3,8 +3,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
-import { checkExpression } from "../../../src/engine/expression/check.ts";
-import type { CheckOptions, ExpressionWarning } from "../../../src/engine/expression/check.ts";
+import { checkExpression, type CheckOptions, type ExpressionWarning } from "../../../src/engine/expression/check.ts";
 
 interface Mistake {
   readonly expression: string;

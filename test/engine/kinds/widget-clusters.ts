@@ -16,8 +16,7 @@ import { anything } from "../../../src/schema/builders.ts";
 import type { ResourceDefinition } from "../../../src/apiserver/types/resource-definition.ts";
 import { createRegistry } from "../../../src/apiserver/verbs/registry.ts";
 import { createCoreKinds } from "../../../src/cluster/core-kinds.ts";
-import { createInProcessClient } from "../../../src/cluster/in-process-client.ts";
-import type { InProcessClient } from "../../../src/cluster/in-process-client.ts";
+import { createInProcessClient, type InProcessClient } from "../../../src/cluster/in-process-client.ts";
 import { NAMESPACES } from "../../../src/kube/object/resource.ts";
 import { WIDGETS } from "./widget-kind.ts";
 

@@ -3,8 +3,7 @@
  */
 import { sha256Hex } from "../../../src/base/digest.ts";
 import { canonicalJson } from "../../../src/base/json.ts";
-import { PLAIN_KIND } from "../../../src/engine/kinds/kind-parts.ts";
-import { sampleMetadata } from "../../../src/engine/kinds/kind-parts.ts";
+import { PLAIN_KIND, sampleMetadata } from "../../../src/engine/kinds/kind-parts.ts";
 import type { SyncedKind } from "../../../src/engine/reconcile/rules/rules.ts";
 import { OBJECT_META } from "../../../src/kube/object/kind-shape.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";

@@ -11,12 +11,10 @@ import { SYNCED_KINDS } from "../../../src/engine/kinds/synced-kinds.ts";
 import type { SyncedKind } from "../../../src/engine/reconcile/rules/rules.ts";
 import { requiredPermissions } from "../../../src/engine/sync/cluster/permissions.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { createSimulator, loadPatches } from "../../../src/testing.ts";
-import type { SimulatedConfiguration } from "../../../src/testing.ts";
+import { createSimulator, loadPatches, type SimulatedConfiguration } from "../../../src/testing.ts";
 import { checkLaws } from "../../../src/workbench/laws/check-laws.ts";
 import { createTestTerminal } from "../../cli/support.ts";
-import { startWidgetClusters } from "./widget-clusters.ts";
-import type { WidgetClusters } from "./widget-clusters.ts";
+import { startWidgetClusters, type WidgetClusters } from "./widget-clusters.ts";
 import { WIDGETS, WIDGETS_KIND, withBodyOf } from "./widget-kind.ts";
 
 const KINDS: readonly SyncedKind[] = [...SYNCED_KINDS, WIDGETS_KIND];

@@ -3,8 +3,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { labelValue } from "../../../src/apiserver/types/objects/names.ts";
 import { parseConfig } from "../../../src/engine/config/config.ts";
-import { createPatcher } from "../../../src/engine/patcher.ts";
-import type { Patcher } from "../../../src/engine/patcher.ts";
+import { createPatcher, type Patcher } from "../../../src/engine/patcher.ts";
 
 const CONFIG =
   "sync: { toHost: { endpoints: { patches: [{ path: metadata.labels.app, expression: context.virtualObject.metadata.annotations.wanted }] } } }";

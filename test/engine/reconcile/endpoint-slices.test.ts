@@ -12,8 +12,7 @@ import type { Rules } from "../../../src/engine/reconcile/rules/rules.ts";
 import { SERVICES_KIND } from "../../../src/engine/kinds/services.ts";
 import { countSlices, replacesMirror, SKIP_MIRROR } from "../../../src/engine/kinds/slice-labels.ts";
 import { isOurs } from "../../../src/engine/translate/identity.ts";
-import { service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
-import type { TestRules } from "../../support/rules.ts";
+import { service, stored, tenantEndpoints, testRules, type TestRules } from "../../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web-1" };
 const SERVICE_KEY = { namespace: "shop", name: "web" };

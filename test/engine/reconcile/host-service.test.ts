@@ -5,8 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { KubeObject, Service, StringMap } from "../../../src/kube/object/types.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import type { PlanInput } from "../../../src/engine/reconcile/plan-types.ts";
-import { writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { CopySource } from "../../../src/engine/translate/markers.ts";
+import { writeMarkers, type CopySource } from "../../../src/engine/translate/markers.ts";
 import { namedService, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 import { firstCopy, inputFor } from "./plan-support.ts";
 

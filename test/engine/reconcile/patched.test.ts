@@ -2,8 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PatchDefinition } from "../../../src/engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { toHost } from "../../../src/engine/reconcile/convert/to-host.ts";
-import { REMEMBERED_MAX } from "../../../src/engine/reconcile/convert/to-host.ts";
+import { toHost, REMEMBERED_MAX } from "../../../src/engine/reconcile/convert/to-host.ts";
 import type { Rules } from "../../../src/engine/reconcile/rules/rules.ts";
 import { stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createEmbeddedCluster } from "../../../src/clusters.ts";
-import type { EmbeddedCluster } from "../../../src/clusters.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../../src/clusters.ts";
 import { NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject, Service, StringMap } from "../../../src/kube/object/types.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";

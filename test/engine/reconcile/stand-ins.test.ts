@@ -2,8 +2,7 @@
 import { expect, test } from "vitest";
 import { finish } from "../../../src/base/finish.ts";
 import { SERVICE_NAME, SKIP_MIRROR } from "../../../src/engine/kinds/slice-labels.ts";
-import { createMachine } from "../../../src/engine/reconcile/machine.ts";
-import type { Response } from "../../../src/engine/reconcile/machine.ts";
+import { createMachine, type Response } from "../../../src/engine/reconcile/machine.ts";
 import { objectStrategy } from "../../../src/engine/reconcile/object-strategy.ts";
 import type { Operation, Plan } from "../../../src/engine/reconcile/plan-types.ts";
 import type { StandIn } from "../../../src/engine/reconcile/rules/rules.ts";

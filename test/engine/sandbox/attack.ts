@@ -1,6 +1,5 @@
 /** The attacks of `fixtures/attacks`, as data. */
-import { readTable } from "./support.ts";
-import type { Answer } from "./support.ts";
+import { readTable, type Answer } from "./support.ts";
 
 /** A text that an attacker may write as an expression, and the required outcome. */
 export interface Attack {

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../../src/engine/sandbox/limits.ts";
 import type { Evaluated, Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
 import { CATEGORIES, attackText, attackValue, readAttacks } from "./attack.ts";
-import { watchMemory } from "./memory-watch.ts";
-import type { MemoryWatch } from "./memory-watch.ts";
+import { watchMemory, type MemoryWatch } from "./memory-watch.ts";
 import { SENTINEL } from "./sentinel.ts";
 import { CONTEXT, answer, createTestSandbox } from "./support.ts";
 

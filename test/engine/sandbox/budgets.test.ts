@@ -4,8 +4,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { createFuelBudget } from "../../../src/engine/sandbox/fuel.ts";
 import { DEFAULT_LIMITS } from "../../../src/engine/sandbox/limits.ts";
-import { createSandbox } from "../../../src/engine/sandbox/sandbox.ts";
-import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
+import { createSandbox, type Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
 import { CONTEXT, answer, createTestSandbox, failureOf } from "./support.ts";
 
 const ENDLESS = "(() => { for (;;); })()";

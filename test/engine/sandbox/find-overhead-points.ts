@@ -7,8 +7,7 @@
  */
 import * as fc from "fast-check";
 import { isEngineError } from "../../../src/base/errors.ts";
-import { checkExpression } from "../../../src/engine/expression/check.ts";
-import type { CheckedExpression } from "../../../src/engine/expression/check.ts";
+import { checkExpression, type CheckedExpression } from "../../../src/engine/expression/check.ts";
 import { HOST_FUNCTIONS } from "../../../src/engine/expression/functions/host-functions.ts";
 import { Instance } from "../../../src/engine/sandbox/realm/instance.ts";
 import { meterModule } from "../../../src/engine/sandbox/quickjs/meter.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findDifferences } from "../../suites/engines/fuel-table.ts";
-import type { FuelRow } from "../../suites/engines/fuel-table.ts";
+import { findDifferences, type FuelRow } from "../../suites/engines/fuel-table.ts";
 import { readTable } from "./support.ts";
 
 const rows = readTable<FuelRow>("expressions", "fuel.json");

@@ -10,8 +10,7 @@
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { Worker, isMainThread, workerData } from "node:worker_threads";
-import { Fuzzer, makeCase } from "./fuzz.ts";
-import type { FuzzCase } from "./fuzz.ts";
+import { Fuzzer, makeCase, type FuzzCase } from "./fuzz.ts";
 
 /** A case that takes longer has hung. With the fuel it has, a case takes milliseconds. */
 const HANG_MS = 30_000;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Fuzzer, makeCase } from "./fuzz.ts";
-import { shrink, textOf } from "./grammar.ts";
-import type { Tree } from "./grammar.ts";
+import { shrink, textOf, type Tree } from "./grammar.ts";
 
 const SEED = 1;
 const CASES = 3000;

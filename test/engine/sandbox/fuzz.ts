@@ -1,15 +1,12 @@
 /** Evaluates random expressions and judges what comes of them. */
 import { createContext, runInContext } from "node:vm";
 import { isEngineError } from "../../../src/base/errors.ts";
-import { createSandbox } from "../../../src/engine/sandbox/sandbox.ts";
-import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
+import { createSandbox, type Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
 import { createSeededChance } from "../../apiserver/seeded-chance.ts";
-import { pick, below, shrink, textOf } from "./grammar.ts";
-import type { Tree } from "./grammar.ts";
+import { pick, below, shrink, textOf, type Tree } from "./grammar.ts";
 import { damage } from "./damage.ts";
 import { HOSTILE } from "./hostile-grammar.ts";
-import { watchMemory } from "./memory-watch.ts";
-import type { MemoryWatch } from "./memory-watch.ts";
+import { watchMemory, type MemoryWatch } from "./memory-watch.ts";
 import { SENTINEL } from "./sentinel.ts";
 import { CONTEXT, toHostDns } from "./support.ts";
 import { TAME, tameValue } from "./tame-grammar.ts";

@@ -2,8 +2,7 @@
  * The only function that expressions can call on the other side: `virtualToHostDNS`.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { createSandbox } from "../../../src/engine/sandbox/sandbox.ts";
-import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
+import { createSandbox, type Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
 import { CONTEXT, answer, createTestSandbox, failureOf } from "./support.ts";
 
 let sandbox: Sandbox;

@@ -1,6 +1,5 @@
 /** ES2023 expressions that leave nothing out: every built-in with any argument, and what attackers write. */
-import { Grammar } from "./grammar.ts";
-import type { Productions } from "./grammar.ts";
+import { Grammar, type Productions } from "./grammar.ts";
 import { TERMINALS } from "./hostile-tokens.ts";
 import { VALUES } from "./hostile-values.ts";
 

@@ -1,7 +1,6 @@
 /** The smallest parts of hostile expressions: every built-in in reach, keys, literals, patterns and operators. */
 import type { Chance } from "../../../src/base/chance.ts";
-import { below, pick } from "./grammar.ts";
-import type { Terminals } from "./grammar.ts";
+import { below, pick, type Terminals } from "./grammar.ts";
 import { readTable } from "./support.ts";
 
 /** Code that gives the things by whose names the list of everything in reach begins. */

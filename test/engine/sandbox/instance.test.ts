@@ -3,8 +3,7 @@ import { checkExpression } from "../../../src/engine/expression/check.ts";
 import { HOST_FUNCTIONS } from "../../../src/engine/expression/functions/host-functions.ts";
 import { Instance } from "../../../src/engine/sandbox/realm/instance.ts";
 import type { EvaluationOutcome } from "../../../src/engine/sandbox/outcome/outcome.ts";
-import { loadRealm } from "../../../src/engine/sandbox/realm/load.ts";
-import type { LoadedRealm } from "../../../src/engine/sandbox/realm/load.ts";
+import { loadRealm, type LoadedRealm } from "../../../src/engine/sandbox/realm/load.ts";
 import { CONTEXT, createTestSandbox, readTable, toHostDns } from "./support.ts";
 
 const MIB = 2 ** 20;

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import { meterModule } from "../../../src/engine/sandbox/quickjs/meter.ts";
-import type { MeterExports, OverheadPoints } from "../../../src/engine/sandbox/quickjs/meter.ts";
+import { meterModule, type MeterExports, type OverheadPoints } from "../../../src/engine/sandbox/quickjs/meter.ts";
 import { OVERHEAD_POINTS } from "../../../src/engine/sandbox/quickjs/overhead-points.ts";
 import { ENGINE_DIGEST, readEngineFile } from "../../../src/engine/sandbox/quickjs/wasm-file.ts";
 

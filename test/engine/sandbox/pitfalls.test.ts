@@ -3,8 +3,7 @@ import { HOST_FUNCTIONS } from "../../../src/engine/expression/functions/host-fu
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { createSandbox } from "../../../src/engine/sandbox/sandbox.ts";
-import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
+import { createSandbox, type Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
 import { Instance } from "../../../src/engine/sandbox/realm/instance.ts";
 import { loadRealm } from "../../../src/engine/sandbox/realm/load.ts";
 import { checkExpression } from "../../../src/engine/expression/check.ts";

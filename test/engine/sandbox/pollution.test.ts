@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
-import { attackText, attackValue, readAttacks } from "./attack.ts";
-import type { Attack } from "./attack.ts";
+import { attackText, attackValue, readAttacks, type Attack } from "./attack.ts";
 import { CONTEXT, answer, createTestSandbox } from "./support.ts";
 
 /**

@@ -2,8 +2,7 @@
  * Cost of data and texts: all work of the host for an evaluation is charged, and grows with the size of its input.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { createFuelBudget, createSandbox } from "../../../src/engine/sandbox/sandbox.ts";
-import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
+import { createFuelBudget, createSandbox, type Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { CONTEXT, failureOf } from "./support.ts";
 

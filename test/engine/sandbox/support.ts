@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EngineError, isEngineError } from "../../../src/base/errors.ts";
 import type { EvaluationContext } from "../../../src/engine/sandbox/context.ts";
-import { createSandbox } from "../../../src/engine/sandbox/sandbox.ts";
-import type { Sandbox, SandboxOptions } from "../../../src/engine/sandbox/sandbox.ts";
+import { createSandbox, type Sandbox, type SandboxOptions } from "../../../src/engine/sandbox/sandbox.ts";
 
 export const CONTEXT: EvaluationContext = {
   vcluster: { name: "my-vcluster", namespace: "team-x", config: { sync: { toHost: { endpoints: { enabled: true } } } } },

@@ -1,7 +1,6 @@
 /** Expressions in whose answers all engines must agree: no huge sizes, no messages of errors, nothing that a locale decides. */
 import type { Chance } from "../../../src/base/chance.ts";
-import { Grammar, below, pick } from "./grammar.ts";
-import type { Productions, Terminals } from "./grammar.ts";
+import { Grammar, below, pick, type Productions, type Terminals } from "./grammar.ts";
 
 const STRINGS = ["", "a", "ab", "abcabc", "b-a 1", "Q", "12", "x,y,z", "\\u00e9", "\\ud83d\\ude00", "$&", "-", " "];
 const PATTERNS = [

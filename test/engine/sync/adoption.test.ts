@@ -3,16 +3,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemChance } from "../../../src/base/chance.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";
-import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
-import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { createInformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
 import { createSyncer } from "../../../src/engine/syncer.ts";
 import { readForeignMarkers } from "../../../src/engine/translate/foreign-markers.ts";
-import { createFakeClock } from "../../support/fake-clock.ts";
-import type { FakeClock } from "../../support/fake-clock.ts";
+import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
 
 const OLDER = "vcluster.loft.sh/";
 const PLACE = { namespace: "vc", name: "web-x-shop-x-blue" };

@@ -3,8 +3,7 @@ import { EngineError } from "../../../src/base/errors.ts";
 import { ENDPOINTS, NAMESPACES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
-import { send } from "../../../src/engine/sync/run/apply.ts";
-import type { Writers } from "../../../src/engine/sync/run/apply.ts";
+import { send, type Writers } from "../../../src/engine/sync/run/apply.ts";
 import { tenantEndpoints } from "../../support/rules.ts";
 import { useTwoClusters } from "./two-clusters.ts";
 

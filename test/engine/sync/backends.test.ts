@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { viewOfSlices } from "../../../src/kube/object/endpoints/reader-view.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../src/kube/object/resource.ts";
 import type { EndpointSlice } from "../../../src/kube/object/types.ts";
 import { clock, cluster, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
 

@@ -8,8 +8,7 @@ import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { removeCopies } from "../../../src/engine/sync/inspect/cleanup.ts";
 import type { MarkedCopy } from "../../../src/engine/sync/inspect/marked-copies.ts";
-import { readMarkers, writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { CopySource } from "../../../src/engine/translate/markers.ts";
+import { readMarkers, writeMarkers, type CopySource } from "../../../src/engine/translate/markers.ts";
 import { createTranslator } from "../../../src/engine/translate/translator.ts";
 
 const translator = createTranslator({ vcluster: { name: "blue", namespace: "vc-blue" } });

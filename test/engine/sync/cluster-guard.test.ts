@@ -6,8 +6,7 @@ import { createMetrics } from "../../../src/base/metrics.ts";
 import type { ClusterClient, WatchEvent, WatchOptions } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, NAMESPACES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { createClusterGuard } from "../../../src/engine/sync/cluster/cluster-guard.ts";
-import { verifiedOnly } from "../../../src/engine/sync/cluster/cluster-guard.ts";
+import { createClusterGuard, verifiedOnly } from "../../../src/engine/sync/cluster/cluster-guard.ts";
 import { createFakeClock, settle } from "../../support/fake-clock.ts";
 
 const KEY = { namespace: "shop", name: "web" };

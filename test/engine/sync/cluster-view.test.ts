@@ -6,8 +6,7 @@ import { codeOf } from "../../conformance/setting.ts";
 import type { ObjectKey } from "../../../src/kube/object/key.ts";
 import { ENDPOINTS, EVENTS, SECRETS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { createClusterView } from "../../../src/engine/sync/inspect/cluster-view.ts";
-import type { ClusterView } from "../../../src/engine/sync/inspect/cluster-view.ts";
+import { createClusterView, type ClusterView } from "../../../src/engine/sync/inspect/cluster-view.ts";
 
 const KEY = { namespace: "shop", name: "web" };
 const web = (metadata: KubeObject["metadata"] = {}, rest: object = {}): KubeObject => ({

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decideBackends } from "../../../src/engine/sync/backends/decide-backends.ts";
-import type { BackendsSeen } from "../../../src/engine/sync/backends/decide-backends.ts";
+import { decideBackends, type BackendsSeen } from "../../../src/engine/sync/backends/decide-backends.ts";
 
 const NONE = { count: 0, copied: 0 };
 const V4 = new Set(["IPv4"]);

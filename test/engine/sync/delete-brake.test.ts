@@ -2,15 +2,13 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
-import { keyOf } from "../../../src/kube/object/key.ts";
-import type { ObjectKey } from "../../../src/kube/object/key.ts";
+import { keyOf, type ObjectKey } from "../../../src/kube/object/key.ts";
 import type { ChangeSign } from "../../../src/kube/object/object-source.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
-import { createDeleteBrake } from "../../../src/engine/sync/guards/delete-brake.ts";
-import { createDeleteConfirmation } from "../../../src/engine/sync/guards/delete-brake.ts";
+import { createDeleteBrake, createDeleteConfirmation } from "../../../src/engine/sync/guards/delete-brake.ts";
 import { syncId } from "../../../src/engine/sync/state/sync-id.ts";
 import { createCacheByHand } from "../../support/cache-by-hand.ts";
 import { stored, tenantEndpoints, testRules } from "../../support/rules.ts";

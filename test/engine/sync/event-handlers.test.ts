@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { ObjectKey } from "../../../src/kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../src/kube/object/resource.ts";
 import { ENDPOINT_SLICES_KIND } from "../../../src/engine/kinds/endpoint-slices.ts";
 import { addEventHandlers } from "../../../src/engine/sync/run/event-handlers.ts";
 import { createCacheByHand } from "../../support/cache-by-hand.ts";

@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
-import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { createLineLogger, silentLogger } from "../../../src/base/logger.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { createEventRecorder, EVENT_SILENCE_MS, EVENTS_AT_ONCE, EVENTS_BURST } from "../../../src/engine/sync/report/events.ts";
-import type { ToldEvent } from "../../../src/engine/sync/report/events.ts";
+import {
+  createEventRecorder,
+  EVENT_SILENCE_MS,
+  EVENTS_AT_ONCE,
+  EVENTS_BURST,
+  type ToldEvent,
+} from "../../../src/engine/sync/report/events.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { tenantEndpoints } from "../../support/rules.ts";

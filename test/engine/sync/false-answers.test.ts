@@ -4,8 +4,7 @@
  */
 import { expect, test } from "vitest";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, type ResourceType } from "../../../src/kube/object/resource.ts";
 import type { Endpoints, KubeObject } from "../../../src/kube/object/types.ts";
 import { clock, cluster, fill, start, useRunningSyncers } from "./running-syncers.ts";
 import { AUTO, ips, ownSlice, seen, sidesWith, slicesIn, write } from "./seen-backends.ts";

@@ -7,8 +7,7 @@ import type { Rules } from "../../../src/engine/reconcile/rules/rules.ts";
 import { SERVICES } from "../../../src/kube/object/resource.ts";
 import type { EndpointSubset, KubeObject } from "../../../src/kube/object/types.ts";
 import { selectorOf } from "../../../src/kube/object/selector.ts";
-import { namedService, service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
-import type { TestMeta } from "../../support/rules.ts";
+import { namedService, service, stored, tenantEndpoints, testRules, type TestMeta } from "../../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web" };
 const EXTERNAL = { services: "external" } as const;

@@ -1,7 +1,6 @@
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import type { ObjectKey } from "../../../src/kube/object/key.ts";
-import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import { ENDPOINTS, type ResourceType } from "../../../src/kube/object/resource.ts";
 import { createCacheByHand, EMPTY_CACHE } from "../../support/cache-by-hand.ts";
 
 /** A cache of Endpoints that learns of an object only when `look` is called, and the cluster's client as its writer. */

@@ -4,13 +4,11 @@
 import { expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import type { ListScope } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import { ENDPOINTS, SERVICES, type ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { findMarkedCopies } from "../../../src/engine/sync/inspect/marked-copies.ts";
 import { formatKind, writeMarkers } from "../../../src/engine/translate/markers.ts";
-import { createTranslator } from "../../../src/engine/translate/translator.ts";
-import type { TranslatorOptions } from "../../../src/engine/translate/translator.ts";
+import { createTranslator, type TranslatorOptions } from "../../../src/engine/translate/translator.ts";
 
 function copy(resource: ResourceType, namespace: string, vcluster = "blue"): KubeObject {
   const source = {

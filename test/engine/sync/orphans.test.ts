@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { createOrphans } from "../../../src/engine/sync/run/event-handlers.ts";
-import { formatKind, writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { CopySource } from "../../../src/engine/translate/markers.ts";
+import { formatKind, writeMarkers, type CopySource } from "../../../src/engine/translate/markers.ts";
 import { testRules } from "../../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web" };

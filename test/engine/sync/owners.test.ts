@@ -6,8 +6,7 @@ import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import { groupByOwner } from "../../../src/engine/sync/inspect/owners.ts";
 import type { MarkedCopy } from "../../../src/engine/sync/inspect/marked-copies.ts";
 import type { CopySource } from "../../../src/engine/translate/markers.ts";
-import { createTranslator } from "../../../src/engine/translate/translator.ts";
-import type { TranslatorOptions } from "../../../src/engine/translate/translator.ts";
+import { createTranslator, type TranslatorOptions } from "../../../src/engine/translate/translator.ts";
 
 const SOURCE = { vcluster: "blue", kind: "v1/Endpoints", namespace: "team-a", name: "db", uid: "u" };
 

@@ -2,14 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createHttpClient } from "../../../src/kube/client/http-client.ts";
 import { loadKubeConfig } from "../../../src/kube/client/kube-config.ts";
-import { startCluster } from "../../../src/cluster/cluster.ts";
-import type { Cluster } from "../../../src/cluster/cluster.ts";
+import { startCluster, type Cluster } from "../../../src/cluster/cluster.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { createEngine } from "../../../src/engine/engine.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, LEASES, NAMESPACES, qualifiedPlural, SECRETS, SERVICES } from "../../../src/kube/object/resource.ts";
-import { describePermission, electionPermissions, isAllowed, requiredPermissions } from "../../../src/engine/sync/cluster/permissions.ts";
-import type { Permission } from "../../../src/engine/sync/cluster/permissions.ts";
+import {
+  describePermission,
+  electionPermissions,
+  isAllowed,
+  requiredPermissions,
+  type Permission,
+} from "../../../src/engine/sync/cluster/permissions.ts";
 
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };
 const ENDPOINTS_ONLY = { services: { enabled: false } };

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
-import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
-import { createEngine } from "../../../src/engine/engine.ts";
-import type { Engine } from "../../../src/engine/engine.ts";
+import { createEngine, type Engine } from "../../../src/engine/engine.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
-import { createInformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
-import type { InformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
+import { createInformedAccess, type InformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
 import { createReconciler } from "../../../src/engine/sync/reconciler.ts";
 import { until } from "../../support/fake-clock.ts";
 import { useTwoClusters } from "./two-clusters.ts";

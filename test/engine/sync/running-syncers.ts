@@ -1,22 +1,17 @@
 /** Embedded clusters, and syncers of virtual clusters "blue" that run between them in virtual time. */
 import { afterEach, beforeEach } from "vitest";
 import { systemChance } from "../../../src/base/chance.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import type { Logger } from "../../../src/base/logger.ts";
+import { silentLogger, type Logger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";
-import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
-import type { EmbeddedClusterOptions, EmbeddedCluster } from "../../../src/cluster/cluster.ts";
+import { createEmbeddedCluster, type EmbeddedClusterOptions, type EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
-import { DEFAULT_SETTINGS } from "../../../src/engine/config/settings.ts";
-import type { Settings } from "../../../src/engine/config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../../src/engine/config/settings.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
 import { createInformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
 import type { SyncHooks } from "../../../src/engine/sync/run/reconcile.ts";
-import { createSyncer } from "../../../src/engine/syncer.ts";
-import type { Syncer } from "../../../src/engine/syncer.ts";
-import { createFakeClock } from "../../support/fake-clock.ts";
-import type { FakeClock } from "../../support/fake-clock.ts";
+import { createSyncer, type Syncer } from "../../../src/engine/syncer.ts";
+import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
 
 /** Of the test that runs. */
 export let clock: FakeClock;

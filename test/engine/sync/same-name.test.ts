@@ -6,8 +6,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { clock, cluster, fill, start as startSyncer, stopAll, useRunningSyncers } from "./running-syncers.ts";
-import type { Start } from "./running-syncers.ts";
+import { clock, cluster, fill, start as startSyncer, stopAll, useRunningSyncers, type Start } from "./running-syncers.ts";
 
 useRunningSyncers();
 

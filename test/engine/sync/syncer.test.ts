@@ -2,16 +2,14 @@
 import { setImmediate as nextTask } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
-import { createLineLogger, silentLogger } from "../../../src/base/logger.ts";
-import type { Logger } from "../../../src/base/logger.ts";
+import { createLineLogger, silentLogger, type Logger } from "../../../src/base/logger.ts";
 import { noMetrics } from "../../../src/base/metrics.ts";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import type { ObjectKey } from "../../../src/kube/object/key.ts";
 import { ENDPOINTS, NAMESPACES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import type { Writer } from "../../../src/engine/sync/cluster/access.ts";
-import { createSyncLoop } from "../../../src/engine/sync/syncer.ts";
-import type { SyncLoop } from "../../../src/engine/sync/syncer.ts";
+import { createSyncLoop, type SyncLoop } from "../../../src/engine/sync/syncer.ts";
 import type { SyncHooks } from "../../../src/engine/sync/run/reconcile.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { tenantEndpoints, testRules } from "../../support/rules.ts";

@@ -4,8 +4,7 @@
  */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES } from "../../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES, type ResourceType } from "../../../src/kube/object/resource.ts";
 import { cluster, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
 
 useRunningSyncers();

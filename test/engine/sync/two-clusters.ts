@@ -1,7 +1,6 @@
 /** Two empty clusters for each test of a file: `shop` is there for tenants, `vc` for the copies of virtual cluster "blue". */
 import { afterEach, beforeEach } from "vitest";
-import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
-import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { NAMESPACES } from "../../../src/kube/object/resource.ts";
 
 /** The clusters of the test that runs. */

@@ -4,16 +4,14 @@ import { systemChance } from "../../../src/base/chance.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
-import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
-import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { EndpointSlice, KubeObject } from "../../../src/kube/object/types.ts";
 import { createInformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
 import { createSyncer } from "../../../src/engine/syncer.ts";
-import { createFakeClock } from "../../support/fake-clock.ts";
-import type { FakeClock } from "../../support/fake-clock.ts";
+import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
 import { countCalls, noCalls } from "../../support/measured-client.ts";
 
 const KEY = { namespace: "shop", name: "web" };

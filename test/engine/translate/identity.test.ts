@@ -4,12 +4,9 @@
 import { describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { isOurs, ourMarkers, whose } from "../../../src/engine/translate/identity.ts";
-import type { VClusterIdentity } from "../../../src/engine/translate/identity.ts";
-import { writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { CopySource } from "../../../src/engine/translate/markers.ts";
-import { createTranslator } from "../../../src/engine/translate/translator.ts";
-import type { TranslatorOptions } from "../../../src/engine/translate/translator.ts";
+import { isOurs, ourMarkers, whose, type VClusterIdentity } from "../../../src/engine/translate/identity.ts";
+import { writeMarkers, type CopySource } from "../../../src/engine/translate/markers.ts";
+import { createTranslator, type TranslatorOptions } from "../../../src/engine/translate/translator.ts";
 
 const PREFIX = "sync.platform/";
 const VC = { name: "blue", namespace: "v1" };

@@ -1,10 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { matchesSelector, selectorOf } from "../../../src/kube/object/selector.ts";
-import type { LabelSelector } from "../../../src/kube/object/selector.ts";
+import { matchesSelector, selectorOf, type LabelSelector } from "../../../src/kube/object/selector.ts";
 import { createLabelRules } from "../../../src/engine/translate/translator.ts";
-import { writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { CopySource } from "../../../src/engine/translate/markers.ts";
+import { writeMarkers, type CopySource } from "../../../src/engine/translate/markers.ts";
 import { labelKey, labelMap } from "./arbitrary.ts";
 
 const PREFIX = "sync.platform/";

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ObjectKey } from "../../../src/kube/object/key.ts";
-import { formatKey } from "../../../src/kube/object/key.ts";
+import { formatKey, type ObjectKey } from "../../../src/kube/object/key.ts";
 import { createMapping, PAIRS_MAX } from "../../../src/engine/translate/mapping.ts";
 
 const KIND = "v1/Endpoints";

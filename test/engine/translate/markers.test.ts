@@ -2,8 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../../../src/engine/translate/markers.ts";
-import type { CopySource } from "../../../src/engine/translate/markers.ts";
+import { formatKind, isMarkerKey, readMarkers, writeMarkers, type CopySource } from "../../../src/engine/translate/markers.ts";
 
 const PREFIX = "sync.platform/";
 const source: CopySource = {

@@ -4,8 +4,7 @@
 import * as fc from "fast-check";
 import ipaddr from "ipaddr.js";
 import { describe, expect, test } from "vitest";
-import { embeddedIpv4 } from "../../../src/kube/object/endpoints/ip.ts";
-import { formatIp, parseIp } from "../../../src/kube/object/endpoints/ip.ts";
+import { embeddedIpv4, formatIp, parseIp } from "../../../src/kube/object/endpoints/ip.ts";
 
 /** The number that ipaddr.js reads, if the text is the one that it writes for it. */
 function oracle(text: string): bigint | undefined {

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatKey, keyOf, parseKey, sameKey } from "../../../src/kube/object/key.ts";
-import type { ObjectKey } from "../../../src/kube/object/key.ts";
+import { formatKey, keyOf, parseKey, sameKey, type ObjectKey } from "../../../src/kube/object/key.ts";
 
 const part = fc.string({ maxLength: 6 }).map((text) => text.replaceAll("/", ""));
 const key: fc.Arbitrary<ObjectKey> = fc.record({ namespace: fc.oneof(fc.constant(""), part), name: part });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { viewOfEndpoints, viewOfSlices } from "../../../src/kube/object/endpoints/reader-view.ts";
-import type { ReaderView } from "../../../src/kube/object/endpoints/reader-view.ts";
+import { viewOfEndpoints, viewOfSlices, type ReaderView } from "../../../src/kube/object/endpoints/reader-view.ts";
 import type { Endpoints } from "../../../src/kube/object/types.ts";
 
 const HTTP = { name: "http", protocol: "TCP", port: 80 };

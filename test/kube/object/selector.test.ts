@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
-import { matchesSelector, parseSelector, selectorOf } from "../../../src/kube/object/selector.ts";
-import type { LabelSelector, Requirement } from "../../../src/kube/object/selector.ts";
+import { matchesSelector, parseSelector, selectorOf, type LabelSelector, type Requirement } from "../../../src/kube/object/selector.ts";
 
 const requirement = (key: string, operator: Requirement["operator"], ...values: string[]): Requirement => ({ key, operator, values });
 const LONG = "a".repeat(63);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { errorFromStatus } from "../../../src/kube/object/status.ts";
-import type { Status } from "../../../src/kube/object/status.ts";
+import { errorFromStatus, type Status } from "../../../src/kube/object/status.ts";
 
 function status(fields: object): Status {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code: 418, ...fields };

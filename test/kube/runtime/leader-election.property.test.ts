@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Sight } from "../../../src/kube/runtime/election/election-step.ts";
-import type { ElectionWorld } from "./election-world.ts";
-import { createElectionWorld } from "./election-world.ts";
+import { createElectionWorld, type ElectionWorld } from "./election-world.ts";
 
 /** Event of one process, and its duration, in virtual milliseconds. */
 interface Happening {

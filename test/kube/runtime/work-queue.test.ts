@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../../src/base/metrics.ts";
-import type { Priority } from "../../../src/kube/runtime/queue/work-queue.ts";
-import { createWorkQueue, FRESH_IN_A_ROW_MAX, type WorkQueue } from "../../../src/kube/runtime/queue/work-queue.ts";
+import { createWorkQueue, FRESH_IN_A_ROW_MAX, type WorkQueue, type Priority } from "../../../src/kube/runtime/queue/work-queue.ts";
 import { createFakeClock, settle, type FakeClock } from "../../support/fake-clock.ts";
 
 function createQueue(clock: FakeClock = createFakeClock()): WorkQueue {

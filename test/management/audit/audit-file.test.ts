@@ -7,11 +7,9 @@ import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isEngineError } from "../../../src/base/errors.ts";
 import { createLineLogger } from "../../../src/base/logger.ts";
-import { openAuditFile } from "../../../src/management/audit/audit-file.ts";
-import type { AuditFile, RotationSettings } from "../../../src/management/audit/audit-file.ts";
+import { openAuditFile, type AuditFile, type RotationSettings } from "../../../src/management/audit/audit-file.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { createFakeClock, until } from "../../support/fake-clock.ts";
-import type { FakeClock } from "../../support/fake-clock.ts";
+import { createFakeClock, until, type FakeClock } from "../../support/fake-clock.ts";
 
 const DAY = 86_400_000;
 const MB = 1_048_576;

@@ -7,12 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import { silentLogger } from "../../../src/base/logger.ts";
-import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
-import type { AuditLog } from "../../../src/management/audit/audit-log.ts";
+import { createAuditLog, type AuditLog } from "../../../src/management/audit/audit-log.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { startManagement } from "../../../src/management/api/management.ts";
-import { createFakeClock } from "../../support/fake-clock.ts";
-import type { FakeClock } from "../../support/fake-clock.ts";
+import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
 
 export const API = "/kubernetes/management/apis/management.platform/v1";
 /** Paths that are not below that of the resources. */

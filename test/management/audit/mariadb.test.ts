@@ -3,19 +3,16 @@
  */
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { connect, createServer } from "node:net";
-import type { AddressInfo, Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
-import type { LogFields } from "../../../src/base/logger.ts";
+import { silentLogger, type LogFields } from "../../../src/base/logger.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
-import type { Sql } from "../../../src/management/audit/store/audit-database.ts";
-import { openAuditDatabase } from "../../../src/management/audit/store/audit-database.ts";
+import { openAuditDatabase, type Sql } from "../../../src/management/audit/store/audit-database.ts";
 import {
   AUDIT_CLOSING_MS,
   AUDIT_GATHERING_MS,
@@ -26,8 +23,7 @@ import { openLines } from "../../../src/management/audit/store/open-lines.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { dataStoreEndpoint } from "../../../src/management/config/rules/data-store-endpoint.ts";
 import { createFakeClock, settle, until } from "../../support/fake-clock.ts";
-import { hasMariadb, startMariadb } from "../../support/mariadb.ts";
-import type { Mariadb } from "../../support/mariadb.ts";
+import { hasMariadb, startMariadb, type Mariadb } from "../../support/mariadb.ts";
 import { WAIT } from "../../support/patience.ts";
 import { describeDatabase } from "./store/database-contract.ts";
 import { lookAt, rowOf } from "./store/rows.ts";

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { decideAudit } from "../../../src/management/audit/policy.ts";
+import { decideAudit, type AuditPolicy } from "../../../src/management/audit/policy.ts";
 import { policyOf } from "../../../src/management/audit/levels.ts";
-import type { AuditPolicy } from "../../../src/management/audit/policy.ts";
 import type { Attributes } from "../../../src/apiserver/access/authorization.ts";
 
 const JANE = { name: "jane", groups: ["platform:team:dev", "system:authenticated"] };

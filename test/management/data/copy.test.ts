@@ -23,8 +23,7 @@ import { createRegistry } from "../../../src/apiserver/verbs/registry.ts";
 import { openSqliteStore } from "../../../src/apiserver/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/apiserver/store/store.ts";
 import { cipherOf } from "../../conformance/resealable.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
 import { TEST_MS } from "../../support/patience.ts";
 
 const root = mkdtempSync(join(tmpdir(), "copies-"));

@@ -5,15 +5,13 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLocalJWKSet, jwtVerify } from "jose";
-import type { JSONWebKeySet } from "jose";
+import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from "jose";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { openManagementFolder } from "../../../src/cli/management/management-folder.ts";
 import { ROOT, run } from "../../cli/support.ts";
 import { clientOf } from "../platform.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
-import { startManagement } from "../../../src/management/api/management.ts";
-import type { Management } from "../../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../../src/management/api/management.ts";
 import { contentsOf } from "../../../src/management/data/contents.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { openDatabase } from "../../../src/apiserver/store/sqlite/database.ts";

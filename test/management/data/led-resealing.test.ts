@@ -2,14 +2,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createLineLogger } from "../../../src/base/logger.ts";
-import { startManagement } from "../../../src/management/api/management.ts";
-import type { Management } from "../../../src/management/api/management.ts";
-import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
-import type { EtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
+import { startManagement, type Management } from "../../../src/management/api/management.ts";
+import { openEtcdStore, type EtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import { cipherOf, keyId } from "../../conformance/resealable.ts";
 import { key, object } from "../../conformance/store-setting.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
 import { until } from "../../support/fake-clock.ts";
 
 /** A server that stops releases its Lease, and none loses it because a machine is slow. */

@@ -3,15 +3,12 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { contentsOf } from "../../../src/management/data/contents.ts";
 import { copyInto } from "../../../src/management/data/copy.ts";
 import { demandServable } from "../../../src/management/data/copy-state.ts";
-import { startManagement } from "../../../src/management/api/management.ts";
-import type { Management } from "../../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../../src/management/api/management.ts";
 import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
-import { describeEtcd, startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
+import { describeEtcd, startEtcd, type Etcd } from "../../support/etcd.ts";
 import { until } from "../../support/fake-clock.ts";
 import { WAIT } from "../../support/patience.ts";
-import { clientOf, names } from "../platform.ts";
-import type { Client } from "../platform.ts";
+import { clientOf, names, type Client } from "../platform.ts";
 
 const TEAMS = 200;
 const TIMES = { heartbeatMs: 200 };

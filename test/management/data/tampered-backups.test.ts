@@ -14,8 +14,7 @@ import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { createRandom } from "../../../src/workbench/simulator/model/random.ts";
 import { run } from "../../cli/support.ts";
 import { cipherOf } from "../../conformance/resealable.ts";
-import { TAMPERINGS } from "./support/tampering.ts";
-import type { Loot } from "./support/tampering.ts";
+import { TAMPERINGS, type Loot } from "./support/tampering.ts";
 import { SEED } from "../../support/seed.ts";
 
 const TAMPERED = Number(process.env["TAMPERED"] ?? 100);

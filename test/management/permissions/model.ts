@@ -2,8 +2,7 @@
  * The expected answer to each request of the permission table: the rules of the platform once more, in a few lines and independent of
  * the code that decides.
  */
-import { CALLERS, OBJECT_VERBS, REQUESTS, SCOPED_CALLERS, SCOPES } from "./world.ts";
-import type { TableCaller, TableRequest, TableScope } from "./world.ts";
+import { CALLERS, OBJECT_VERBS, REQUESTS, SCOPED_CALLERS, SCOPES, type TableCaller, type TableRequest, type TableScope } from "./world.ts";
 
 /**
  * The outcome of a request: done; done without showing the object; 401; 403; 405.

@@ -2,8 +2,7 @@
  * Which user an object counts for; decision 82.
  */
 import { describe, expect, test } from "vitest";
-import { JSON_PATCH, MERGE_PATCH } from "../platform.ts";
-import type { Answered, Client, RequestOptions } from "../platform.ts";
+import { JSON_PATCH, MERGE_PATCH, type Answered, type Client, type RequestOptions } from "../platform.ts";
 import { Own } from "../key-callers.ts";
 import { APPLY, KEYS, OBJECTS, SECRETS, Setting, TEAMS } from "./setting.ts";
 

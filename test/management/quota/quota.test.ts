@@ -7,8 +7,7 @@ import { OWNED_ACCESS_KEYS } from "../../../src/management/kinds/types.ts";
 import { LOGINS_PER_USER_MAX } from "../../../src/management/config/limits.ts";
 import { createMemoryStore } from "../../../src/apiserver/store/memory/memory-store.ts";
 import type { Store } from "../../../src/apiserver/store/store.ts";
-import { at, MERGE_PATCH, names } from "../platform.ts";
-import type { Client } from "../platform.ts";
+import { at, MERGE_PATCH, names, type Client } from "../platform.ts";
 import { Own } from "../key-callers.ts";
 import { APPLY, KEYS, OBJECTS, SECRETS, Setting, TEAMS } from "./setting.ts";
 

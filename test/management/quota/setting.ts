@@ -1,7 +1,6 @@
 /** A platform with a small quota, and users who use theirs up. */
 import { afterEach, expect } from "vitest";
-import { startPlatform } from "../platform.ts";
-import type { Answered, Client, Platform } from "../platform.ts";
+import { startPlatform, type Answered, type Client, type Platform } from "../platform.ts";
 
 export const SECRETS = "/namespaces/shop/sharedsecrets";
 export const TEAMS = "/teams";

@@ -3,8 +3,7 @@
  */
 import { expect, test } from "vitest";
 import { jsonEqual } from "../../../src/base/json.ts";
-import { Usage } from "../../../src/management/access/quota/usage.ts";
-import type { Charge, Charged } from "../../../src/management/access/quota/usage.ts";
+import { Usage, type Charge, type Charged } from "../../../src/management/access/quota/usage.ts";
 
 const PAYERS = ["jane", "bob", "platform:team:ops"];
 const KINDS = ["Team", "SharedSecret"];

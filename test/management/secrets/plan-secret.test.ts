@@ -1,7 +1,11 @@
 /** The action for a Secret that follows a SharedSecret. Source: specification 1, "What the service does". */
 import { describe, expect, test } from "vitest";
-import { planSecretSync, SOURCE_NAME_LABEL, SOURCE_NAMESPACE_LABEL } from "../../../src/management/secrets/plan-secret.ts";
-import type { SecretSyncState } from "../../../src/management/secrets/plan-secret.ts";
+import {
+  planSecretSync,
+  SOURCE_NAME_LABEL,
+  SOURCE_NAMESPACE_LABEL,
+  type SecretSyncState,
+} from "../../../src/management/secrets/plan-secret.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 
 const source = { namespace: "shop", name: "db" };

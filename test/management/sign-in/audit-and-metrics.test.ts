@@ -5,12 +5,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import type { Audit } from "../../../src/apiserver/access/audit.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { startManagement } from "../../../src/management/api/management.ts";
-import type { Management } from "../../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../../src/management/api/management.ts";
 import { CLIENT_ID, CLIENT_SECRET } from "./doubles/oauth.ts";
 import { sourceHostA } from "./doubles/source-host-a.ts";
-import { startWorld } from "./doubles/world.ts";
-import type { World } from "./doubles/world.ts";
+import { startWorld, type World } from "./doubles/world.ts";
 import { createBrowser, post } from "./platform.ts";
 
 let world: World;

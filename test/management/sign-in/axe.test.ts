@@ -5,8 +5,7 @@ import { LOOKS } from "../../../docs/generate/pictures.ts";
 import { graveViolations } from "../../support/axe.ts";
 import { SIDEWAYS } from "../../workbench/playground/browser-checks.ts";
 import { BROWSER_TEST_MS, hasChromium, launchChromium } from "../../workbench/playground/browser-page.ts";
-import { PASSWORD, startPlatform } from "./platform.ts";
-import type { TestPlatform } from "./platform.ts";
+import { PASSWORD, startPlatform, type TestPlatform } from "./platform.ts";
 
 describe.runIf(hasChromium)("axe finds nothing grave in the pages of sign-in", { timeout: BROWSER_TEST_MS }, () => {
   let browser: Browser;

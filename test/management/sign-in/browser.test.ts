@@ -8,8 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CONTROLS_WITHOUT_NAME, SIDEWAYS, TEXTS_OF_LOW_CONTRAST } from "../../workbench/playground/browser-checks.ts";
 import { BROWSER_TEST_MS, hasChromium, launchChromium } from "../../workbench/playground/browser-page.ts";
-import { PASSWORD, startPlatform } from "./platform.ts";
-import type { TestPlatform } from "./platform.ts";
+import { PASSWORD, startPlatform, type TestPlatform } from "./platform.ts";
 
 describe.runIf(hasChromium)("in a browser", { timeout: BROWSER_TEST_MS }, () => {
   let browser: Browser;

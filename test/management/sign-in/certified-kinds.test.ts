@@ -4,12 +4,10 @@
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { at } from "../platform.ts";
-import { createVisitor, startCertifiedProvider } from "./doubles/certified-provider.ts";
-import type { CertifiedProvider } from "./doubles/certified-provider.ts";
+import { createVisitor, startCertifiedProvider, type CertifiedProvider } from "./doubles/certified-provider.ts";
 import { CLIENT_ID, CLIENT_SECRET, tokenOf } from "./doubles/oauth.ts";
 import type { Double } from "./doubles/world.ts";
-import { createBrowser } from "./platform.ts";
-import type { Seen } from "./platform.ts";
+import { createBrowser, type Seen } from "./platform.ts";
 import { after, begin, configure, groupsOf, platform, stopAfterEach } from "./refresh-setting.ts";
 
 stopAfterEach();

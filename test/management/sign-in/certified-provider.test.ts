@@ -4,13 +4,10 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { names } from "../platform.ts";
-import { createVisitor, startCertifiedProvider } from "./doubles/certified-provider.ts";
-import type { CertifiedOptions, CertifiedProvider } from "./doubles/certified-provider.ts";
+import { createVisitor, startCertifiedProvider, type CertifiedOptions, type CertifiedProvider } from "./doubles/certified-provider.ts";
 import { CLIENT_ID, CLIENT_SECRET } from "./doubles/oauth.ts";
-import { createBrowser, post } from "./platform.ts";
-import type { Seen } from "./platform.ts";
-import { after, begin, configure, ended, groupsOf, MINUTE_MS, platform, stopAfterEach } from "./refresh-setting.ts";
-import type { Login } from "./refresh-setting.ts";
+import { createBrowser, post, type Seen } from "./platform.ts";
+import { after, begin, configure, ended, groupsOf, MINUTE_MS, platform, stopAfterEach, type Login } from "./refresh-setting.ts";
 
 const FIELDS = { login: "u-1", password: "any" };
 const SCOPES = ["profile", "email", "groups"];

@@ -2,8 +2,7 @@
  * A proxy that takes CONNECT, and resolves every name to this machine.
  */
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { connect } from "node:net";
+import { connect, type AddressInfo, type Socket } from "node:net";
 
 /** A running proxy. */
 export interface ConnectProxy {

@@ -5,11 +5,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import type { ManagementConfig } from "../../../src/management/config/effective.ts";
-import { at, startPlatform } from "../platform.ts";
-import type { Platform } from "../platform.ts";
+import { at, startPlatform, type Platform } from "../platform.ts";
 import { login } from "./platform.ts";
-import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
-import type { TestProvider } from "./provider.ts";
+import { CLIENT_ID, CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
 
 let providers: readonly TestProvider[];
 /** The connector's provider. */

@@ -6,16 +6,25 @@ import { createHash, randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { signingIn } from "../../../src/management/access/users/signed-in-user.ts";
 import { USERS } from "../../../src/management/kinds/types.ts";
-import { at, MERGE_PATCH } from "../platform.ts";
-import type { Client } from "../platform.ts";
+import { at, MERGE_PATCH, type Client } from "../platform.ts";
 import { BEARER_TOKEN, clusterManager, HOST } from "./doubles/cluster-manager.ts";
-import { CASES } from "./doubles/cases.ts";
-import type { Case } from "./doubles/cases.ts";
+import { CASES, type Case } from "./doubles/cases.ts";
 import { login, post } from "./platform.ts";
-import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
-import type { TestProvider } from "./provider.ts";
-import { after, begin, configure, ended, MINUTE_MS, platform, signIn, SOON_MS, start, stopAfterEach, world } from "./refresh-setting.ts";
-import type { Login } from "./refresh-setting.ts";
+import { CLIENT_ID, CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
+import {
+  after,
+  begin,
+  configure,
+  ended,
+  MINUTE_MS,
+  platform,
+  signIn,
+  SOON_MS,
+  start,
+  stopAfterEach,
+  world,
+  type Login,
+} from "./refresh-setting.ts";
 
 stopAfterEach();
 

@@ -7,8 +7,7 @@ import { at } from "../platform.ts";
 import { CASES } from "./doubles/cases.ts";
 import type { Double } from "./doubles/world.ts";
 import { post } from "./platform.ts";
-import { after, platform, signIn, start, stopAfterEach } from "./refresh-setting.ts";
-import type { Login } from "./refresh-setting.ts";
+import { after, platform, signIn, start, stopAfterEach, type Login } from "./refresh-setting.ts";
 
 stopAfterEach();
 

@@ -4,8 +4,7 @@
 import { describe, expect, test } from "vitest";
 import type { OidcSettings } from "../../../src/management/sign-in/settings.ts";
 import { createBrowser, login } from "./platform.ts";
-import { CLIENT_ID, CLIENT_SECRET } from "./provider.ts";
-import type { Lies } from "./provider.ts";
+import { CLIENT_ID, CLIENT_SECRET, type Lies } from "./provider.ts";
 import { freshProvider, configure, platform, provider, settings } from "./oidc-setting.ts";
 
 freshProvider();

@@ -9,8 +9,7 @@ import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts
 import { createProviderFetch } from "../../../src/management/sign-in/oidc/provider-fetch.ts";
 import type { OidcSettings } from "../../../src/management/sign-in/settings.ts";
 import { login } from "./platform.ts";
-import { startProvider } from "./provider.ts";
-import type { Lies, TestProvider } from "./provider.ts";
+import { startProvider, type Lies, type TestProvider } from "./provider.ts";
 import { freshProvider, configure, platform, provider } from "./oidc-setting.ts";
 
 freshProvider();

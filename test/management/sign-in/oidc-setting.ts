@@ -3,10 +3,8 @@
  */
 import { afterEach, beforeEach } from "vitest";
 import type { OidcSettings, SignInSettings } from "../../../src/management/sign-in/settings.ts";
-import { startPlatform } from "./platform.ts";
-import type { TestPlatform } from "./platform.ts";
-import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
-import type { TestProvider } from "./provider.ts";
+import { startPlatform, type TestPlatform } from "./platform.ts";
+import { CLIENT_ID, CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
 
 /** Of the test that runs. */
 export let provider: TestProvider;

@@ -7,10 +7,8 @@ import { legalHtml } from "../../../src/management/sign-in/pages/legal.ts";
 import { imageOf, styleSheet } from "../../../src/management/sign-in/pages/look.ts";
 import { CLIENT_ID, CLIENT_SECRET } from "./doubles/oauth.ts";
 import { sourceHostA } from "./doubles/source-host-a.ts";
-import { startWorld } from "./doubles/world.ts";
-import type { World } from "./doubles/world.ts";
-import { createBrowser, PASSWORD, post, startPlatform } from "./platform.ts";
-import type { Seen, TestPlatform } from "./platform.ts";
+import { startWorld, type World } from "./doubles/world.ts";
+import { createBrowser, PASSWORD, post, startPlatform, type Seen, type TestPlatform } from "./platform.ts";
 
 const PAGE = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 const VERIFIER = "v".repeat(43);

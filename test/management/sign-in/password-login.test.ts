@@ -3,11 +3,9 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addressSubject, createAttempts } from "../../../src/management/sign-in/limits/attempts.ts";
-import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
-import type { SignInLimits } from "../../../src/management/sign-in/limits/limits.ts";
+import { SIGN_IN_LIMITS, type SignInLimits } from "../../../src/management/sign-in/limits/limits.ts";
 import { createFakeClock, until } from "../../support/fake-clock.ts";
-import { PASSWORD, post, startPlatform } from "./platform.ts";
-import type { Seen, TestPlatform } from "./platform.ts";
+import { PASSWORD, post, startPlatform, type Seen, type TestPlatform } from "./platform.ts";
 
 /** The client's address, unless a test says otherwise. */
 const HOME = "192.0.2.1";

@@ -5,11 +5,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { at, MERGE_PATCH, names, startPlatform } from "../platform.ts";
-import type { Client, Platform } from "../platform.ts";
+import { at, MERGE_PATCH, names, startPlatform, type Client, type Platform } from "../platform.ts";
 import { createBrowser, login, post } from "./platform.ts";
-import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
-import type { TestProvider } from "./provider.ts";
+import { CLIENT_ID, CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
 
 let providers: readonly TestProvider[];
 let corp: TestProvider;

@@ -7,18 +7,15 @@ import type { AddressInfo } from "node:net";
 import { systemChance } from "../../../src/base/chance.ts";
 import type { LogFields, Logger } from "../../../src/base/logger.ts";
 import type { Identity } from "../../../src/management/sign-in/identity.ts";
-import type { SignInLimits } from "../../../src/management/sign-in/limits/limits.ts";
 import type { ProviderTokens, SignInPorts } from "../../../src/management/sign-in/ports.ts";
-import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
-import { createProviderFetch } from "../../../src/management/sign-in/oidc/provider-fetch.ts";
-import type { ProviderFetch, ProviderFetchOptions } from "../../../src/management/sign-in/oidc/provider-fetch.ts";
+import { SIGN_IN_LIMITS, type SignInLimits } from "../../../src/management/sign-in/limits/limits.ts";
+import { createProviderFetch, type ProviderFetch, type ProviderFetchOptions } from "../../../src/management/sign-in/oidc/provider-fetch.ts";
 import type { UiSettings } from "../../../src/management/sign-in/pages/look.ts";
 import { createProviderClients } from "../../../src/management/sign-in/providers/provider-clients.ts";
 import { createSignInRoutes } from "../../../src/management/sign-in/routes.ts";
 import type { SignInSettings } from "../../../src/management/sign-in/settings.ts";
 import { unauthorized } from "../../../src/apiserver/types/status.ts";
-import { createFakeClock } from "../../support/fake-clock.ts";
-import type { FakeClock } from "../../support/fake-clock.ts";
+import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
 
 export const PASSWORD = "correct horse";
 

@@ -9,10 +9,8 @@ import { directoryProviderB, OTHER_TENANT, PERSONAL_TENANT, TENANT } from "./dou
 import { CLIENT_ID, CLIENT_SECRET } from "./doubles/oauth.ts";
 import { sourceHostA } from "./doubles/source-host-a.ts";
 import { sourceHostB } from "./doubles/source-host-b.ts";
-import { startWorld } from "./doubles/world.ts";
-import type { Double, World } from "./doubles/world.ts";
-import { createBrowser, post, startPlatform } from "./platform.ts";
-import type { Seen, TestPlatform } from "./platform.ts";
+import { startWorld, type Double, type World } from "./doubles/world.ts";
+import { createBrowser, post, startPlatform, type Seen, type TestPlatform } from "./platform.ts";
 import type { SignInSettings } from "../../../src/management/sign-in/settings.ts";
 
 let world: World;

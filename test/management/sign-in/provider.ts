@@ -2,12 +2,10 @@
  * An OpenID Connect provider in process: signs real tokens, checks what a real provider checks, and lies where a test says so.
  */
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
-import { createServer } from "node:http";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { exportJWK, SignJWT, UnsecuredJWT } from "jose";
-import type { JWTPayload } from "jose";
+import { exportJWK, SignJWT, UnsecuredJWT, type JWTPayload } from "jose";
 import { systemChance } from "../../../src/base/chance.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createServerCertificate } from "../../../src/apiserver/access/certificates.ts";

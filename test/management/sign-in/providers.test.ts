@@ -5,13 +5,10 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
-import { CASES, FILES, settingsOf } from "./doubles/cases.ts";
-import type { Case, Restriction } from "./doubles/cases.ts";
+import { CASES, FILES, settingsOf, type Case, type Restriction } from "./doubles/cases.ts";
 import { CLIENT_SECRET } from "./doubles/oauth.ts";
-import { startWorld } from "./doubles/world.ts";
-import type { Fault, World } from "./doubles/world.ts";
-import { createBrowser, post, startPlatform } from "./platform.ts";
-import type { Seen, TestPlatform } from "./platform.ts";
+import { startWorld, type Fault, type World } from "./doubles/world.ts";
+import { createBrowser, post, startPlatform, type Seen, type TestPlatform } from "./platform.ts";
 
 const LIMITS = { pagesMax: 5 };
 /** For answers that never end by themselves: any other may take as long as it does on a slow machine. */

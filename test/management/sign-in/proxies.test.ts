@@ -8,12 +8,9 @@ import { readProxies } from "../../../src/management/sign-in/oidc/proxies.ts";
 import { useServingCommands } from "../../cli/serving-commands.ts";
 import { run } from "../../cli/support.ts";
 import { WAIT } from "../../support/patience.ts";
-import { startConnectProxy } from "./connect-proxy.ts";
-import type { ConnectProxy } from "./connect-proxy.ts";
-import { createBrowser, startPlatform } from "./platform.ts";
-import type { TestPlatform } from "./platform.ts";
-import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
-import type { TestProvider } from "./provider.ts";
+import { startConnectProxy, type ConnectProxy } from "./connect-proxy.ts";
+import { createBrowser, startPlatform, type TestPlatform } from "./platform.ts";
+import { CLIENT_ID, CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
 
 const HOST = "id.example";
 const PASSWORD = "p@ss word";

@@ -1,8 +1,7 @@
 /**
  * Proxies that answer what no proxy should, and the forms of `NO_PROXY`.
  */
-import { createServer } from "node:net";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createProviderFetch } from "../../../src/management/sign-in/oidc/provider-fetch.ts";
 import { readProxies } from "../../../src/management/sign-in/oidc/proxies.ts";

@@ -5,13 +5,10 @@ import { describe, expect, test } from "vitest";
 import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
 import { takenIdentity } from "../../../src/management/sign-in/logins/taken-identity.ts";
 import { admit } from "../../../src/management/sign-in/rules/admit.ts";
-import { at, MERGE_PATCH } from "../platform.ts";
-import type { Client } from "../platform.ts";
+import { at, MERGE_PATCH, type Client } from "../platform.ts";
 import { BEARER_TOKEN, clusterManager, HOST } from "./doubles/cluster-manager.ts";
-import { CASES } from "./doubles/cases.ts";
-import type { Case } from "./doubles/cases.ts";
-import { after, begin, configure, groupsOf, platform, signIn, start, stopAfterEach } from "./refresh-setting.ts";
-import type { Login } from "./refresh-setting.ts";
+import { CASES, type Case } from "./doubles/cases.ts";
+import { after, begin, configure, groupsOf, platform, signIn, start, stopAfterEach, type Login } from "./refresh-setting.ts";
 
 stopAfterEach();
 

@@ -4,13 +4,10 @@
 import { afterEach, expect } from "vitest";
 import type { Audit } from "../../../src/apiserver/access/audit.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { at, startPlatform } from "../platform.ts";
-import type { Client, Platform } from "../platform.ts";
+import { at, startPlatform, type Client, type Platform } from "../platform.ts";
 import { PERSONS_TOKEN } from "./doubles/cluster-manager.ts";
-import { FILES } from "./doubles/cases.ts";
-import type { Case } from "./doubles/cases.ts";
-import { startWorld } from "./doubles/world.ts";
-import type { Double, World } from "./doubles/world.ts";
+import { FILES, type Case } from "./doubles/cases.ts";
+import { startWorld, type Double, type World } from "./doubles/world.ts";
 import { createBrowser, post } from "./platform.ts";
 
 export const MINUTE_MS = 60_000;

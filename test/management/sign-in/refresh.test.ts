@@ -3,14 +3,25 @@
  */
 import { describe, expect, test } from "vitest";
 import { at, MERGE_PATCH } from "../platform.ts";
-import { CASES } from "./doubles/cases.ts";
-import type { Restriction } from "./doubles/cases.ts";
+import { CASES, type Restriction } from "./doubles/cases.ts";
 import { tokenOf } from "./doubles/oauth.ts";
 import type { Double } from "./doubles/world.ts";
 import { login } from "./platform.ts";
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
-import { after, begin, configure, groupsOf, MINUTE_MS, platform, signIn, SOON_MS, start, stopAfterEach, world } from "./refresh-setting.ts";
-import type { Login } from "./refresh-setting.ts";
+import {
+  after,
+  begin,
+  configure,
+  groupsOf,
+  MINUTE_MS,
+  platform,
+  signIn,
+  SOON_MS,
+  start,
+  stopAfterEach,
+  world,
+  type Login,
+} from "./refresh-setting.ts";
 
 stopAfterEach();
 

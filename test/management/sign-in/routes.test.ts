@@ -5,10 +5,8 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { headerProblem } from "../../../src/management/config/custom-headers.ts";
 import { SIGN_IN_LIMITS } from "../../../src/management/sign-in/limits/limits.ts";
-import { createBrowser, login, PASSWORD, post, startPlatform } from "./platform.ts";
-import type { TestPlatform } from "./platform.ts";
-import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
-import type { TestProvider } from "./provider.ts";
+import { createBrowser, login, PASSWORD, post, startPlatform, type TestPlatform } from "./platform.ts";
+import { CLIENT_ID, CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
 
 let provider: TestProvider;
 let platform: TestPlatform;

@@ -4,7 +4,7 @@
 import { expect, test } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createInternalRecords } from "../../../src/management/records/internal-records.ts";
-import { createPassingRecords } from "../../../src/management/records/passing-records.ts";
+import { createExpiringRecords } from "../../../src/management/records/expiring-records.ts";
 import { createSharedMemory } from "../../../src/management/replicas/shared-memory.ts";
 import { createMemoryStore } from "../../../src/apiserver/store/memory/memory-store.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
@@ -14,7 +14,7 @@ const LIMITS = { lifetimeMs: 600_000, max: 10 };
 function setUp() {
   const clock = createFakeClock() as ReturnType<typeof createFakeClock> & Clock;
   const records = createInternalRecords(createMemoryStore());
-  const passing = createPassingRecords({ records, clock });
+  const passing = createExpiringRecords({ records, clock });
   const logins = () => createSharedMemory({ passing, clock, digest: { of: (text) => text } }).once<string>("logins", LIMITS);
   return { clock, passing, servers: [logins(), logins()], kept: async () => (await records.list("Passing")).length };
 }

@@ -3,10 +3,8 @@
  */
 import type { Clock } from "../../../src/base/clock.ts";
 import { systemChance } from "../../../src/base/chance.ts";
-import { openSigningKeys } from "../../../src/management/tokens/signing-keys.ts";
-import type { SigningKeys, SigningKeysPort } from "../../../src/management/tokens/signing-keys.ts";
-import { createTokenSigner } from "../../../src/management/tokens/token-signer.ts";
-import type { TokenRequest, TokenSigner } from "../../../src/management/tokens/token-signer.ts";
+import { openSigningKeys, type SigningKeys, type SigningKeysPort } from "../../../src/management/tokens/signing-keys.ts";
+import { createTokenSigner, type TokenRequest, type TokenSigner } from "../../../src/management/tokens/token-signer.ts";
 import type { TokenAlgorithm } from "../../../src/cluster/scope/cluster-token.ts";
 
 export const ISSUER = "https://platform.example";

@@ -1,5 +1,4 @@
-import { createLocalJWKSet, jwtVerify } from "jose";
-import type { JSONWebKeySet } from "jose";
+import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from "jose";
 import { describe, expect, test } from "vitest";
 import { TOKEN_TTL_SECONDS, TOKEN_TTL_SECONDS_MAX } from "../../../src/management/tokens/token-signer.ts";
 import { codeOf } from "../../conformance/setting.ts";

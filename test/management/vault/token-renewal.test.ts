@@ -6,10 +6,8 @@ import type { LogFields } from "../../../src/base/logger.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { readTokenAnswer, renewalDelayMs, repetitionDelayMs } from "../../../src/management/vault/vault-token.ts";
 import { settle } from "../../support/fake-clock.ts";
-import { at, startPlatform } from "../platform.ts";
-import type { Platform } from "../platform.ts";
-import { startVault } from "./vault-double.ts";
-import type { TokenLife, VaultDouble } from "./vault-double.ts";
+import { at, startPlatform, type Platform } from "../platform.ts";
+import { startVault, type TokenLife, type VaultDouble } from "./vault-double.ts";
 
 const PATH = "/namespaces/default/sharedsecrets";
 const HOUR_MS = 3_600_000;

@@ -6,10 +6,8 @@ import type { LogFields } from "../../../src/base/logger.ts";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { TOKEN_FILE_POLL_MS } from "../../../src/management/vault/token-source.ts";
 import { settle } from "../../support/fake-clock.ts";
-import { at, startPlatform } from "../platform.ts";
-import type { Platform } from "../platform.ts";
-import { startVault } from "./vault-double.ts";
-import type { VaultDouble } from "./vault-double.ts";
+import { at, startPlatform, type Platform } from "../platform.ts";
+import { startVault, type VaultDouble } from "./vault-double.ts";
 
 const PATH = "/namespaces/default/sharedsecrets";
 const FILE = "/etc/platform/vault/token";

@@ -3,8 +3,7 @@
  */
 import { test } from "vitest";
 import { openRealVault, realVaultPlace } from "./real-vault.ts";
-import { describeVault } from "./vault-contract.ts";
-import type { ContractVault } from "./vault-contract.ts";
+import { describeVault, type ContractVault } from "./vault-contract.ts";
 import { startVault } from "./vault-double.ts";
 
 async function openDouble(): Promise<ContractVault> {

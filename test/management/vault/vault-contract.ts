@@ -4,8 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { WAIT } from "../../support/patience.ts";
-import { at, MERGE_PATCH, startPlatform } from "../platform.ts";
-import type { Platform } from "../platform.ts";
+import { at, MERGE_PATCH, startPlatform, type Platform } from "../platform.ts";
 
 /** An engine of the vault, by the version of kv. */
 export type Engine = "kv1" | "kv2";

@@ -1,8 +1,7 @@
 /**
  * A vault for tests: the part of the public HTTP API that reads secrets of the engines kv, versions 1 and 2, and looks up and renews tokens.
  */
-import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

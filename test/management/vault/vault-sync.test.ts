@@ -5,10 +5,8 @@ import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../src/management/config/config.ts";
 import { until } from "../../support/fake-clock.ts";
-import { at, JSON_PATCH, MERGE_PATCH, startPlatform } from "../platform.ts";
-import type { Client, Platform } from "../platform.ts";
-import { startVault } from "./vault-double.ts";
-import type { VaultDouble } from "./vault-double.ts";
+import { at, JSON_PATCH, MERGE_PATCH, startPlatform, type Client, type Platform } from "../platform.ts";
+import { startVault, type VaultDouble } from "./vault-double.ts";
 
 const PATH = "/namespaces/default/sharedsecrets";
 const annotations = (path: string, version = "kv2", mount = "secret") => ({

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { ENDPOINTS } from "../outside/api.ts";
-import type { Api, Thing } from "../outside/api.ts";
+import { ENDPOINTS, type Api, type Thing } from "../outside/api.ts";
 import type { Place } from "../outside/names.ts";
 
 export const ATTACKER = "attacker";

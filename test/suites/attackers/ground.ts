@@ -3,14 +3,11 @@
  *
  * @module
  */
-import { ENDPOINTS } from "../outside/api.ts";
-import type { Kind, Thing } from "../outside/api.ts";
-import { startClusterProcess } from "../outside/cluster.ts";
-import type { ClusterProcess } from "../outside/cluster.ts";
+import { ENDPOINTS, type Kind, type Thing } from "../outside/api.ts";
+import { startClusterProcess, type ClusterProcess } from "../outside/cluster.ts";
 import { temporaryFolder, until } from "../outside/processes.ts";
 import { Syncer } from "../outside/syncer.ts";
-import { ATTACKER } from "./attacks.ts";
-import type { Attack } from "./attacks.ts";
+import { ATTACKER, type Attack } from "./attacks.ts";
 
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };
 const VICTIM = "victim";

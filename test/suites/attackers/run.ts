@@ -13,10 +13,8 @@ import { parseArgs } from "node:util";
 import { hold, runCases } from "../outside/cases.ts";
 import { checkOut } from "../outside/earlier.ts";
 import { ROOT } from "../outside/processes.ts";
-import { ATTACKS } from "./attacks.ts";
-import type { Attack } from "./attacks.ts";
-import { Ground } from "./ground.ts";
-import type { Period } from "./ground.ts";
+import { ATTACKS, type Attack } from "./attacks.ts";
+import { Ground, type Period } from "./ground.ts";
 
 const { values } = parseArgs({
   options: {

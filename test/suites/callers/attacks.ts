@@ -3,8 +3,7 @@
  * from those who are timed.
  */
 import { Agent, request } from "node:http";
-import { connect } from "node:net";
-import type { Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { parentPort, workerData } from "node:worker_threads";
 
 /** Input of an attack. */

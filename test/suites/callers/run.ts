@@ -17,8 +17,7 @@ import { Worker } from "node:worker_threads";
 import { hold, runCases } from "../outside/cases.ts";
 import { Command, temporaryFolder, until } from "../outside/processes.ts";
 import { ownPorts } from "../../support/own-port.ts";
-import { NAMES } from "./attacks.ts";
-import type { Target } from "./attacks.ts";
+import { NAMES, type Target } from "./attacks.ts";
 
 const { values } = parseArgs({
   options: { only: { type: "string", default: "" }, seconds: { type: "string" }, "count-only": { type: "boolean", default: false } },

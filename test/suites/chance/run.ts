@@ -10,8 +10,7 @@
  * is red in one way and green in another one is red by chance: a bug of the test, or one of the product that only some machines show. The
  * exit code is 1 when something was red.
  */
-import { spawn, spawnSync } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { uidOf } from "./proxy.ts";
-import type { Asked, Fault, LineFault, Told } from "./proxy.ts";
+import { uidOf, type Asked, type Fault, type LineFault, type Told } from "./proxy.ts";
 
 const COPIED = new Set(["endpoints", "services", "secrets", "configmaps", "endpointslices"]);
 

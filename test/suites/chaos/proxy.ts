@@ -12,8 +12,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { systemChance } from "../../../src/base/chance.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createServerCertificate } from "../../../src/apiserver/access/certificates.ts";
-import { readText } from "../outside/api.ts";
-import type { Answer, Api } from "../outside/api.ts";
+import { readText, type Answer, type Api } from "../outside/api.ts";
 import type { Chance } from "../outside/cases.ts";
 
 export type Side = "tenant" | "host";

@@ -5,19 +5,15 @@
  *
  * @module
  */
-import { CONFIG_MAPS, ENDPOINTS, SECRETS, SERVICES } from "../outside/api.ts";
-import type { Kind, Thing } from "../outside/api.ts";
+import { CONFIG_MAPS, ENDPOINTS, SECRETS, SERVICES, type Kind, type Thing } from "../outside/api.ts";
 import { Chance, holdNone } from "../outside/cases.ts";
-import { startClusterProcess } from "../outside/cluster.ts";
-import type { ClusterProcess } from "../outside/cluster.ts";
+import { startClusterProcess, type ClusterProcess } from "../outside/cluster.ts";
 import { Model, PATCHES } from "../outside/model.ts";
-import { mappingConfig } from "../outside/names.ts";
-import type { Virtual } from "../outside/names.ts";
+import { mappingConfig, type Virtual } from "../outside/names.ts";
 import { ROOT, temporaryFolder, until } from "../outside/processes.ts";
 import { Syncer } from "../outside/syncer.ts";
 import { FAULTS, LINE_FAULTS } from "./faults.ts";
-import { ChaosProxy, pause } from "./proxy.ts";
-import type { Fault, LineFault } from "./proxy.ts";
+import { ChaosProxy, pause, type Fault, type LineFault } from "./proxy.ts";
 import { LONG_QUIET_MS, QUIET_MS, Quiet, SLOWED, SLOWEST_MINUTES } from "./rest.ts";
 
 const NAME = "blue";

@@ -3,11 +3,9 @@
  *
  * @module
  */
-import { ENDPOINTS } from "../outside/api.ts";
-import type { Kind, Thing } from "../outside/api.ts";
+import { ENDPOINTS, type Kind, type Thing } from "../outside/api.ts";
 import { hold, holdNone } from "../outside/cases.ts";
-import { startClusterProcess } from "../outside/cluster.ts";
-import type { ClusterProcess } from "../outside/cluster.ts";
+import { startClusterProcess, type ClusterProcess } from "../outside/cluster.ts";
 import { temporaryFolder, until } from "../outside/processes.ts";
 import { Proxy } from "../outside/proxy.ts";
 import { Syncer } from "../outside/syncer.ts";

@@ -9,13 +9,11 @@
  * takes the syncer of an earlier version.
  */
 import { parseArgs } from "node:util";
-import { hold, runCases } from "../outside/cases.ts";
-import type { Case } from "../outside/cases.ts";
+import { hold, runCases, type Case } from "../outside/cases.ts";
 import { checkOut } from "../outside/earlier.ts";
 import { ROOT, until } from "../outside/processes.ts";
 import type { Cut } from "../outside/proxy.ts";
-import { Pair } from "./pair.ts";
-import type { Member, Side } from "./pair.ts";
+import { Pair, type Member, type Side } from "./pair.ts";
 
 const { values } = parseArgs({
   options: {

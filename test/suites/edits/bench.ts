@@ -4,19 +4,14 @@
  *
  * @module
  */
-import { ENDPOINTS, SERVICES } from "../outside/api.ts";
-import type { Api, Kind, Thing } from "../outside/api.ts";
-import { hold } from "../outside/cases.ts";
-import type { Chance } from "../outside/cases.ts";
-import { startClusterProcess } from "../outside/cluster.ts";
-import type { ClusterProcess } from "../outside/cluster.ts";
+import { ENDPOINTS, SERVICES, type Api, type Kind, type Thing } from "../outside/api.ts";
+import { hold, type Chance } from "../outside/cases.ts";
+import { startClusterProcess, type ClusterProcess } from "../outside/cluster.ts";
 import { hostPlace } from "../outside/names.ts";
 import { temporaryFolder, until } from "../outside/processes.ts";
-import { Proxy } from "../outside/proxy.ts";
-import type { Way, Write } from "../outside/proxy.ts";
+import { Proxy, type Way, type Write } from "../outside/proxy.ts";
 import { Syncer } from "../outside/syncer.ts";
-import { CONFIG, PARTS, PLAIN_PARTS, subsetsOf } from "./parts.ts";
-import type { Part } from "./parts.ts";
+import { CONFIG, PARTS, PLAIN_PARTS, subsetsOf, type Part } from "./parts.ts";
 
 /** Fault between an edit and its end. */
 export type Trouble =

@@ -6,10 +6,8 @@
  * Every edit is followed to its end. The exit code is 1 when one was lost, or when an Event blames the tenant for it.
  */
 import { parseArgs } from "node:util";
-import { Chance, runCases, seedOf } from "../outside/cases.ts";
-import type { Case } from "../outside/cases.ts";
-import { Bench } from "./bench.ts";
-import type { Doing, Followed, Trouble } from "./bench.ts";
+import { Chance, runCases, seedOf, type Case } from "../outside/cases.ts";
+import { Bench, type Doing, type Followed, type Trouble } from "./bench.ts";
 
 /** Objects that are edited at the same time. The syncer has a connection for each of them. */
 const BATCH = 7;

@@ -1,9 +1,7 @@
 /** `fixtures/embedder`: a program that embeds the engine with caches, queue, names and Services of its own. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { startHostProgram } from "../../../fixtures/embedder/host-program.ts";
-import type { HostProgram } from "../../../fixtures/embedder/host-program.ts";
-import { createEmbeddedCluster } from "../../../src/cluster/cluster.ts";
-import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
+import { startHostProgram, type HostProgram } from "../../../fixtures/embedder/host-program.ts";
+import { createEmbeddedCluster, type EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";

@@ -5,8 +5,7 @@ import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { resolveSettings } from "../../../src/engine/config/settings.ts";
 import type { PatchDefinition } from "../../../src/engine/patch/patch-definition.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { createPatcher } from "../../../src/engine/patcher.ts";
-import type { Patcher } from "../../../src/engine/patcher.ts";
+import { createPatcher, type Patcher } from "../../../src/engine/patcher.ts";
 
 const made: Patcher[] = [];
 

@@ -3,8 +3,7 @@
  * import map. The page runs `fuel-table.ts` and posts what it found.
  */
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createRequire, stripTypeScriptTypes } from "node:module";
 import { dirname, join, resolve, sep } from "node:path";

@@ -4,8 +4,7 @@
  * @module
  */
 import { EngineError } from "../../../src/base/errors.ts";
-import { createFuelBudget, createSandbox } from "../../../src/engine/sandbox/sandbox.ts";
-import type { EvaluationContext, Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
+import { createFuelBudget, createSandbox, type EvaluationContext, type Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
 
 /** A row of `fixtures/expressions/fuel.json`. */
 export interface FuelRow {

@@ -11,8 +11,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { startBrowserServer } from "./browser-server.ts";
-import { findDifferences } from "./fuel-table.ts";
-import type { FuelRow } from "./fuel-table.ts";
+import { findDifferences, type FuelRow } from "./fuel-table.ts";
 import { installNode, majorOf, NODE_MAJORS } from "./install-node.ts";
 
 /** A machine may be slow, and have others to serve. */

@@ -4,8 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { measureFuel } from "./fuel-table.ts";
-import type { FuelCase } from "./fuel-table.ts";
+import { measureFuel, type FuelCase } from "./fuel-table.ts";
 
 const file = join(import.meta.dirname, "../../../fixtures/expressions/fuel.json");
 const cases = JSON.parse(readFileSync(file, "utf8")) as FuelCase[];

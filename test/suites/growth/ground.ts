@@ -1,6 +1,5 @@
 import { connect } from "node:net";
-import { startPlatform } from "../../management/platform.ts";
-import type { Platform } from "../../management/platform.ts";
+import { startPlatform, type Platform } from "../../management/platform.ts";
 
 /** One request, as it goes over the wire. */
 export interface Sent {

@@ -1,5 +1,4 @@
-import { Session } from "node:inspector";
-import type { Profiler } from "node:inspector";
+import { Session, type Profiler } from "node:inspector";
 import { GCProfiler } from "node:v8";
 import { beginWalking, countWalked, walkedSoFar } from "./walked.ts";
 

@@ -10,8 +10,7 @@
  */
 import { parseArgs } from "node:util";
 import { hold, runCases } from "../outside/cases.ts";
-import { steepest } from "./judge.ts";
-import type { Sample } from "./judge.ts";
+import { steepest, type Sample } from "./judge.ts";
 import { Meter } from "./meter.ts";
 import type { Dimension } from "./dimension.ts";
 

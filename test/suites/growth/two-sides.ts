@@ -1,6 +1,5 @@
 import { systemChance } from "../../../src/base/chance.ts";
-import { nextMacrotask, systemClock } from "../../../src/base/clock.ts";
-import type { Clock } from "../../../src/base/clock.ts";
+import { nextMacrotask, systemClock, type Clock } from "../../../src/base/clock.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { resolveSettings } from "../../../src/engine/config/settings.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";

@@ -7,16 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCli } from "../../../src/cli/program.ts";
-import { startManagement } from "../../../src/management/api/management.ts";
-import type { Management } from "../../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../../src/management/api/management.ts";
 import type { ResourceType } from "../../../src/kube/object/resource.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../../../src/management/kinds/types.ts";
 import { formatKubeconfig } from "../../../src/apiserver/access/kubeconfig.ts";
 import { createTestTerminal } from "../../cli/support.ts";
 import { until } from "../../support/fake-clock.ts";
 import { findKubectls } from "./find-kubectl.ts";
-import { createKubectl } from "./kubectl.ts";
-import type { Kubectl } from "./kubectl.ts";
+import { createKubectl, type Kubectl } from "./kubectl.ts";
 
 const found = findKubectls(process.env);
 const used = process.env["KUBECTL"] === "all" ? found : found.slice(-1);

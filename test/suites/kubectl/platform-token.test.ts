@@ -3,14 +3,11 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { startCluster } from "../../../src/clusters.ts";
-import type { Cluster } from "../../../src/clusters.ts";
+import { startCluster, type Cluster } from "../../../src/clusters.ts";
 import { formatKubeconfig } from "../../../src/apiserver/access/kubeconfig.ts";
-import { createTestPlatform, ISSUER, requestFor } from "../../management/tokens/signed.ts";
-import type { TestPlatform } from "../../management/tokens/signed.ts";
+import { createTestPlatform, ISSUER, requestFor, type TestPlatform } from "../../management/tokens/signed.ts";
 import { findKubectls } from "./find-kubectl.ts";
-import { createKubectl } from "./kubectl.ts";
-import type { Kubectl } from "./kubectl.ts";
+import { createKubectl, type Kubectl } from "./kubectl.ts";
 
 const found = findKubectls(process.env);
 const used = process.env["KUBECTL"] === "all" ? found : found.slice(-1);

@@ -2,13 +2,11 @@
  * Everyday use of Pods and Nodes by the kubectl programs of this machine; see `session.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCluster } from "../../../src/clusters.ts";
-import type { Cluster } from "../../../src/clusters.ts";
+import { startCluster, type Cluster } from "../../../src/clusters.ts";
 import { NODES } from "../../../src/cluster/kinds/nodes.ts";
 import { PODS } from "../../../src/cluster/kinds/pods.ts";
 import { findKubectls } from "./find-kubectl.ts";
-import { AGE, createKubectl } from "./kubectl.ts";
-import type { Kubectl } from "./kubectl.ts";
+import { AGE, createKubectl, type Kubectl } from "./kubectl.ts";
 
 const found = findKubectls(process.env);
 const used = process.env["KUBECTL"] === "all" ? found : found.slice(-1);

@@ -3,13 +3,10 @@
  * with `KUBECTL=all`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startCluster } from "../../../src/clusters.ts";
-import type { Cluster } from "../../../src/clusters.ts";
-import { CONFIG_MAPS, ENDPOINTS, NAMESPACES, SECRETS, SERVICES } from "../../../src/kube/object/resource.ts";
-import type { ResourceType } from "../../../src/kube/object/resource.ts";
+import { startCluster, type Cluster } from "../../../src/clusters.ts";
+import { CONFIG_MAPS, ENDPOINTS, NAMESPACES, SECRETS, SERVICES, type ResourceType } from "../../../src/kube/object/resource.ts";
 import { findKubectls, MINORS_PROMISED } from "./find-kubectl.ts";
-import { AGE, createKubectl } from "./kubectl.ts";
-import type { Kubectl, Said } from "./kubectl.ts";
+import { AGE, createKubectl, type Kubectl, type Said } from "./kubectl.ts";
 
 const found = findKubectls(process.env);
 const all = process.env["KUBECTL"] === "all";

@@ -1,7 +1,6 @@
 /** The administrator, who creates and removes permissions, keys and users, one change after the other, each until it is surely answered. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
-import { ADMIN_KEY, EXCUSED, KEY_MARKER, NAMESPACES, TEAMS, USERS } from "./ground.ts";
-import type { Answer, Asked, Ground } from "./ground.ts";
+import { ADMIN_KEY, EXCUSED, KEY_MARKER, NAMESPACES, TEAMS, USERS, type Answer, type Asked, type Ground } from "./ground.ts";
 import type { Body, Rights, Secret, Verb, World } from "./model.ts";
 
 const VERBS: readonly Verb[] = ["get", "list", "update", "patch", "delete", "create"];

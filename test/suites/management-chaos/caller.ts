@@ -1,10 +1,7 @@
 /** Callers, each with a valid key or an old one, who send any request to any server; the model judges each answer. */
-import { pathOf, versionOf } from "./administrator.ts";
-import type { Administrator } from "./administrator.ts";
-import { DOUBTFUL, EXCUSED, KEY_MARKER, NAMESPACES, TEAMS, USERS, briefOf } from "./ground.ts";
-import type { Answer, Ground } from "./ground.ts";
-import { isOutline } from "./model.ts";
-import type { Body, Rights, Secret, Verb } from "./model.ts";
+import { pathOf, versionOf, type Administrator } from "./administrator.ts";
+import { DOUBTFUL, EXCUSED, KEY_MARKER, NAMESPACES, TEAMS, USERS, briefOf, type Answer, type Ground } from "./ground.ts";
+import { isOutline, type Body, type Rights, type Secret, type Verb } from "./model.ts";
 
 const FRESH_MAX = 30;
 /** Unknown fields of a body that is meant to hurt: so many, or twice, four, eight times as many. */

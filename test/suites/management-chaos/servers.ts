@@ -1,7 +1,6 @@
 /** The servers, each of which knows since when it was left in peace; and probes of whether they live. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
-import { ReplicaProcess } from "../replicas/replica-process.ts";
-import type { ReplicaOptions } from "../replicas/replica-process.ts";
+import { ReplicaProcess, type ReplicaOptions } from "../replicas/replica-process.ts";
 
 /** One server. */
 export class Server extends ReplicaProcess {

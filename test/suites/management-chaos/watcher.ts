@@ -1,8 +1,7 @@
 /** Watches of callers: each is judged event by event. Completeness is judged by watches of the administrator. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import type { Callers } from "./caller.ts";
-import { API } from "./ground.ts";
-import type { Ground } from "./ground.ts";
+import { API, type Ground } from "./ground.ts";
 import type { Body } from "./model.ts";
 
 const SECONDS = 3;

@@ -1,8 +1,7 @@
 /** Results of seeded bugs, as lines and as a table of docs/internals/reliability.md. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readMutants } from "./catalogue.ts";
-import type { Mutant, NamedTest } from "./catalogue.ts";
+import { readMutants, type Mutant, type NamedTest } from "./catalogue.ts";
 
 /** The test that killed a mutant; undefined if it survived. */
 export interface Verdict {

@@ -8,12 +8,9 @@
  * survives, or cannot be made any more. `--report` writes the table of docs/internals/reliability.md.
  */
 import { parseArgs } from "node:util";
-import { readMutants, rotten } from "./catalogue.ts";
-import type { Mutant, NamedTest } from "./catalogue.ts";
-import { killerOf, writeReport } from "./report.ts";
-import type { Verdict } from "./report.ts";
-import { createWorkspace } from "./workspace.ts";
-import type { Workspace } from "./workspace.ts";
+import { readMutants, rotten, type Mutant, type NamedTest } from "./catalogue.ts";
+import { killerOf, writeReport, type Verdict } from "./report.ts";
+import { createWorkspace, type Workspace } from "./workspace.ts";
 
 const { values } = parseArgs({
   options: {

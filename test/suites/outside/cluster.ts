@@ -1,8 +1,7 @@
 /** An embedded cluster as a process. */
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Api } from "./api.ts";
-import type { Access } from "./api.ts";
+import { Api, type Access } from "./api.ts";
 import { Command } from "./processes.ts";
 
 /** One cluster that runs. */

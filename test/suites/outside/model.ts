@@ -4,11 +4,9 @@
  *
  * @module
  */
-import { ENDPOINTS, SERVICES, SLICES } from "./api.ts";
-import type { Api, Kind, Thing } from "./api.ts";
+import { ENDPOINTS, SERVICES, SLICES, type Api, type Kind, type Thing } from "./api.ts";
 import type { Chance } from "./cases.ts";
-import { hostPlace } from "./names.ts";
-import type { Place, Virtual } from "./names.ts";
+import { hostPlace, type Place, type Virtual } from "./names.ts";
 
 const NOTES = ["example.com/a", "example.com/b", "example.com/c"];
 const LABELS = ["tier", "zone"];

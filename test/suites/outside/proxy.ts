@@ -6,11 +6,9 @@
  */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Answer, Api } from "./api.ts";
-import { readText } from "./api.ts";
+import { readText, type Answer, type Api } from "./api.ts";
 
 /** A request that is no read. */
 export interface Write {

@@ -1,8 +1,7 @@
 /** The syncer as a process, and the commands that look at what it does. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Command } from "./processes.ts";
-import type { Ended } from "./processes.ts";
+import { Command, type Ended } from "./processes.ts";
 import type { Proxy } from "./proxy.ts";
 
 /** The clusters of a syncer, and its virtual cluster. */

@@ -3,16 +3,13 @@
  *
  * @module
  */
-import { ENDPOINTS, SECRETS, SERVICES } from "../outside/api.ts";
-import type { Kind, Thing } from "../outside/api.ts";
-import type { Case } from "../outside/cases.ts";
-import { hold } from "../outside/cases.ts";
+import { ENDPOINTS, SECRETS, SERVICES, type Kind, type Thing } from "../outside/api.ts";
+import { hold, type Case } from "../outside/cases.ts";
 import type { Place } from "../outside/names.ts";
 import { checkOut, EARLIER } from "../outside/earlier.ts";
 import { until } from "../outside/processes.ts";
 import { faultOf } from "../outside/syncer.ts";
-import { holdEnded, inWorld } from "./world.ts";
-import type { VirtualCluster, World } from "./world.ts";
+import { holdEnded, inWorld, type VirtualCluster, type World } from "./world.ts";
 
 const BLUE = { label: "blue", name: "blue", namespace: "v1" } as const;
 const subsetsOf = (ip: string) => ({ subsets: [{ addresses: [{ ip }], ports: [{ port: 80, protocol: "TCP" }] }] });

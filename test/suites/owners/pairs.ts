@@ -5,13 +5,11 @@
  * @module
  */
 import { ENDPOINTS, SECRETS, SERVICES } from "../outside/api.ts";
-import type { Case } from "../outside/cases.ts";
-import { hold } from "../outside/cases.ts";
+import { hold, type Case } from "../outside/cases.ts";
 import type { Place } from "../outside/names.ts";
 import { until } from "../outside/processes.ts";
 import { faultOf } from "../outside/syncer.ts";
-import { holdEnded, inWorld } from "./world.ts";
-import type { VirtualCluster, World } from "./world.ts";
+import { holdEnded, inWorld, type VirtualCluster, type World } from "./world.ts";
 
 /** Secrets of the tenant that Endpoints name are brought to the host. */
 const REFERENCES = {

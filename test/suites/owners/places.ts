@@ -5,16 +5,13 @@
  * @module
  */
 import { ENDPOINTS, SECRETS, SERVICES } from "../outside/api.ts";
-import type { Case } from "../outside/cases.ts";
-import { hold } from "../outside/cases.ts";
+import { hold, type Case } from "../outside/cases.ts";
 import { checkOut, EARLIER } from "../outside/earlier.ts";
-import { hostPlace } from "../outside/names.ts";
-import type { Place } from "../outside/names.ts";
+import { hostPlace, type Place } from "../outside/names.ts";
 import { until } from "../outside/processes.ts";
 import { tell } from "../outside/proxy.ts";
 import { Syncer } from "../outside/syncer.ts";
-import { holdEnded, inWorld } from "./world.ts";
-import type { VirtualCluster, World } from "./world.ts";
+import { holdEnded, inWorld, type VirtualCluster, type World } from "./world.ts";
 
 const BLUE = { label: "blue", name: "blue", namespace: "v1" } as const;
 const DB: Place = ["team-a", "db"];

@@ -4,13 +4,10 @@
  *
  * @module
  */
-import { ENDPOINTS, SECRETS, SERVICES, CONFIG_MAPS, SLICES } from "../outside/api.ts";
-import type { Kind, Thing } from "../outside/api.ts";
-import { startClusterProcess } from "../outside/cluster.ts";
-import type { ClusterProcess } from "../outside/cluster.ts";
+import { ENDPOINTS, SECRETS, SERVICES, CONFIG_MAPS, SLICES, type Kind, type Thing } from "../outside/api.ts";
+import { startClusterProcess, type ClusterProcess } from "../outside/cluster.ts";
 import { hold, holdNone } from "../outside/cases.ts";
-import { hostPlace, mappingConfig } from "../outside/names.ts";
-import type { Place, Virtual } from "../outside/names.ts";
+import { hostPlace, mappingConfig, type Place, type Virtual } from "../outside/names.ts";
 import { temporaryFolder, until } from "../outside/processes.ts";
 import { Proxy, tell } from "../outside/proxy.ts";
 import { Syncer } from "../outside/syncer.ts";

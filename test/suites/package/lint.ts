@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
-import type { Problem, ResolutionKind } from "@arethetypeswrong/core";
+import { checkPackage, createPackageFromTarballData, type Problem, type ResolutionKind } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 

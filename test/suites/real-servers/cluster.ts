@@ -1,6 +1,5 @@
 /** A cluster of Kubernetes' own programs, without nodes: etcd, kube-apiserver and, as long as it is wanted, kube-controller-manager. */
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";

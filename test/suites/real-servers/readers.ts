@@ -1,10 +1,8 @@
 /** Readers of the host's slices, as kube-proxy and CoreDNS are: what they see of each Service, and what they miss. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathOf, SLICES } from "../outside/api.ts";
-import type { Api, Thing } from "../outside/api.ts";
+import { pathOf, SLICES, type Api, type Thing } from "../outside/api.ts";
 import { hostPlace } from "../outside/names.ts";
-import { backend, NAMESPACE } from "./shop.ts";
-import type { Shop } from "./shop.ts";
+import { backend, NAMESPACE, type Shop } from "./shop.ts";
 
 const LOOK_MS = 15;
 /** Share of looks that may have no answer: an API server puts readers off while it is busy, and they keep what they have seen. */

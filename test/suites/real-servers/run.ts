@@ -18,10 +18,8 @@ import { checkOut } from "../outside/earlier.ts";
 import { hostPlace } from "../outside/names.ts";
 import { ROOT, temporaryFolder } from "../outside/processes.ts";
 import { Syncer } from "../outside/syncer.ts";
-import { RealCluster } from "./cluster.ts";
-import type { Programs } from "./cluster.ts";
-import { ms, Readers } from "./readers.ts";
-import type { Limits } from "./readers.ts";
+import { RealCluster, type Programs } from "./cluster.ts";
+import { ms, Readers, type Limits } from "./readers.ts";
 import { LARGE, NAMESPACE, PLAIN, Shop } from "./shop.ts";
 
 const { values } = parseArgs({ options: { with: { type: "string" } } });

@@ -1,7 +1,6 @@
 /** Services of a tenant, of each kind that there is, and what readers of the host must see of them. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { ENDPOINTS, pathOf, Refused, SERVICES, SLICES } from "../outside/api.ts";
-import type { Api, Kind } from "../outside/api.ts";
+import { ENDPOINTS, pathOf, Refused, SERVICES, SLICES, type Api, type Kind } from "../outside/api.ts";
 import { hold } from "../outside/cases.ts";
 
 const PODS: Kind = { kind: "Pod", plural: "pods", base: "api/v1" };

@@ -7,8 +7,13 @@
 import { createCipher, parseEncryptionKeys } from "../../../src/management/data/encryption.ts";
 import { systemChance } from "../../../src/base/chance.ts";
 import { readLast, layoutOf } from "../../../src/apiserver/store/etcd/contents.ts";
-import { decodeWireText, encodeWire, prefixEnd } from "../../../src/apiserver/store/etcd/client/protocol.ts";
-import type { WireEvent, WireWatch } from "../../../src/apiserver/store/etcd/client/protocol.ts";
+import {
+  decodeWireText,
+  encodeWire,
+  prefixEnd,
+  type WireEvent,
+  type WireWatch,
+} from "../../../src/apiserver/store/etcd/client/protocol.ts";
 import type { Etcd } from "../../support/etcd.ts";
 
 /** One write. */

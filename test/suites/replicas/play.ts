@@ -10,14 +10,12 @@ import { delay, systemClock } from "../../../src/base/clock.ts";
 import { followOverHttp } from "../../apiserver/support/http-follower.ts";
 import { createLedger, HttpWriter } from "../../apiserver/support/http-writer.ts";
 import { createSeededChance } from "../../apiserver/seeded-chance.ts";
-import { checkWatches } from "../../apiserver/support/watch-checker.ts";
-import type { WatchRecord } from "../../apiserver/support/watch-checker.ts";
+import { checkWatches, type WatchRecord } from "../../apiserver/support/watch-checker.ts";
 import { startEtcd } from "../../support/etcd.ts";
 import { ownPorts } from "../../support/own-port.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { ReplicaProcess } from "./replica-process.ts";
-import { Troubles } from "./troubles.ts";
-import type { TroubleCounts } from "./troubles.ts";
+import { Troubles, type TroubleCounts } from "./troubles.ts";
 
 /** How long, and with what chance. */
 export interface PlayOptions {

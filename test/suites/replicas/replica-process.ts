@@ -1,6 +1,5 @@
 /** A replica, as people start it with `management --etcd`, as a process that is ended, stopped and started again. */
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -13,8 +13,7 @@ import { createCipher, parseEncryptionKeys } from "../../../src/management/data/
 import { openEtcdStore } from "../../../src/apiserver/store/etcd/etcd-store.ts";
 import { decodeWireText, encodeWire, prefixEnd } from "../../../src/apiserver/store/etcd/client/protocol.ts";
 import { createSeededChance } from "../../apiserver/seeded-chance.ts";
-import { startEtcd } from "../../support/etcd.ts";
-import type { Etcd } from "../../support/etcd.ts";
+import { startEtcd, type Etcd } from "../../support/etcd.ts";
 import { ownPorts } from "../../support/own-port.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { namesIn, Server } from "./server.ts";

@@ -1,7 +1,6 @@
 /** One of the servers of a play, as those see it who use it: a reader, a writer, two keys and a watch that never rest. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
-import { ReplicaProcess } from "../replicas/replica-process.ts";
-import type { ReplicaOptions } from "../replicas/replica-process.ts";
+import { ReplicaProcess, type ReplicaOptions } from "../replicas/replica-process.ts";
 
 /** An answer of a server. */
 export interface Answer {

@@ -12,8 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { ACTS, createSimulator } from "../../../src/testing.ts";
-import { openRecord, remaining, sourcesOf } from "./record.ts";
-import type { Chunk, Report } from "./record.ts";
+import { openRecord, remaining, sourcesOf, type Chunk, type Report } from "./record.ts";
 import type { WorkerTask } from "./worker.ts";
 
 const PROGRESS_MS = 10_000;

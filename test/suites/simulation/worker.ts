@@ -1,7 +1,6 @@
 /** One thread of `npm run sim`: runs the given seeds, a chunk at a time. */
 import { parentPort, workerData } from "node:worker_threads";
-import { createSimulator } from "../../../src/testing.ts";
-import type { Run } from "../../../src/testing.ts";
+import { createSimulator, type Run } from "../../../src/testing.ts";
 import type { Chunk, Report } from "./record.ts";
 
 /** Settings shared by all chunks. */

@@ -6,8 +6,7 @@
  */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
-import type { AddressInfo, Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import type { Access } from "../outside/api.ts";
 
 /** One such place. */

@@ -15,8 +15,7 @@ import { hostPlace } from "../outside/names.ts";
 import { ROOT, temporaryFolder, until } from "../outside/processes.ts";
 import { Syncer } from "../outside/syncer.ts";
 import { Cutter } from "./cutter.ts";
-import { INSPECTED, Inspector } from "./inspector.ts";
-import type { Held } from "./inspector.ts";
+import { INSPECTED, Inspector, type Held } from "./inspector.ts";
 
 const { values } = parseArgs({
   options: { cuts: { type: "string", default: "2000" }, names: { type: "string", default: "100000" }, with: { type: "string" } },

@@ -8,13 +8,11 @@
  * hold. Of a clone that does not have the earlier version, it says so and ends with 0.
  */
 import { parseArgs } from "node:util";
-import { Chance, hold, runCases, seedOf } from "../outside/cases.ts";
-import type { Case } from "../outside/cases.ts";
+import { Chance, hold, runCases, seedOf, type Case } from "../outside/cases.ts";
 import { startClusterProcess } from "../outside/cluster.ts";
 import { checkOut, EARLIER } from "../outside/earlier.ts";
 import { ROOT, temporaryFolder, until } from "../outside/processes.ts";
-import { Proxy, tell } from "../outside/proxy.ts";
-import type { Write } from "../outside/proxy.ts";
+import { Proxy, tell, type Write } from "../outside/proxy.ts";
 import { Syncer } from "../outside/syncer.ts";
 import { Model, PATCHES } from "../outside/model.ts";
 

@@ -1,8 +1,7 @@
 /** One browser for a suite of tests: every test opens its pages, and none may have complained when it ends. */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { BROWSER_TEST_MS, startBrowser } from "./browser-page.ts";
-import type { OpenedPage, OpenOptions, PlaygroundBrowser } from "./browser-page.ts";
+import { BROWSER_TEST_MS, startBrowser, type OpenedPage, type OpenOptions, type PlaygroundBrowser } from "./browser-page.ts";
 import { pane } from "./browser-panes.ts";
 
 /** How the tests of a suite come by their pages. */

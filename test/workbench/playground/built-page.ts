@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { build } from "vite";
-import type { Rolldown } from "vite";
+import { build, type Rolldown } from "vite";
 
 /** The playground's page, as `npm run build:playground` writes it, without writing it. */
 export async function buildPage(): Promise<string> {

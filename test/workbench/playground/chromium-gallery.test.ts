@@ -7,8 +7,7 @@ import { GALLERY } from "../../../src/workbench/playground/gallery.ts";
 import { tryPairs } from "../../../src/workbench/playground/worker/pairs.ts";
 import type { PlaygroundReply, PlaygroundRequest } from "../../../src/workbench/playground/protocol.ts";
 import { WORKER_ELEMENT } from "../../../src/workbench/playground/worker-element.ts";
-import { BROWSER_TEST_MS, hasChromium, startBrowser } from "./browser-page.ts";
-import type { OpenedPage, PlaygroundBrowser } from "./browser-page.ts";
+import { BROWSER_TEST_MS, hasChromium, startBrowser, type OpenedPage, type PlaygroundBrowser } from "./browser-page.ts";
 
 /** Asks a worker that is made of the page's script, under the page's policy. */
 const ASK = `(requests) => new Promise((resolve, reject) => {

@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { servePlayground } from "../../../src/cli/commands/playground.ts";
-import { startPageServer } from "../../../src/cli/process/page-server.ts";
-import type { PageServer } from "../../../src/cli/process/page-server.ts";
+import { startPageServer, type PageServer } from "../../../src/cli/process/page-server.ts";
 import { createTestTerminal, run } from "../../cli/support.ts";
 
 const PAGE = `<!doctype html><meta http-equiv="Content-Security-Policy" content="default-src 'none'" /><title>ä</title>`;

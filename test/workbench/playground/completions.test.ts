@@ -6,8 +6,7 @@ import { SCOPE } from "../../../src/engine/expression/left-out.ts";
 import { createSandbox } from "../../../src/engine/sandbox/sandbox.ts";
 import { HOST_FUNCTIONS } from "../../../src/engine/expression/functions/host-functions.ts";
 import { compilePath } from "../../../src/engine/path/path.ts";
-import { completionsAt } from "../../../src/workbench/playground/page/editor/completions.ts";
-import type { FoundCompletion } from "../../../src/workbench/playground/page/editor/completions.ts";
+import { completionsAt, type FoundCompletion } from "../../../src/workbench/playground/page/editor/completions.ts";
 import {
   KNOWN_SHAPES,
   MEMBERS_OF_NAME,

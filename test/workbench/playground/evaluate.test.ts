@@ -5,8 +5,7 @@ import { createPatcher } from "../../../src/engine/patcher.ts";
 import { parseConfig } from "../../../src/engine/config/config.ts";
 import { evaluate } from "../../../src/workbench/playground/worker/evaluate.ts";
 import { tryPairs } from "../../../src/workbench/playground/worker/pairs.ts";
-import { SAMPLE_VCLUSTER } from "../../../src/workbench/playground/protocol.ts";
-import type { PlaygroundState } from "../../../src/workbench/playground/protocol.ts";
+import { SAMPLE_VCLUSTER, type PlaygroundState } from "../../../src/workbench/playground/protocol.ts";
 import { DRIFTING_TOGETHER } from "./drifting-together.ts";
 
 const CONFIG = `

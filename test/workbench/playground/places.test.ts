@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { matchSpans, writtenPatches } from "../../../src/workbench/playground/page/editor/places.ts";
-import type { Span } from "../../../src/workbench/playground/page/editor/places.ts";
+import { matchSpans, writtenPatches, type Span } from "../../../src/workbench/playground/page/editor/places.ts";
 
 const OBJECT = `# The shown one
 apiVersion: v1

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createSettings } from "../../../src/workbench/playground/page/settings/settings.ts";
-import type { SettingsStorage } from "../../../src/workbench/playground/page/settings/settings.ts";
+import { createSettings, type SettingsStorage } from "../../../src/workbench/playground/page/settings/settings.ts";
 
 const DEFAULTS = { theme: "system", compare: "tenant", welcomed: false };
 const DRAFT = { config: "a: 1", tenant: "b: 2", host: "c: 3", vcluster: { name: "blue", namespace: "vc-blue" } };

@@ -1,7 +1,6 @@
 import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { resolveSettings } from "../../../src/engine/config/settings.ts";
-import { createEngine } from "../../../src/engine/engine.ts";
-import type { Engine } from "../../../src/engine/engine.ts";
+import { createEngine, type Engine } from "../../../src/engine/engine.ts";
 import { isRecord } from "../../../src/base/json.ts";
 import { decode } from "../../../src/schema/decode.ts";
 import { toJson, valueAt } from "../../../src/schema/node.ts";
@@ -9,8 +8,7 @@ import { formatProblem, Report } from "../../../src/schema/problem.ts";
 import { readYaml } from "../../../src/schema/yaml.ts";
 import type { TestResult } from "../../../src/workbench/asserts/results.ts";
 import { readSequences } from "../../../src/workbench/sequences/reading/read-sequences.ts";
-import { runSequence } from "../../../src/workbench/sequences/run-sequence.ts";
-import type { SequenceOptions } from "../../../src/workbench/sequences/run-sequence.ts";
+import { runSequence, type SequenceOptions } from "../../../src/workbench/sequences/run-sequence.ts";
 import { SEQUENCES } from "../../../src/workbench/sequences/reading/schema.ts";
 import type { NamedObjects, Sequence } from "../../../src/workbench/sequences/sequence.ts";
 

@@ -1,13 +1,11 @@
 /** Runs of one sequence: each like the other, and red when the syncer is wrong. */
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Planner } from "../../../src/engine/reconcile/plan.ts";
 import type { Operation } from "../../../src/engine/reconcile/plan-types.ts";
-import { plan } from "../../../src/engine/reconcile/plan.ts";
+import { plan, type Planner } from "../../../src/engine/reconcile/plan.ts";
 import { createSyncCore } from "../../../src/engine/sync/core.ts";
 import { shownLines } from "../../../src/workbench/sequences/world/chronicle.ts";
-import { disposeEngines, messagesOf, play, sequence } from "./play.ts";
-import type { PlayOptions } from "./play.ts";
+import { disposeEngines, messagesOf, play, sequence, type PlayOptions } from "./play.ts";
 
 afterAll(disposeEngines);
 

@@ -4,8 +4,7 @@
  * @module
  */
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { DEFAULT_COLUMNS } from "../../types/columns.ts";
-import type { Column } from "../../types/columns.ts";
+import { DEFAULT_COLUMNS, type Column } from "../../types/columns.ts";
 import type { ResourceDefinition } from "../../types/resource-definition.ts";
 import { invalidObject } from "../../types/status.ts";
 import { notSupported } from "../../types/field-error.ts";

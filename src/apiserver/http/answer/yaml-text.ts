@@ -1,6 +1,5 @@
 import { isRecord } from "../../../base/json.ts";
-import { listingOf } from "./json-text.ts";
-import type { Each } from "./json-text.ts";
+import { listingOf, type Each } from "./json-text.ts";
 
 /**
  * Formats JSON data as YAML in block style, line by line. Scalars are written as in JSON, and so are keys that are not plain words; every

@@ -1,8 +1,6 @@
-import { noMetrics } from "../../../base/metrics.ts";
-import type { Metrics } from "../../../base/metrics.ts";
+import { noMetrics, type Metrics } from "../../../base/metrics.ts";
 import type { Body } from "../exchange.ts";
-import { createLargeBodies, isLarge } from "../body/large-bodies.ts";
-import type { Large } from "../body/large-bodies.ts";
+import { createLargeBodies, isLarge, type Large } from "../body/large-bodies.ts";
 import { tooManyRequests } from "../../types/status.ts";
 
 /** Limits on concurrent use. Requests beyond a limit get the response 429. */

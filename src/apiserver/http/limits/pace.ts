@@ -1,5 +1,4 @@
-import { nextMacrotask } from "../../../base/clock.ts";
-import type { Clock } from "../../../base/clock.ts";
+import { nextMacrotask, type Clock } from "../../../base/clock.ts";
 import { sha256Hex } from "../../../base/digest.ts";
 import { oncePerConnection } from "./connections.ts";
 

@@ -18,14 +18,20 @@ import { isEngineError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Cipher } from "../cipher.ts";
-import { countOpened } from "../memory-limits.ts";
-import type { StoreMemory } from "../memory-limits.ts";
+import { countOpened, type StoreMemory } from "../memory-limits.ts";
 import type { StoredObject } from "../store.ts";
 import { withRevision } from "../memory/store-view.ts";
 import type { EtcdClient } from "./client/client.ts";
 import { EtcdFailure, unusable } from "./client/failure.ts";
-import { decodeWireText, encodeWire, prefixEnd } from "./client/protocol.ts";
-import type { WireKeyValue, WireRange, WireTransaction, WireWatch } from "./client/protocol.ts";
+import {
+  decodeWireText,
+  encodeWire,
+  prefixEnd,
+  type WireKeyValue,
+  type WireRange,
+  type WireTransaction,
+  type WireWatch,
+} from "./client/protocol.ts";
 
 /** Version of the format. It increases when older programs cannot read the data of newer ones. */
 const FORMAT = 1;
@@ -138,7 +144,7 @@ export function readStoredObject(key: string, { value, mod_revision }: WireKeyVa
   return { stored: { key, object: withRevision(object as KubeObject, revision), revision }, older };
 }
 
-const KEY_HINT = "Start with the key that encrypted the data";
+const KEY_HINT = "Use the key that encrypted the data";
 const CHANGED_HINT = "if the object was changed, restore its value, or remove it from etcd";
 
 function opened(key: string, text: string, cipher: Cipher): string {

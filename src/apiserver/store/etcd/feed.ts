@@ -5,8 +5,7 @@ import type { EtcdClient } from "./client/client.ts";
 import type { EtcdLayout } from "./contents.ts";
 import { MissedWrite } from "./replica.ts";
 import { EtcdFailure, withHint } from "./client/failure.ts";
-import { encodeWire, prefixEnd } from "./client/protocol.ts";
-import type { WireEvent, WireWatch } from "./client/protocol.ts";
+import { encodeWire, prefixEnd, type WireEvent, type WireWatch } from "./client/protocol.ts";
 
 /** Dependencies and listeners of a feed. */
 export interface FeedOptions {

@@ -18,13 +18,10 @@ import type { StoreMemory } from "../memory-limits.ts";
 import type { Cipher } from "../cipher.ts";
 import { unavailable } from "../../types/status.ts";
 import type { EtcdClient } from "./client/client.ts";
-import { demandLast, loadContents } from "./contents.ts";
-import type { EtcdContents, EtcdLayout } from "./contents.ts";
+import { demandLast, loadContents, type EtcdContents, type EtcdLayout } from "./contents.ts";
 import { EtcdFailure, withHint } from "./client/failure.ts";
-import { glanceAt } from "./past/glance.ts";
-import type { Glance } from "./past/glance.ts";
-import { askPresent } from "./past/question.ts";
-import type { KnownState, Present } from "./past/question.ts";
+import { glanceAt, type Glance } from "./past/glance.ts";
+import { askPresent, type KnownState, type Present } from "./past/question.ts";
 import { raiseAbove, tellLost } from "./past/raise.ts";
 import type { Replica } from "./replica.ts";
 

@@ -6,8 +6,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { deepFreeze } from "../../types/objects/json-data.ts";
 import type { Cipher } from "../cipher.ts";
 import { unavailable } from "../../types/status.ts";
-import { demandOpens, demandRoom } from "../memory-limits.ts";
-import type { StoreMemory } from "../memory-limits.ts";
+import { demandOpens, demandRoom, type StoreMemory } from "../memory-limits.ts";
 import type { ResealStep } from "../resealable.ts";
 import type { StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 import type { EtcdClient } from "./client/client.ts";
@@ -18,15 +17,13 @@ import { alarmRaised, EtcdFailure, storeError, unknownOutcome } from "./client/f
 import { Feed } from "./feed.ts";
 import type { Glance } from "./past/glance.ts";
 import type { WireRange } from "./client/protocol.ts";
-import { askPresent } from "./past/question.ts";
-import type { KnownState, Present } from "./past/question.ts";
+import { askPresent, type KnownState, type Present } from "./past/question.ts";
 import { raiseAbove } from "./past/raise.ts";
 import { Recovery } from "./recovery.ts";
 import { Replica } from "./replica.ts";
 import { EtcdResealer } from "./resealer.ts";
 import { shareCalls } from "./client/share-calls.ts";
-import { EtcdWriter } from "./writer.ts";
-import type { EtcdWrite } from "./writer.ts";
+import { EtcdWriter, type EtcdWrite } from "./writer.ts";
 
 /** Dependencies of a replicated store. */
 export interface ReplicatedStoreOptions {

@@ -15,8 +15,7 @@ import type { ResealStep } from "../resealable.ts";
 import type { SealingKeys } from "../cipher.ts";
 import type { StoredObject } from "../store.ts";
 import type { EtcdLayout } from "./contents.ts";
-import { decodeWireText, encodeWire } from "./client/protocol.ts";
-import type { WireRange } from "./client/protocol.ts";
+import { decodeWireText, encodeWire, type WireRange } from "./client/protocol.ts";
 import type { Replica } from "./replica.ts";
 import type { EtcdWrite } from "./writer.ts";
 

@@ -19,12 +19,10 @@ import type { Cipher } from "../cipher.ts";
 import type { StoredObject, WriteTerms } from "../store.ts";
 import { withRevision } from "../memory/store-view.ts";
 import type { EtcdClient } from "./client/client.ts";
-import { lastValue, readStoredObject } from "./contents.ts";
-import type { EtcdLayout } from "./contents.ts";
+import { lastValue, readStoredObject, type EtcdLayout } from "./contents.ts";
 import { EtcdFailure, storeError, unknownOutcome } from "./client/failure.ts";
 import { Semaphore } from "./client/gate.ts";
-import { atRevision, encodeWire, writtenSince } from "./client/protocol.ts";
-import type { WireTransaction } from "./client/protocol.ts";
+import { atRevision, encodeWire, writtenSince, type WireTransaction } from "./client/protocol.ts";
 import type { OwnWrite, Replica } from "./replica.ts";
 import { shareCalls } from "./client/share-calls.ts";
 

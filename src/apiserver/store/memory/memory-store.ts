@@ -1,9 +1,7 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { demandRoom } from "../memory-limits.ts";
-import type { HeldObjects, StoreMemory } from "../memory-limits.ts";
+import { demandRoom, type HeldObjects, type StoreMemory } from "../memory-limits.ts";
 import type { Resealable, ResealStep } from "../resealable.ts";
-import { withRevision, StoreView } from "./store-view.ts";
-import type { StoreContents } from "./store-view.ts";
+import { withRevision, StoreView, type StoreContents } from "./store-view.ts";
 import type { Store, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 
 /** Limits of a memory store. */

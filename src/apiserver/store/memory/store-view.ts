@@ -1,14 +1,10 @@
 import { EngineError } from "../../../base/errors.ts";
-import { jsonEqual } from "../../../base/json.ts";
+import { jsonEqual, heldBytes } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { heldBytes } from "../../../base/json.ts";
 import { deepFreeze } from "../../types/objects/json-data.ts";
-import { createHistory } from "./history.ts";
-import type { History } from "./history.ts";
-import { HISTORY_BYTES } from "../memory-limits.ts";
-import type { HeldObjects, StoreMemory } from "../memory-limits.ts";
-import { createSortedKeys } from "./sorted-keys.ts";
-import type { SortedKeys } from "./sorted-keys.ts";
+import { createHistory, type History } from "./history.ts";
+import { HISTORY_BYTES, type HeldObjects, type StoreMemory } from "../memory-limits.ts";
+import { createSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 import type { StoreEvent, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatchOptions } from "../store.ts";
 
 /** Initial contents of a view. */

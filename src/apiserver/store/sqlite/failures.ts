@@ -84,7 +84,7 @@ export function damagedFile(path: string, what: string): EngineError {
 export function sealedFile(path: string, key: string, cause: unknown): EngineError {
   const reason = `its object ${JSON.stringify(key)} cannot be decrypted: it was encrypted with a different key, or has been changed since`;
   const known = isEngineError(cause) ? cause.details["hint"] : undefined;
-  return fileError(path, { reason, hint: typeof known === "string" ? known : "Start with the key that encrypted the data" }, cause);
+  return fileError(path, { reason, hint: typeof known === "string" ? known : "Use the key that encrypted the data" }, cause);
 }
 
 /** The error for a file that a newer version of this program wrote. */

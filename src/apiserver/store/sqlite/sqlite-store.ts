@@ -1,14 +1,11 @@
 import { assert, EngineError } from "../../../base/errors.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { deepFreeze } from "../../types/objects/json-data.ts";
-import { createMemoryStore, HISTORY_DEFAULT } from "../memory/memory-store.ts";
-import type { MemoryStore } from "../memory/memory-store.ts";
-import { demandRoom } from "../memory-limits.ts";
-import type { StoreMemory } from "../memory-limits.ts";
+import { createMemoryStore, HISTORY_DEFAULT, type MemoryStore } from "../memory/memory-store.ts";
+import { demandRoom, type StoreMemory } from "../memory-limits.ts";
 import type { Resealable, ResealStep } from "../resealable.ts";
 import type { Cipher } from "../cipher.ts";
-import { openJournal } from "./journal.ts";
-import type { Journal, Progress, JournalEntry } from "./journal.ts";
+import { openJournal, type Journal, type Progress, type JournalEntry } from "./journal.ts";
 import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatchOptions, WriteTerms } from "../store.ts";
 
 /** Limits of a journaled store. */

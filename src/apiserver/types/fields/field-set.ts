@@ -9,8 +9,7 @@
  */
 import { isRecord } from "../../../base/json.ts";
 import { JSON_DEPTH_MAX } from "../objects/json-data.ts";
-import { canonicalStep } from "./step.ts";
-import type { FieldStep } from "./step.ts";
+import { canonicalStep, type FieldStep } from "./step.ts";
 
 /** A set of fields, or the nested set below one step. */
 export interface FieldSet {

@@ -5,13 +5,11 @@
  *
  * @module
  */
-import { isRecord } from "../../../base/json.ts";
-import type { JsonObject } from "../../../base/json.ts";
+import { isRecord, type JsonObject } from "../../../base/json.ts";
 import { anything, listOf } from "../../../schema/builders.ts";
 import type { AnySchema, ListSchema, Opaque, Schema } from "../../../schema/schema.ts";
 
-import { isScalar, keyStep, valueStep } from "./step.ts";
-import type { Scalar, FieldStep } from "./step.ts";
+import { isScalar, keyStep, valueStep, type Scalar, type FieldStep } from "./step.ts";
 
 /** The parts of a value that are owned separately; undefined if the value is owned as a whole. An absent or null map counts as empty. */
 export type Division =

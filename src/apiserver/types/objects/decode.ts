@@ -1,5 +1,4 @@
-import { isRecord } from "../../../base/json.ts";
-import type { JsonObject } from "../../../base/json.ts";
+import { isRecord, type JsonObject } from "../../../base/json.ts";
 import { JSON_DEPTH_MAX, oncePerObject } from "./json-data.ts";
 import { canonicalQuantity } from "./quantity.ts";
 import { int32 } from "../../../schema/builders.ts";

@@ -1,10 +1,8 @@
 import { utf8Size } from "../../../base/digest.ts";
 import { canonicalJson } from "../../../base/json.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../../kube/object/types.ts";
-import { forbidden, IMMUTABLE, invalid, required, tooLong } from "../field-error.ts";
-import type { FieldError } from "../field-error.ts";
-import { dnsLabel, labelValue, qualifiedName } from "./names.ts";
-import type { TextRule } from "./names.ts";
+import { forbidden, IMMUTABLE, invalid, required, tooLong, type FieldError } from "../field-error.ts";
+import { dnsLabel, labelValue, qualifiedName, type TextRule } from "./names.ts";
 
 /** Maximum size of all annotation keys and values together, in bytes. */
 export const ANNOTATIONS_BYTES_MAX = 262_144;

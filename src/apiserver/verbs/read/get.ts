@@ -1,7 +1,6 @@
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { readStored } from "../resource-context.ts";
-import type { ResourceContext, WriteOptions } from "../resource-context.ts";
+import { readStored, type ResourceContext, type WriteOptions } from "../resource-context.ts";
 import { notFound, invalidObject, tooNewVersion } from "../../types/status.ts";
 import { parseRevision } from "../../types/objects/metadata.ts";
 import { invalid } from "../../types/field-error.ts";

@@ -1,14 +1,10 @@
 import { isEngineError } from "../../../base/errors.ts";
 import type { ListOptions } from "../../../kube/object/cluster-client.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { decodeContinue, encodeContinue } from "./continue-token.ts";
-import type { Continue } from "./continue-token.ts";
-import { forbidden, notSupported } from "../../types/field-error.ts";
-import type { FieldError } from "../../types/field-error.ts";
-import { storePrefix } from "../resource-context.ts";
-import type { ResourceContext } from "../resource-context.ts";
-import { both, compileSelection } from "../../types/selection.ts";
-import type { Matches } from "../../types/selection.ts";
+import { decodeContinue, encodeContinue, type Continue } from "./continue-token.ts";
+import { forbidden, notSupported, type FieldError } from "../../types/field-error.ts";
+import { storePrefix, type ResourceContext } from "../resource-context.ts";
+import { both, compileSelection, type Matches } from "../../types/selection.ts";
 import { badRequest, expiredPage, invalidObject, tooOldVersion } from "../../types/status.ts";
 import type { Store, StoredObject } from "../../store/store.ts";
 import { demandReached, LIST_OPTIONS } from "./get.ts";

@@ -2,17 +2,13 @@ import { isEngineError } from "../../../base/errors.ts";
 import type { Timer } from "../../../base/clock.ts";
 import type { ListScope } from "../../../kube/object/cluster-client.ts";
 import { forbidden } from "../../types/field-error.ts";
-import { storePrefix } from "../resource-context.ts";
-import type { ResourceContext } from "../resource-context.ts";
-import { both, compileSelection } from "../../types/selection.ts";
-import type { Matches } from "../../types/selection.ts";
+import { storePrefix, type ResourceContext } from "../resource-context.ts";
+import { both, compileSelection, type Matches } from "../../types/selection.ts";
 import { invalidObject, tooOldVersion, statusOf } from "../../types/status.ts";
 import type { Store, StoredObject, StoreEvent, StoreWatch } from "../../store/store.ts";
-import { createWatchQueue } from "./watch-queue.ts";
-import type { WatchQueue, WatchRecord } from "./watch-queue.ts";
+import { createWatchQueue, type WatchQueue, type WatchRecord } from "./watch-queue.ts";
 import { demandReached, LIST_OPTIONS, requestedRevision } from "../read/get.ts";
-import { recordSelected, recordVisible } from "./watch-records.ts";
-import type { Recorder } from "./watch-records.ts";
+import { recordSelected, recordVisible, type Recorder } from "./watch-records.ts";
 
 /** Options of a watch request. */
 export interface WatchRequest extends ListScope {

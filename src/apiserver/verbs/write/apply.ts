@@ -5,11 +5,9 @@ import { applyConflict } from "../../apply/conflict.ts";
 import { managerName } from "../../apply/parameters.ts";
 import { checkObjectName, readBody } from "../body.ts";
 import { withMetadata } from "../../types/objects/metadata.ts";
-import { SYSTEM_USER } from "../resource-context.ts";
-import type { ResourceContext } from "../resource-context.ts";
+import { SYSTEM_USER, type ResourceContext } from "../resource-context.ts";
 import { seal } from "../stages.ts";
-import { merged } from "./update.ts";
-import type { GuaranteedUpdate, UpdateOptions } from "./update.ts";
+import { merged, type GuaranteedUpdate, type UpdateOptions } from "./update.ts";
 
 /** Options of a server-side apply. */
 export interface ApplyVerbOptions extends UpdateOptions {
@@ -59,7 +57,7 @@ export function compileApply(
   };
 }
 
-/** Completes an object as the server would, without claims and validation. */
+/** Completes an object as the server would, without allocations and validation. */
 function completed({ definition }: ResourceContext, object: KubeObject, live: KubeObject, options: UpdateOptions): KubeObject {
   const { prepare, canonicalize } = definition.strategy;
   const desired = merged(definition, readBody(definition, object, { fieldValidation: "Ignore" }), live, options);

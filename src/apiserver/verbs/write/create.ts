@@ -3,10 +3,8 @@ import { parseManagers } from "../../apply/managers.ts";
 import { checkNamespace, readBody } from "../body.ts";
 import { deepFreeze } from "../../types/objects/json-data.ts";
 import { generatedName, timestamp, withMetadata } from "../../types/objects/metadata.ts";
-import { withManagers } from "../tracking.ts";
-import type { ManagersFrom } from "../tracking.ts";
-import { storeKey, SYSTEM_USER, termsOf } from "../resource-context.ts";
-import type { ResourceContext, WriteOptions } from "../resource-context.ts";
+import { withManagers, type ManagersFrom } from "../tracking.ts";
+import { storeKey, SYSTEM_USER, termsOf, type ResourceContext, type WriteOptions } from "../resource-context.ts";
 import { answered, finishWrite, seal, secure } from "../stages.ts";
 import { alreadyExists, badRequest, generatedNameTaken } from "../../types/status.ts";
 
@@ -104,11 +102,11 @@ async function tryCreate(
   const { definition, store, reserve } = context;
   const { user = SYSTEM_USER } = options;
   const finishing = finishWrite(definition, { object, old: undefined, decoded: origin.decoded }, options);
-  const { object: finished, claim } = finishing instanceof Promise ? await finishing : finishing;
+  const { object: finished, allocation } = finishing instanceof Promise ? await finishing : finishing;
   let stored: KubeObject | undefined;
   let letGo = () => {};
   try {
-    definition.strategy.permit?.({ user, object: finished, old: undefined });
+    definition.strategy.admit?.({ user, object: finished, old: undefined });
     const paused = options.pause?.();
     if (paused !== undefined) await paused;
     const ready = withManagers(context, { before: undefined, after: finished, managers: origin }, options);
@@ -120,12 +118,12 @@ async function tryCreate(
       letGo();
       return (await store.get(key)) === undefined ? ready : undefined;
     }
-    if (claim.secure !== undefined) await secure(definition, { object: ready, claim });
+    if (allocation.secure !== undefined) await secure(definition, { object: ready, allocation });
     stored = (await store.create(key, ready, termsOf(context, options, { object: finished, old: undefined })))?.object;
-    return stored && answered(definition, claim, stored);
+    return stored && answered(definition, allocation, stored);
   } finally {
     letGo();
-    if (stored === undefined) claim.rollback();
-    else claim.commit();
+    if (stored === undefined) allocation.rollback();
+    else allocation.commit();
   }
 }

@@ -3,14 +3,12 @@ import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { DeletePreconditions } from "../../../kube/object/cluster-client.ts";
-import { readStored, SYSTEM_USER, termsOf } from "../resource-context.ts";
-import type { ResourceContext } from "../resource-context.ts";
+import { readStored, SYSTEM_USER, termsOf, type ResourceContext } from "../resource-context.ts";
 import type { UserInfo } from "../../types/user-info.ts";
 import type { Judge } from "../../types/resource-definition.ts";
 import { conflict, notFound } from "../../types/status.ts";
 import type { StoredObject } from "../../store/store.ts";
-import { deletionStep } from "./delete-step.ts";
-import type { DeletionTerms } from "./delete-step.ts";
+import { deletionStep, type DeletionTerms } from "./delete-step.ts";
 
 /** Options of a deletion. */
 export interface DeleteOptions extends DeletionTerms {

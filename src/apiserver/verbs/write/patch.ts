@@ -13,14 +13,12 @@ import {
 } from "../../patches/json-patch.ts";
 import { mergePatch } from "../../patches/merge-patch.ts";
 import { checkPatchParameters } from "../../apply/parameters.ts";
-import { SYSTEM_USER } from "../resource-context.ts";
-import type { ResourceContext } from "../resource-context.ts";
+import { SYSTEM_USER, type ResourceContext } from "../resource-context.ts";
 import type { ResourceDefinition } from "../../types/resource-definition.ts";
 import { strategicMerge } from "../../patches/strategic-merge.ts";
 import { badRequest, notFound, patchRefused, tooLarge } from "../../types/status.ts";
 import { compileApply } from "./apply.ts";
-import { change, requestedManagers } from "./update.ts";
-import type { Updated, UpdateOptions } from "./update.ts";
+import { change, requestedManagers, type Updated, type UpdateOptions } from "./update.ts";
 
 /** The patch types that this server applies. */
 export const PATCH_TYPES = {

@@ -4,14 +4,12 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { checkObjectName, readBody } from "../body.ts";
 import { invalid } from "../../types/field-error.ts";
 import { withMetadata } from "../../types/objects/metadata.ts";
-import { pendingFinalizers, readStored, SYSTEM_USER, termsOf } from "../resource-context.ts";
-import type { ResourceContext, WriteOptions } from "../resource-context.ts";
+import { pendingFinalizers, readStored, SYSTEM_USER, termsOf, type ResourceContext, type WriteOptions } from "../resource-context.ts";
 import type { ResourceDefinition } from "../../types/resource-definition.ts";
 import { answered, finishWrite, secure } from "../stages.ts";
 import { conflict, invalidObject, MODIFIED, noSuchPath, notFound } from "../../types/status.ts";
 import type { StoredObject } from "../../store/store.ts";
-import { withManagers } from "../tracking.ts";
-import type { ManagersFrom } from "../tracking.ts";
+import { withManagers, type ManagersFrom } from "../tracking.ts";
 import { createNamed, newObject } from "./create.ts";
 
 /** Options of an update. */
@@ -115,30 +113,34 @@ async function replace(context: ResourceContext, stored: StoredObject, { object:
   const { user = SYSTEM_USER } = options;
   const old = stored.object;
   checkPreconditions(context, desired, old);
-  const { object: finished, claim } = await finishWrite(definition, { object: merged(definition, desired, old, options), old }, options);
+  const { object: finished, allocation } = await finishWrite(
+    definition,
+    { object: merged(definition, desired, old, options), old },
+    options,
+  );
   let written: StoredObject | undefined;
   let letGo = () => {};
   try {
-    definition.strategy.permit?.({ user, object: finished, old });
+    definition.strategy.admit?.({ user, object: finished, old });
     await options.pause?.();
     const object = withManagers(context, { before: old, after: finished, managers }, options);
     await options.pause?.();
     letGo = reserve({ type: definition.type, user, object });
     if (options.dryRun === true) return object;
     // A write without changes produces no new resourceVersion and no event.
-    if (jsonEqual(object, old)) return answered(definition, claim, old);
-    await secure(definition, { object, claim });
+    if (jsonEqual(object, old)) return answered(definition, allocation, old);
+    await secure(definition, { object, allocation });
     const goes = isEnding(old) && pendingFinalizers(definition, object).length === 0;
     const terms = termsOf(context, options, { object: finished, old });
     written = goes
       ? await store.delete(stored.key, stored.revision, terms)
       : await store.update(stored.key, object, stored.revision, terms);
     if (written !== undefined && goes) definition.strategy.released?.(old);
-    return written && answered(definition, claim, goes ? object : written.object);
+    return written && answered(definition, allocation, goes ? object : written.object);
   } finally {
     letGo();
-    if (written === undefined) claim.rollback();
-    else claim.commit();
+    if (written === undefined) allocation.rollback();
+    else allocation.commit();
   }
 }
 

@@ -13,8 +13,7 @@ import { isLoopback } from "../../../management/sign-in/oidc/loopback.ts";
 import { challengeOf, secretText } from "../../../management/sign-in/oidc/pkce.ts";
 import type { ProviderFetch } from "../../../management/sign-in/oidc/provider-fetch.ts";
 import type { Terminal } from "../../process/terminal.ts";
-import { readLoginKey } from "./login-key.ts";
-import type { LoginKey } from "./login-key.ts";
+import { readLoginKey, type LoginKey } from "./login-key.ts";
 import { listenForLogin } from "./login-listener.ts";
 
 /** Where and how to sign in. */

@@ -13,8 +13,7 @@ import { isRecord } from "../../../base/json.ts";
 import { makeFolder } from "../../files/data-folder.ts";
 import { readKeptFile, writeKeptFile } from "../../files/kept-file.ts";
 import type { Terminal } from "../../process/terminal.ts";
-import { readLoginKey } from "./login-key.ts";
-import type { LoginKey } from "./login-key.ts";
+import { readLoginKey, type LoginKey } from "./login-key.ts";
 
 /** The platform and the connector of a key. */
 export interface KeptKeyOf {

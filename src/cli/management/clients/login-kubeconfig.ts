@@ -2,8 +2,7 @@ import { readFile } from "node:fs/promises";
 import { dump, load } from "js-yaml";
 import { EngineError, messageOf } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json.ts";
-import { formatKubeconfig } from "../../../apiserver/access/kubeconfig.ts";
-import type { KubeconfigOptions } from "../../../apiserver/access/kubeconfig.ts";
+import { formatKubeconfig, type KubeconfigOptions } from "../../../apiserver/access/kubeconfig.ts";
 import { writeKubeconfigFile } from "../../files/kubeconfig-file.ts";
 
 /** Lists of a kubeconfig whose items have names. */

@@ -12,10 +12,8 @@ import type { CommandContext } from "../../process/command.ts";
 import { visible } from "../../output/output.ts";
 import { demandConnector, platformAddress, signInByBrowser, takesKey } from "./browser-login.ts";
 import type { LoginKey } from "./login-key.ts";
-import { EXEC_INFO_VARIABLE, formatExecCredential, loginTokenArguments, readExecInfo } from "./exec-credential.ts";
-import type { LoginTokenFlags } from "./exec-credential.ts";
-import { openKeptKeys } from "./kept-keys.ts";
-import type { KeptKeys } from "./kept-keys.ts";
+import { EXEC_INFO_VARIABLE, formatExecCredential, loginTokenArguments, readExecInfo, type LoginTokenFlags } from "./exec-credential.ts";
+import { openKeptKeys, type KeptKeys } from "./kept-keys.ts";
 
 /** A key with less time left, in milliseconds, is replaced, because it could expire during a command. */
 const LEFT_MIN_MS = 60_000;

@@ -18,8 +18,7 @@ import type { ClusterClient } from "../../../kube/object/cluster-client.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { formatKubeconfig } from "../../../apiserver/access/kubeconfig.ts";
-import { aborted } from "../../process/command.ts";
-import type { CommandContext } from "../../process/command.ts";
+import { aborted, type CommandContext } from "../../process/command.ts";
 import type { KubeConfig } from "../../input/followed-cluster.ts";
 import type { Terminal } from "../../process/terminal.ts";
 

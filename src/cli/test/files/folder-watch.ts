@@ -1,5 +1,4 @@
-import { statSync, watch } from "node:fs";
-import type { FSWatcher } from "node:fs";
+import { statSync, watch, type FSWatcher } from "node:fs";
 import { join } from "node:path";
 import { EngineError, messageOf } from "../../../base/errors.ts";
 

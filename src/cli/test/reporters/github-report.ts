@@ -1,8 +1,7 @@
 import type { TestPlace } from "../../../workbench/asserts/results.ts";
 import { visible } from "../../output/output.ts";
 import { failureLines } from "./result-text.ts";
-import { fullName, isFailure } from "./report.ts";
-import type { TestReport } from "./report.ts";
+import { fullName, isFailure, type TestReport } from "./report.ts";
 
 interface Annotation {
   readonly severity: "error" | "warning";

@@ -1,10 +1,8 @@
-import type { Problem } from "../../../schema/problem.ts";
-import { formatProblem } from "../../../schema/problem.ts";
+import { formatProblem, type Problem } from "../../../schema/problem.ts";
 import type { SuiteResult, TestResult } from "../../../workbench/asserts/results.ts";
 import { visible } from "../../output/output.ts";
 import { failureLines } from "./result-text.ts";
-import { isUnusable } from "./report.ts";
-import type { RanSuite, TestReport } from "./report.ts";
+import { isUnusable, type RanSuite, type TestReport } from "./report.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;" };
 

@@ -1,5 +1,4 @@
-import { showsColours } from "../../process/terminal.ts";
-import type { Terminal } from "../../process/terminal.ts";
+import { showsColours, type Terminal } from "../../process/terminal.ts";
 
 /** Meaning of a colour. */
 type Meaning = "good" | "bad" | "odd" | "quiet" | "strong";

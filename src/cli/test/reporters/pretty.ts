@@ -8,8 +8,7 @@ import { formatProblem } from "../../../schema/problem.ts";
 import { unifiedDiff } from "../../output/diff.ts";
 import { formatValue, visible } from "../../output/output.ts";
 import type { Paint } from "./paint.ts";
-import { isFailure } from "./report.ts";
-import type { RanSuite, TestReport, Totals } from "./report.ts";
+import { isFailure, type RanSuite, type TestReport, type Totals } from "./report.ts";
 import { headline, oneLine } from "./result-text.ts";
 
 const WORDS: Readonly<Record<Verdict, string>> = { passed: "PASS", failed: "FAIL", error: "ERROR", skipped: "SKIP" };

@@ -1,6 +1,5 @@
-import { formatCoverage, mergeCoverage, percentagesOf } from "../../../workbench/coverage/report.ts";
+import { formatCoverage, mergeCoverage, percentagesOf, type Percentages } from "../../../workbench/coverage/report.ts";
 import type { SuiteCoverage } from "../../../workbench/coverage/types.ts";
-import type { Percentages } from "../../../workbench/coverage/report.ts";
 import type { SuiteResult, TestResult, Verdict } from "../../../workbench/asserts/results.ts";
 
 /** A test file that was run, and how long that took, in milliseconds. */

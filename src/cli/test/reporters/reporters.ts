@@ -7,8 +7,7 @@ import type { Terminal } from "../../process/terminal.ts";
 import { githubReport } from "./github-report.ts";
 import { jsonReport } from "./json-report.ts";
 import { junitReport } from "./junit-report.ts";
-import { paintOf, plain } from "./paint.ts";
-import type { Paint } from "./paint.ts";
+import { paintOf, plain, type Paint } from "./paint.ts";
 import { prettyEnd, prettySuite } from "./pretty.ts";
 import type { RanSuite, TestReport } from "./report.ts";
 

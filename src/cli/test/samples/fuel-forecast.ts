@@ -3,13 +3,11 @@
  *
  * @module
  */
-import { createPatcher } from "../../../engine/patcher.ts";
-import type { Patcher } from "../../../engine/patcher.ts";
+import { createPatcher, type Patcher } from "../../../engine/patcher.ts";
 import type { Outcome } from "../../../engine/patch/types.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { fieldPath, indexPath } from "../../../schema/field.ts";
-import { Report } from "../../../schema/problem.ts";
-import type { Problem } from "../../../schema/problem.ts";
+import { Report, type Problem } from "../../../schema/problem.ts";
 import type { LoadedConfiguration } from "../../input/configuration.ts";
 import { patchPlaces } from "./patch-places.ts";
 import { samplesFor } from "./sample-objects.ts";

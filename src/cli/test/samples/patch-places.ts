@@ -1,6 +1,5 @@
 import { keyStartOf, startOf, valueAt } from "../../../schema/node.ts";
-import { Report } from "../../../schema/problem.ts";
-import type { Position } from "../../../schema/problem.ts";
+import { Report, type Position } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
 
 /** A patch of a list, and one of its expressions. */

@@ -6,20 +6,17 @@
 import type { Code } from "../../../base/codes.ts";
 import type { FieldError } from "../../../apiserver/types/field-error.ts";
 import { withSync } from "../../../engine/config/config.ts";
-import { createPatcher } from "../../../engine/patcher.ts";
+import { createPatcher, type Patched, type Patcher } from "../../../engine/patcher.ts";
 import type { Outcome } from "../../../engine/patch/types.ts";
-import type { Patched, Patcher } from "../../../engine/patcher.ts";
 import { isEngineError } from "../../../base/errors.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { fieldPath, indexPath } from "../../../schema/field.ts";
-import { Report } from "../../../schema/problem.ts";
-import type { Problem } from "../../../schema/problem.ts";
+import { Report, type Problem } from "../../../schema/problem.ts";
 import { addressesOf, endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../../workbench/host-api.ts";
 import type { LoadedConfiguration } from "../../input/configuration.ts";
 import { displayName } from "../../input/objects.ts";
 import { patchPlaces } from "./patch-places.ts";
-import { compilePatchPath, samplesFor, shownWith } from "./sample-objects.ts";
-import type { SampleObject } from "./sample-objects.ts";
+import { compilePatchPath, samplesFor, shownWith, type SampleObject } from "./sample-objects.ts";
 
 /** One object that was tried. */
 interface Tried extends Pick<SampleObject, "kind" | "list" | "object"> {

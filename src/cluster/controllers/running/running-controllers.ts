@@ -7,8 +7,7 @@ import { startRoleAggregation } from "../role-aggregation.ts";
 import { startServiceAccountController } from "../service-account-controller.ts";
 import { startEndpointSliceController } from "../slices/endpoint-slice-controller.ts";
 import { startEndpointSliceMirroring } from "../slices/endpoint-slice-mirroring.ts";
-import { CONTROLLER_NAMES, controllerNamed } from "./controller-selection.ts";
-import type { ControllerName } from "./controller-selection.ts";
+import { CONTROLLER_NAMES, controllerNamed, type ControllerName } from "./controller-selection.ts";
 
 /** The controllers of an embedded cluster, which can be stopped and started while it runs. */
 export interface Controllers {

@@ -1,8 +1,7 @@
 import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
 import { isHeadless, serviceSpecOf } from "../../kinds/services.ts";
 import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
-import { startSliceController } from "./slice-controller.ts";
-import type { DesiredSlices } from "./slice-controller.ts";
+import { startSliceController, type DesiredSlices } from "./slice-controller.ts";
 import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
 const MANAGED_BY = "endpointslice-controller.k8s.io";

@@ -2,10 +2,8 @@ import { canonicalJson } from "../../../base/json.ts";
 import type { Endpoints, KubeObject, SliceEndpoint, SlicePort, StringMap } from "../../../kube/object/types.ts";
 import { serviceSpecOf } from "../../kinds/services.ts";
 import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
-import { startSliceController } from "./slice-controller.ts";
-import type { DesiredSlices } from "./slice-controller.ts";
-import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
-import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
+import { startSliceController, type DesiredSlices } from "./slice-controller.ts";
+import { slicesOf, type SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
 const MANAGED_BY = "endpointslicemirroring-controller.k8s.io";
 const SKIP_LABEL = "endpointslice.kubernetes.io/skip-mirror";

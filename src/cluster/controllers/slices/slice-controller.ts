@@ -1,19 +1,14 @@
 import { isEngineError } from "../../../base/errors.ts";
 import { canonicalJson, jsonEqual } from "../../../base/json.ts";
-import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { formatKey, keyOf, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, StringMap } from "../../../kube/object/types.ts";
 import { withMetadata } from "../../../apiserver/types/objects/metadata.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { storePrefix } from "../../../apiserver/verbs/resource-context.ts";
 import type { Store, StoreEvent } from "../../../apiserver/store/store.ts";
-import { createClusterController } from "../controller.ts";
-import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
+import { createClusterController, type ClusterController, type ClusterControllerOptions } from "../controller.ts";
 import { createKeyWorker } from "../key-worker.ts";
-import { createSliceIndex, MANAGED_BY_LABEL, SERVICE_NAME_LABEL } from "./slice-index.ts";
-import type { SliceIndex } from "./slice-index.ts";
 import type { SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
 /** Desired slices of one Service. */
@@ -153,4 +148,51 @@ async function ignoring<T>(code: "API_NOT_FOUND" | "API_FORBIDDEN", call: Promis
     if (isEngineError(error, code)) return undefined;
     throw error;
   }
+}
+
+/** Label that names the writer of a slice; only that writer changes it. */
+const MANAGED_BY_LABEL = "endpointslice.kubernetes.io/managed-by";
+/** Label that names the Service of a slice. */
+const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
+
+/** Index of the slices of one writer, by the Service to which they belong. */
+interface SliceIndex {
+  /** The Service (`namespace/name`) of a slice; undefined for a slice of another writer. */
+  serviceOf(slice: KubeObject): string | undefined;
+  slicesOf(service: string): readonly EndpointSlice[];
+  put(slice: KubeObject): void;
+  remove(slice: KubeObject): void;
+}
+
+/** Creates an empty index of the slices that `managedBy` manages. */
+function createSliceIndex(managedBy: string): SliceIndex {
+  const services = new Map<string, Map<string, EndpointSlice>>();
+  /** Service under which each slice is indexed, by uid: its labels may have changed since. */
+  const places = new Map<string, string>();
+  const serviceOf = ({ metadata: { labels = {}, namespace } }: KubeObject) => {
+    const name = labels[SERVICE_NAME_LABEL];
+    return labels[MANAGED_BY_LABEL] === managedBy && name !== undefined ? `${namespace}/${name}` : undefined;
+  };
+  const remove = (slice: KubeObject) => {
+    const uid = slice.metadata.uid!;
+    const place = places.get(uid);
+    if (place === undefined) return;
+    places.delete(uid);
+    const group = services.get(place)!;
+    group.delete(uid);
+    if (group.size === 0) services.delete(place);
+  };
+  return {
+    serviceOf,
+    remove,
+    slicesOf: (service) => [...(services.get(service)?.values() ?? [])],
+    put(slice) {
+      remove(slice);
+      const service = serviceOf(slice);
+      if (service === undefined) return;
+      const uid = slice.metadata.uid!;
+      places.set(uid, service);
+      services.set(service, (services.get(service) ?? new Map<string, EndpointSlice>()).set(uid, slice as EndpointSlice));
+    },
+  };
 }

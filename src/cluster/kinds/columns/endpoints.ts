@@ -1,6 +1,5 @@
 import type { Endpoints, EndpointSlice, EndpointSubset } from "../../../kube/object/types.ts";
-import { AGE_COLUMN, firstThree, NAME_COLUMN, NONE, textColumn } from "../../../apiserver/types/columns.ts";
-import type { Column } from "../../../apiserver/types/columns.ts";
+import { AGE_COLUMN, firstThree, NAME_COLUMN, NONE, textColumn, type Column } from "../../../apiserver/types/columns.ts";
 
 /** The columns that `kubectl get` shows for Endpoints. */
 export const ENDPOINTS_COLUMNS: readonly Column[] = [

@@ -1,6 +1,5 @@
 import type { KubeObject, TargetReference } from "../../../kube/object/types.ts";
-import { ageOf, NAME_COLUMN, textColumn, wide } from "../../../apiserver/types/columns.ts";
-import type { Column } from "../../../apiserver/types/columns.ts";
+import { ageOf, NAME_COLUMN, textColumn, wide, type Column } from "../../../apiserver/types/columns.ts";
 
 /** The fields of an Event that the columns read. */
 interface ShownEvent extends KubeObject {

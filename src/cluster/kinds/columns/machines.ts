@@ -4,8 +4,7 @@
  * @module
  */
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiserver/types/columns.ts";
-import type { Column } from "../../../apiserver/types/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide, type Column } from "../../../apiserver/types/columns.ts";
 import { integerAt, listAt, textAt, memberAt } from "../opaque/read.ts";
 
 /** The columns that `kubectl get` shows for Pods. */

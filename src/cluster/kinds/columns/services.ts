@@ -1,6 +1,5 @@
 import type { KubeObject, Service, ServicePort, StringMap } from "../../../kube/object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiserver/types/columns.ts";
-import type { Column } from "../../../apiserver/types/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide, type Column } from "../../../apiserver/types/columns.ts";
 
 /** The fields that the columns read, in addition to those of {@link Service}. */
 interface Addresses extends Service {

@@ -4,8 +4,7 @@
  * @module
  */
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, textColumn } from "../../../apiserver/types/columns.ts";
-import type { Column } from "../../../apiserver/types/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, textColumn, type Column } from "../../../apiserver/types/columns.ts";
 
 const sizeOf = (value: unknown) => Object.keys((value ?? {}) as object).length;
 

@@ -5,8 +5,7 @@
  */
 import { isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide } from "../../../apiserver/types/columns.ts";
-import type { Column } from "../../../apiserver/types/columns.ts";
+import { AGE_COLUMN, NAME_COLUMN, NONE, textColumn, wide, type Column } from "../../../apiserver/types/columns.ts";
 import { integerAt, listAt, inOneLine, textAt, memberAt } from "../opaque/read.ts";
 
 /** The desired number of replicas; 1 by default. Source: the kinds that create Pods. */

@@ -4,9 +4,8 @@ import { dnsSubdomain } from "../../../apiserver/types/objects/names.ts";
 import { kindShape } from "../../../kube/object/kind-shape.ts";
 import { always, opaque } from "../../../schema/builders.ts";
 import type { MergeTable, ObjectSchema } from "../../../schema/schema.ts";
-import { replaceStatus } from "../../../apiserver/types/resource-definition.ts";
+import { replaceStatus, type ResourceDefinition, type Strategy } from "../../../apiserver/types/resource-definition.ts";
 
-import type { ResourceDefinition, Strategy } from "../../../apiserver/types/resource-definition.ts";
 import { MERGE_KEYS } from "./merge-keys.ts";
 
 /** A kind of which the server knows only the name, the metadata and how lists are merged. */

@@ -4,10 +4,8 @@
  * @module
  */
 import { canonicalJson } from "../../../base/json.ts";
-import { UNLIMITED, grantsOf } from "../grants.ts";
-import type { Box, ScopeGrant, ScopeOptions } from "../grants.ts";
-import { covers, matches, meet } from "../patterns/pattern.ts";
-import type { Pattern } from "../patterns/pattern.ts";
+import { UNLIMITED, grantsOf, type Box, type ScopeGrant, type ScopeOptions } from "../grants.ts";
+import { covers, matches, meet, type Pattern } from "../patterns/pattern.ts";
 import type { AccessScope } from "../types.ts";
 
 /** Maximum number of names that a comparison examines, which takes some hundredths of a second. */

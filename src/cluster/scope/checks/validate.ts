@@ -1,5 +1,4 @@
-import { invalid } from "../../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../../apiserver/types/field-error.ts";
+import { invalid, type FieldError } from "../../../apiserver/types/field-error.ts";
 import { WILDCARD } from "../patterns/pattern.ts";
 import { overlaps } from "../patterns/resource-pattern.ts";
 import type { AccessScope, ScopeResources } from "../types.ts";

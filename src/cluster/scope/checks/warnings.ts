@@ -1,6 +1,5 @@
 import { suggest } from "../../../base/suggest.ts";
-import { PLATFORM_CLI_ROLES, REQUEST_TARGETS, grantsOf, roleGrants, ruleGrants } from "../grants.ts";
-import type { ScopeOptions } from "../grants.ts";
+import { PLATFORM_CLI_ROLES, REQUEST_TARGETS, grantsOf, roleGrants, ruleGrants, type ScopeOptions } from "../grants.ts";
 import { WILDCARD } from "../patterns/pattern.ts";
 import type { AccessScope, ScopeResources, ScopeRole, ScopeRule } from "../types.ts";
 

@@ -1,5 +1,4 @@
-import { ALL, NAMED, UNNAMED, WILDCARD, these } from "./pattern.ts";
-import type { Pattern } from "./pattern.ts";
+import { ALL, NAMED, UNNAMED, WILDCARD, these, type Pattern } from "./pattern.ts";
 
 /** The resources and subresources that an entry of a rule matches; the subresource "" is the resource itself. */
 export interface ResourcePattern {

@@ -1,7 +1,6 @@
 import type { Code } from "../../../base/codes.ts";
 import { isEngineError } from "../../../base/errors.ts";
-import { positionInside } from "../../../schema/node.ts";
-import type { ScalarNode } from "../../../schema/node.ts";
+import { positionInside, type ScalarNode } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 
 /** Codes of the errors for paths and expressions that are not valid. */

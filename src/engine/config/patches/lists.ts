@@ -4,13 +4,11 @@
  * @module
  */
 import { fieldPath } from "../../../schema/field.ts";
-import { keyStartOf, startOf, textOf, valueAt } from "../../../schema/node.ts";
-import type { MapNode, Node } from "../../../schema/node.ts";
+import { keyStartOf, startOf, textOf, valueAt, type MapNode, type Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 import { bodyFields } from "../../reconcile/rules/kind-description.ts";
 import type { SyncedKind } from "../../reconcile/rules/rules.ts";
-import { effectiveBackends } from "../backends-mode.ts";
-import type { BackendsMode } from "../backends-mode.ts";
+import { effectiveBackends, type BackendsMode } from "../backends-mode.ts";
 import type { PatchRules } from "./patch-rules.ts";
 import type { CheckedPatch } from "./patches.ts";
 

@@ -5,15 +5,12 @@
  * @module
  */
 import { checkExpression } from "../../expression/check.ts";
-import { warnOfOptionalFields } from "../../expression/optional-fields.ts";
-import type { KnownValues } from "../../expression/optional-fields.ts";
-import { compilePath } from "../../path/path.ts";
-import type { Path, Segment } from "../../path/path.ts";
+import { warnOfOptionalFields, type KnownValues } from "../../expression/optional-fields.ts";
+import { compilePath, type Path, type Segment } from "../../path/path.ts";
 import type { SyncedKind } from "../../reconcile/rules/rules.ts";
 import { anything } from "../../../schema/builders.ts";
 import { fieldPath, indexPath } from "../../../schema/field.ts";
-import { keyStartOf, positionInside, startOf, textOf, valueAt } from "../../../schema/node.ts";
-import type { MapNode, Node } from "../../../schema/node.ts";
+import { keyStartOf, positionInside, startOf, textOf, valueAt, type MapNode, type Node } from "../../../schema/node.ts";
 import type { Position, Report } from "../../../schema/problem.ts";
 import type { Schema } from "../../../schema/schema.ts";
 import { suggest } from "../../../base/suggest.ts";

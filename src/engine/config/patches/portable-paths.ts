@@ -4,8 +4,7 @@
  * @module
  */
 import type { Path } from "../../path/path.ts";
-import { startOf } from "../../../schema/node.ts";
-import type { ScalarNode } from "../../../schema/node.ts";
+import { startOf, type ScalarNode } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 
 /** Constructs that vCluster's own syncer reads differently, with the difference. The first match counts. */

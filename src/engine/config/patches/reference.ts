@@ -2,8 +2,7 @@ import { suggest } from "../../../base/suggest.ts";
 import { referableKinds } from "../../kinds/synced-kinds.ts";
 import { compileRelativePath } from "../../path/path.ts";
 import { fieldPath } from "../../../schema/field.ts";
-import { keyStartOf, startOf, textOf, valueAt } from "../../../schema/node.ts";
-import type { MapNode, Node } from "../../../schema/node.ts";
+import { keyStartOf, startOf, textOf, valueAt, type MapNode, type Node } from "../../../schema/node.ts";
 import { compileText } from "./compile-text.ts";
 import type { PatchRules } from "./patch-rules.ts";
 

@@ -1,8 +1,7 @@
 import { suggest } from "../../../base/suggest.ts";
 import type { Path, Segment } from "../../path/path.ts";
 import type { SyncedKind } from "../../reconcile/rules/rules.ts";
-import { startOf } from "../../../schema/node.ts";
-import type { Node } from "../../../schema/node.ts";
+import { startOf, type Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 import type { ObjectSchema, Schema } from "../../../schema/schema.ts";
 

@@ -5,8 +5,7 @@
  * @module
  */
 import { isEngineError } from "../../../base/errors.ts";
-import { decodeBase64, encodeBase64 } from "./base64.ts";
-import type { Units } from "./base64.ts";
+import { decodeBase64, encodeBase64, type Units } from "./base64.ts";
 
 /** Functions that the owner of a sandbox provides. */
 export interface Outside {

@@ -4,8 +4,7 @@
  * @module
  */
 import type { AnyNode, ArrowFunctionExpression, Expression, FunctionExpression, MemberExpression } from "acorn";
-import { FINDINGS_MAX } from "./finding.ts";
-import type { LintFinding } from "./finding.ts";
+import { FINDINGS_MAX, type LintFinding } from "./finding.ts";
 import { rewriteAssignment } from "./hints.ts";
 import { memberName } from "../reads.ts";
 import { childrenOf } from "../syntax.ts";

@@ -5,8 +5,7 @@
  */
 import type { AnyNode, Expression } from "acorn";
 import { suggest } from "../../../base/suggest.ts";
-import { FINDINGS_MAX } from "./finding.ts";
-import type { LintFinding } from "./finding.ts";
+import { FINDINGS_MAX, type LintFinding } from "./finding.ts";
 import { SCOPE } from "../left-out.ts";
 import { adviseOnName } from "./name-advice.ts";
 import { isReference } from "../names.ts";

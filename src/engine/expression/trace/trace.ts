@@ -12,8 +12,7 @@
 import { isRecord } from "../../../base/json.ts";
 import { EngineError } from "../../../base/errors.ts";
 import { Instrumenter } from "./instrument.ts";
-import { EXPRESSION_DEPTH_MAX, parseExpression, walk } from "../syntax.ts";
-import type { SyntaxStep } from "../syntax.ts";
+import { EXPRESSION_DEPTH_MAX, parseExpression, walk, type SyntaxStep } from "../syntax.ts";
 import { TracePlaces } from "./trace-places.ts";
 import type { TracePoint } from "./trace-point.ts";
 import { surround } from "./trace-source.ts";

@@ -10,8 +10,7 @@ import { isRecord } from "../../../base/json.ts";
 import { compareResourceVersions } from "../../../kube/object/resource-version.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { readMarkers } from "../../translate/markers.ts";
-import { ABSENT, changedSides, digestPair, pairOf, parseDigests, parseNote, sidesOf } from "./base.ts";
-import type { Base, Unit } from "./base.ts";
+import { ABSENT, changedSides, digestPair, pairOf, parseDigests, parseNote, sidesOf, type Base, type Unit } from "./base.ts";
 import type { Rules } from "../rules/rules.ts";
 
 /** Host edits applied from a copy to its source since the copy's base was written. */

@@ -4,13 +4,10 @@ import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
 import { formatSteps } from "../../path/path.ts";
 import type { CompiledPatch } from "../../patch/compile.ts";
 import type { Outcome } from "../../patch/types.ts";
-import { toTenantInPieces } from "./to-tenant.ts";
-import type { Reversed } from "./to-tenant.ts";
-import { toHostInPieces } from "./to-host.ts";
-import type { ToHostInput } from "./to-host.ts";
+import { toTenantInPieces, type Reversed } from "./to-tenant.ts";
+import { toHostInPieces, type ToHostInput } from "./to-host.ts";
 import type { Rules } from "../rules/rules.ts";
-import { comparedFields, isForeign } from "../agreement/base.ts";
-import type { Unit, UnitId } from "../agreement/base.ts";
+import { comparedFields, isForeign, type Unit, type UnitId } from "../agreement/base.ts";
 
 /** A host edit that does not flow, and the reason. */
 export interface RefusedEdit {

@@ -1,11 +1,9 @@
 import { finish } from "../../../base/finish.ts";
 import type { Code } from "../../../base/codes.ts";
-import { sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { parseConcrete } from "../../path/path.ts";
-import { applyPatchesInPieces } from "../../patch/apply.ts";
-import type { ApplyPatchesOptions, PatchedObject } from "../../patch/apply.ts";
+import { applyPatchesInPieces, type ApplyPatchesOptions, type PatchedObject } from "../../patch/apply.ts";
 import type { FoundReference, Outcome } from "../../patch/types.ts";
 import { isMarkerKey, readMarkers } from "../../translate/markers.ts";
 import { isAsWritten, readBase } from "../agreement/base.ts";

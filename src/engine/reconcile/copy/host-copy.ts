@@ -1,8 +1,6 @@
 import type { KubeObject, OwnerReference, StringMap } from "../../../kube/object/types.ts";
-import { formatKind, isMarkerKey, writeMarkers } from "../../translate/markers.ts";
-import type { CopySource } from "../../translate/markers.ts";
-import { isAsWritten, readBase, writeBase } from "../agreement/base.ts";
-import type { Base, Unit } from "../agreement/base.ts";
+import { formatKind, isMarkerKey, writeMarkers, type CopySource } from "../../translate/markers.ts";
+import { isAsWritten, readBase, writeBase, type Base, type Unit } from "../agreement/base.ts";
 import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/excluded-keys.ts";
 import type { CopyInput, Note, Plan } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";

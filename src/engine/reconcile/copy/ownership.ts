@@ -3,16 +3,13 @@
  *
  * @module
  */
-import { keyOf, sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { keyOf, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import { managedByValue, MANAGED_BY, NAMESPACE, readMarkers } from "../../translate/markers.ts";
-import { isMarkedBySyncer, readForeignMarkers } from "../../translate/foreign-markers.ts";
-import type { ForeignSource } from "../../translate/foreign-markers.ts";
-import { changedSides, readBase } from "../agreement/base.ts";
-import type { Unit } from "../agreement/base.ts";
+import { isMarkedBySyncer, readForeignMarkers, type ForeignSource } from "../../translate/foreign-markers.ts";
+import { changedSides, readBase, type Unit } from "../agreement/base.ts";
 import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/excluded-keys.ts";
 import type { PlanInput } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";

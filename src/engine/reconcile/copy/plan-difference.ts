@@ -5,20 +5,14 @@
  */
 import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
 import { writeMarkers } from "../../translate/markers.ts";
-import { agreedBase, changedSides, entryLength, isForeign } from "../agreement/base.ts";
-import type { Base, Unit, UnitId } from "../agreement/base.ts";
+import { agreedBase, changedSides, entryLength, isForeign, comparedFields, type Base, type Unit, type UnitId } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
-import { planHostEditsInPieces } from "../convert/host-edits.ts";
-import type { HostEdits } from "../convert/host-edits.ts";
-import { toHostInPieces } from "../convert/to-host.ts";
-import type { HostBody } from "../convert/to-host.ts";
+import { planHostEditsInPieces, type HostEdits } from "../convert/host-edits.ts";
+import { toHostInPieces, type HostBody } from "../convert/to-host.ts";
 import { readFlowed, stamped } from "../agreement/flow-stamp.ts";
-import { copySourceOf, updatedCopy, missingOwner } from "./host-copy.ts";
-import { rejection, reported } from "./host-copy.ts";
-import { recreation } from "../plan-types.ts";
-import type { MakePlan, CopyInput, Note, Operation, Plan } from "../plan-types.ts";
+import { copySourceOf, updatedCopy, missingOwner, rejection, reported } from "./host-copy.ts";
+import { recreation, type MakePlan, type CopyInput, type Note, type Operation, type Plan } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
-import { comparedFields } from "../agreement/base.ts";
 
 /** Plans the write of the parts that differ between a copy and its desired state. */
 export function* planDifference(

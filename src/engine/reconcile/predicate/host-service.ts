@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { formatKey, sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { SERVICES } from "../../../kube/object/resource.ts";
 import type { Service } from "../../../kube/object/types.ts";
 import { isMarkedBySyncer, readForeignMarkers } from "../../translate/foreign-markers.ts";

@@ -1,5 +1,4 @@
-import { sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Translator } from "../../translate/translator.ts";
 

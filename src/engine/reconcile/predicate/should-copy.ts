@@ -1,5 +1,4 @@
-import { formatKey, sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { Code } from "../../../base/codes.ts";
 import { matchesSelector } from "../../../kube/object/selector.ts";

@@ -7,8 +7,7 @@
 import { isRecord, jsonEqual } from "../../../base/json.ts";
 import type { KubeObject, OwnerReference, StringMap } from "../../../kube/object/types.ts";
 import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../../translate/markers.ts";
-import { digestPair, readBase, writeBase } from "../agreement/base.ts";
-import type { Base, UnitId } from "../agreement/base.ts";
+import { digestPair, readBase, writeBase, type Base, type UnitId } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
 import { missingOwner, ownedBy } from "../copy/host-copy.ts";
 import type { ReferenceRules, SourcedInput } from "./reference-rules.ts";

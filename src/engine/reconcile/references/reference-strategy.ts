@@ -8,15 +8,11 @@
  */
 import { EngineError, isEngineError } from "../../../base/errors.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { NAMESPACES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { NAMESPACES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { operationOf, UNSEEN_RETRY_MS } from "../machine.ts";
-import type { LiveRead, ReconcileStrategy } from "../machine.ts";
-import { sourceVersion } from "../plan-types.ts";
-import type { Note, Operation } from "../plan-types.ts";
-import { planReferenceCopy, sourceSide } from "./reference-copy.ts";
-import type { ReferencePlan } from "./reference-copy.ts";
+import { operationOf, UNSEEN_RETRY_MS, type LiveRead, type ReconcileStrategy } from "../machine.ts";
+import { sourceVersion, type Note, type Operation } from "../plan-types.ts";
+import { planReferenceCopy, sourceSide, type ReferencePlan } from "./reference-copy.ts";
 import type { ReferenceInput, ReferenceRules } from "./reference-rules.ts";
 
 /** A tenant object that referred to the planned one. */

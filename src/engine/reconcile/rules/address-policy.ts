@@ -5,9 +5,7 @@
  * @module
  */
 import { EngineError } from "../../../base/errors.ts";
-import { embeddedIpv4 } from "../../../kube/object/endpoints/ip.ts";
-import { cidrContains, formatIp, parseCidr, parseIp } from "../../../kube/object/endpoints/ip.ts";
-import type { Cidr, IpAddress } from "../../../kube/object/endpoints/ip.ts";
+import { embeddedIpv4, cidrContains, formatIp, parseCidr, parseIp, type Cidr, type IpAddress } from "../../../kube/object/endpoints/ip.ts";
 import type { EndpointAddress, EndpointSubset, SliceEndpoint } from "../../../kube/object/types.ts";
 import { remembered } from "./remembered.ts";
 

@@ -4,8 +4,7 @@
  * @module
  */
 import { suggest } from "../../../base/suggest.ts";
-import { operandBefore } from "../../expression/excerpt.ts";
-import type { TextPosition } from "../../expression/excerpt.ts";
+import { operandBefore, type TextPosition } from "../../expression/excerpt.ts";
 import { adviseOnName } from "../../expression/lints/name-advice.ts";
 import type { Thrown } from "./outcome.ts";
 
@@ -75,7 +74,7 @@ const RULES: readonly Rule[] = [
   [/^Date value is NaN/, () => "The text is not a date; `2024-02-29` and `2024-02-29T12:00:00Z` are"],
   [/current time|randomness is not available/, () => "Use `value` and `context`"],
   [/^Function\(\) is not available/, () => "Write the code as part of the expression"],
-  [/^atob\(\) takes base64/, () => "Is the text already encoded? btoa() encodes, atob() decodes"],
+  [/^atob\(\) takes base64/, () => "The text is not base64. atob() decodes base64; btoa() encodes text"],
   [/^btoa\(\) takes characters/, () => "Write btoa(unescape(encodeURIComponent(value))) for the UTF-8 of any text"],
   [/^virtualToHostDNS\(\) needs/, () => "Write virtualToHostDNS(String(value))"],
   [/^invalid (repeat|array|string) (count|length)/, () => "Write Math.max(0, …) around a number that can be negative"],

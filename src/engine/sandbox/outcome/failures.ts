@@ -4,10 +4,8 @@
  * @module
  */
 import type { Code } from "../../../base/codes.ts";
-import { EngineError } from "../../../base/errors.ts";
-import type { ErrorDetails } from "../../../base/errors.ts";
-import { excerptOf, quote, showPlace } from "../../expression/excerpt.ts";
-import type { TextPosition } from "../../expression/excerpt.ts";
+import { EngineError, type ErrorDetails } from "../../../base/errors.ts";
+import { excerptOf, quote, showPlace, type TextPosition } from "../../expression/excerpt.ts";
 import { adviseOnResult, adviseOnThrown, kindOf } from "./advice.ts";
 import type { FuelBudget } from "../fuel.ts";
 import type { SandboxLimits } from "../limits.ts";

@@ -16,8 +16,16 @@ import { assert } from "../../../base/errors.ts";
 import type { Units } from "../../expression/functions/base64.ts";
 import type { HostFunction, Outside } from "../../expression/functions/host-functions.ts";
 import { createImports } from "./engine-imports.ts";
-import { EVAL_COMPILE_ONLY, EVAL_STRICT, INTRINSICS, kindOfTag, STRING_HEADER_BYTES } from "./engine-layout.ts";
-import type { Handle, Kind, RawExports } from "./engine-layout.ts";
+import {
+  EVAL_COMPILE_ONLY,
+  EVAL_STRICT,
+  INTRINSICS,
+  kindOfTag,
+  STRING_HEADER_BYTES,
+  type Handle,
+  type Kind,
+  type RawExports,
+} from "./engine-layout.ts";
 import { STEPS_MAX } from "./meter-function.ts";
 import { stepsLeft } from "./meter.ts";
 import { needsEscape, readUnits, writeText } from "./strings.ts";

@@ -4,8 +4,7 @@
  * @module
  */
 import { assert } from "../../../base/errors.ts";
-import { OP, PREFIXED, TYPE, ByteWriter, encodeUnsigned, skipOperands } from "./wasm-format.ts";
-import type { Reader } from "./wasm-format.ts";
+import { OP, PREFIXED, TYPE, ByteWriter, encodeUnsigned, skipOperands, type Reader } from "./wasm-format.ts";
 
 /** Number of bytes that a bulk memory instruction handles per step, as a power of two. */
 const BULK_SHIFT = 7;

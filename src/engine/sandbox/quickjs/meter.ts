@@ -16,8 +16,7 @@
  */
 import { assert } from "../../../base/errors.ts";
 import { LOAN_BITS, STEPS_MAX, createCounters, meterFunction } from "./meter-function.ts";
-import { KIND, OP, Reader, SECTION, TYPE, ByteWriter, encodeUnsigned, readSections, startModule } from "./wasm-format.ts";
-import type { Section } from "./wasm-format.ts";
+import { KIND, OP, Reader, SECTION, TYPE, ByteWriter, encodeUnsigned, readSections, startModule, type Section } from "./wasm-format.ts";
 
 /**
  * Functions that the rewriting adds and exports. (They are several times as fast as the interface of an exported global.)

@@ -6,14 +6,29 @@
 import { assert } from "../../../base/errors.ts";
 import { escapeControls } from "../../../base/escape-controls.ts";
 import type { CheckedExpression } from "../../expression/check.ts";
-import { hasSource, jsonOf, projectContext, contextSourceOf, usedParts } from "../context.ts";
-import type { ContextSource, ContextUse, EvaluationContext } from "../context.ts";
-import { QuickJsInstance, HOST_FUEL } from "../quickjs/engine.ts";
-import type { QuickJsInstanceOptions, Handle, Steps } from "../quickjs/engine.ts";
+import {
+  hasSource,
+  jsonOf,
+  projectContext,
+  contextSourceOf,
+  usedParts,
+  type ContextSource,
+  type ContextUse,
+  type EvaluationContext,
+} from "../context.ts";
+import { QuickJsInstance, HOST_FUEL, type QuickJsInstanceOptions, type Handle, type Steps } from "../quickjs/engine.ts";
 import type { EvaluationOutcome, Priced, Stopped, Thrown } from "../outcome/outcome.ts";
 import type { RealmImage } from "./realm.ts";
-import { chargeOf, EVALUATION_FUEL, FREE_TEXT_MAX, inputAllowance, InputTooDear, RESULT_UNIT_FUEL, STEPS_PER_FUEL } from "./price.ts";
-import type { InputCost } from "./price.ts";
+import {
+  chargeOf,
+  EVALUATION_FUEL,
+  FREE_TEXT_MAX,
+  inputAllowance,
+  InputTooDear,
+  RESULT_UNIT_FUEL,
+  STEPS_PER_FUEL,
+  type InputCost,
+} from "./price.ts";
 import { EXPRESSION_FILE, functionSource, probeSource } from "../source.ts";
 
 /** Input of one evaluation: the value, its surroundings, and its limits: steps, and bytes of JSON in the result. */
@@ -60,7 +75,6 @@ const LOADED_MAX = 1000;
 const DESCRIBE_FUEL = 100_000;
 
 const NO_STEPS: Steps = { fuel: 0, overhead: 0 };
-
 const NOTHING_KNOWN: Thrown = { name: "", message: "", stack: "", byEngine: false };
 
 /** A running engine. After an exception from any method, it must be discarded. */
@@ -109,24 +123,19 @@ export class Instance {
     const { engine } = this;
     engine.refuel(fuel);
     const probe = engine.evaluateSource(probeSource(expression.text), { file: EXPRESSION_FILE, compileOnly: true });
-    const callee = engine.kind(probe) === "exception" ? probe : this.#compileFunction(probe, expression.text);
+    const compiles = engine.kind(probe) !== "exception";
+    if (compiles) engine.free(probe);
+    const callee = compiles ? engine.evaluateSource(functionSource(expression.text), { file: EXPRESSION_FILE }) : probe;
     const spent = fuel - engine.fuel;
     engine.refuel(HOST_FUEL);
-    if (engine.kind(callee) === "exception") return { problem: this.#takeProblem(callee), fuel: spent };
+    if (engine.kind(callee) === "exception") {
+      const problem = this.#describe(callee);
+      engine.free(callee);
+      return { problem, fuel: spent };
+    }
     if (this.#loaded.size >= LOADED_MAX) this.#unloadOldest();
     this.#loaded.set(expression, { callee, use: usedParts(expression.reads), context: undefined });
     return { problem: undefined, fuel: spent };
-  }
-
-  #compileFunction(probe: Handle, text: string): Handle {
-    this.engine.free(probe);
-    return this.engine.evaluateSource(functionSource(text), { file: EXPRESSION_FILE });
-  }
-
-  #takeProblem(exception: Handle): Thrown {
-    const problem = this.#describe(exception);
-    this.engine.free(exception);
-    return problem;
   }
 
   #load(expression: CheckedExpression): Loaded {

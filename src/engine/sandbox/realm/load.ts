@@ -1,6 +1,5 @@
 import { HOST_FUNCTIONS } from "../../expression/functions/host-functions.ts";
-import { buildRealm } from "./realm.ts";
-import type { RealmImage } from "./realm.ts";
+import { buildRealm, type RealmImage } from "./realm.ts";
 import { readMeteredEngine } from "../quickjs/metered-engine.ts";
 
 /** The metered engine and an image of its realm; both are read-only and shared by all sandboxes of the process. */

@@ -1,6 +1,5 @@
 import { assert } from "../../../base/errors.ts";
-import { QuickJsInstance } from "../quickjs/engine.ts";
-import type { QuickJsInstanceOptions, Handle, Snapshot } from "../quickjs/engine.ts";
+import { QuickJsInstance, type QuickJsInstanceOptions, type Handle, type Snapshot } from "../quickjs/engine.ts";
 import { realmSource } from "./realm-source.ts";
 
 /** The realm's functions for the host. */

@@ -1,7 +1,5 @@
-import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
-import type { ReaderView } from "../../../kube/object/endpoints/reader-view.ts";
-import { keyOf, sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { viewOfEndpoints, viewOfSlices, type ReaderView } from "../../../kube/object/endpoints/reader-view.ts";
+import { keyOf, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, EndpointSubset, KubeObject, Service } from "../../../kube/object/types.ts";
 import { copyNameIn, endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";

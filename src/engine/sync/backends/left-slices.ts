@@ -1,5 +1,4 @@
-import { keyOf } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { keyOf, type ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { madeFrom } from "../../kinds/made-slices.ts";
 import type { Note } from "../../reconcile/plan-types.ts";

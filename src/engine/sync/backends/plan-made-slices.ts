@@ -1,13 +1,10 @@
 import { jsonEqual } from "../../../base/json.ts";
 import { sliceFingerprint } from "../../../kube/object/endpoints/slices.ts";
-import { formatKey, keyOf } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { EndpointSlice, KubeObject, StringMap } from "../../../kube/object/types.ts";
-import { UNSEEN_RETRY_MS } from "../../reconcile/machine.ts";
-import type { PlannedSteps, ReconcileStrategy } from "../../reconcile/machine.ts";
-import { deletion } from "../../reconcile/plan-types.ts";
-import type { Operation } from "../../reconcile/plan-types.ts";
+import { UNSEEN_RETRY_MS, type PlannedSteps, type ReconcileStrategy } from "../../reconcile/machine.ts";
+import { deletion, type Operation } from "../../reconcile/plan-types.ts";
 import { checkOf } from "../../reconcile/object-strategy.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
 import type { Rules, StandIn } from "../../reconcile/rules/rules.ts";

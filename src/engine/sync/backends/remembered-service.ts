@@ -1,6 +1,5 @@
 import type { Logger } from "../../../base/logger.ts";
-import { formatKey, keyOf, sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";

@@ -9,32 +9,25 @@ import type { Clock } from "../../../base/clock.ts";
 import { finish } from "../../../base/finish.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
-import { formatKey, sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import { formatKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import { KeyMap } from "../../../kube/runtime/informer/object-cache.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import { createMachine } from "../../reconcile/machine.ts";
-import { writtenKey } from "../../reconcile/plan-types.ts";
-import type { Note } from "../../reconcile/plan-types.ts";
+import { writtenKey, type Note } from "../../reconcile/plan-types.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 import type { EventHandlers } from "../run/event-handlers.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
-import { beginReconcile, createNoticeReconcile } from "../run/reconcile.ts";
-import type { ReconcileRun, SyncHooks, Tracked } from "../run/reconcile.ts";
+import { beginReconcile, createNoticeReconcile, type ReconcileRun, type SyncHooks, type Tracked } from "../run/reconcile.ts";
 import { BACKENDS, syncId } from "../state/sync-id.ts";
 import { EVENT_SILENCE_MS } from "../report/events.ts";
-import { aroundOf, collectBackends } from "./collect-backends.ts";
-import type { CollectedBackends, KnownBackends } from "./collect-backends.ts";
-import { awaitsOthers } from "./moved-endpoints.ts";
-import type { CopiedSlice } from "./moved-endpoints.ts";
-import { decideBackends } from "./decide-backends.ts";
-import type { BackendsDecision } from "./decide-backends.ts";
+import { aroundOf, collectBackends, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
+import { awaitsOthers, type CopiedSlice } from "./moved-endpoints.ts";
+import { decideBackends, type BackendsDecision } from "./decide-backends.ts";
 import {
   editNote,
   followsCopy,
@@ -50,13 +43,11 @@ import {
   undoneEdits,
   wasOver,
   withUnseen,
+  type RememberedService,
 } from "./remembered-service.ts";
-import type { RememberedService } from "./remembered-service.ts";
-import { madeSlicesStrategy, planMadeSlices } from "./plan-made-slices.ts";
-import type { MadeWrites } from "./plan-made-slices.ts";
+import { madeSlicesStrategy, planMadeSlices, type MadeWrites } from "./plan-made-slices.ts";
 import { standInsFor, standInsOf } from "./stand-ins.ts";
-import { createUnpatchedSlices } from "./unpatched-slices.ts";
-import type { UnpatchedSlices } from "./unpatched-slices.ts";
+import { createUnpatchedSlices, type UnpatchedSlices } from "./unpatched-slices.ts";
 
 /** Time that a mirror has to make slices from a copy, in milliseconds; after that, the host counts as one without a working mirror. */
 const MIRROR_WAIT_MS = 3_000;

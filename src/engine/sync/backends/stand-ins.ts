@@ -12,8 +12,7 @@ import { SERVICE_NAME, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import type { StandIn } from "../../reconcile/rules/rules.ts";
 import type { PlannedObject } from "../run/gather.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
-import { tellerOfLeft } from "./decide-backends.ts";
-import type { Teller } from "./decide-backends.ts";
+import { tellerOfLeft, type Teller } from "./decide-backends.ts";
 
 /** The objects from which readers get the backends according to the decision. */
 export function standInsOf(collected: CollectedBackends, teller: Teller): readonly StandIn[] {

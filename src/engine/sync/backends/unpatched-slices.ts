@@ -1,6 +1,5 @@
 import type { Logger } from "../../../base/logger.ts";
-import { formatKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { controllerOf } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import type { Surroundings } from "../../reconcile/rules/rules.ts";

@@ -4,8 +4,16 @@
  * @module
  */
 import type { ClusterClient } from "../../../kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, groupOf, LEASES, NAMESPACES, SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import {
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  EVENTS,
+  groupOf,
+  LEASES,
+  NAMESPACES,
+  SERVICES,
+  type ResourceType,
+} from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { sourceSide, targetSide } from "../../reconcile/references/reference-copy.ts";
 import type { ReferenceRules } from "../../reconcile/references/reference-rules.ts";

@@ -3,8 +3,7 @@ import type { Logger } from "../../../base/logger.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ClusterAccess, ClusterCaches } from "./access.ts";
-import { describePermission, isAllowed, requiredPermissions } from "./permissions.ts";
-import type { Permission, PermissionOptions } from "./permissions.ts";
+import { describePermission, isAllowed, requiredPermissions, type Permission, type PermissionOptions } from "./permissions.ts";
 
 const COPIES_ENDPOINTS_ALONE = "backends: auto copies only Endpoints, because ";
 

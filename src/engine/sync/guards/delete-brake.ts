@@ -1,10 +1,8 @@
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
-import { keyOf, sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { keyOf, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ChangeSign, ObjectSource } from "../../../kube/object/object-source.ts";
-import { holdsDeletes } from "../../reconcile/delete-brake-limits.ts";
-import type { DeleteBrakeLimits } from "../../reconcile/delete-brake-limits.ts";
+import { holdsDeletes, type DeleteBrakeLimits } from "../../reconcile/delete-brake-limits.ts";
 import type { Note } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { isOurs, ourMarkers } from "../../translate/identity.ts";

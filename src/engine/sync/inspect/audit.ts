@@ -3,16 +3,13 @@
  *
  * @module
  */
-import { formatKey, keyOf, sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, qualifiedPlural, SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { formatKey, keyOf, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, qualifiedPlural, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { LeftSlice } from "../backends/left-slices.ts";
 import type { ClusterView } from "./cluster-view.ts";
-import { objectChanges } from "./object-changes.ts";
-import type { ObjectChange } from "./object-changes.ts";
+import { objectChanges, type ObjectChange } from "./object-changes.ts";
 import type { InvisibleBackends } from "./invisible-backends.ts";
 import type { MarkedCopy } from "./marked-copies.ts";
 import type { Preview } from "./preview.ts";

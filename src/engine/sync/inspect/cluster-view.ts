@@ -7,12 +7,10 @@
 import { EngineError } from "../../../base/errors.ts";
 import { jsonEqual } from "../../../base/json.ts";
 import type { DeletePreconditions } from "../../../kube/object/cluster-client.ts";
-import { formatKey, keyOf } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ChangeListener } from "../../../kube/object/object-source.ts";
 import { compareResourceVersions } from "../../../kube/object/resource-version.ts";
-import { EVENTS, NAMESPACES, qualifiedPlural } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { EVENTS, NAMESPACES, qualifiedPlural, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { ClusterAccess, FollowedSource } from "../cluster/access.ts";
 import type { ClusterReads } from "./cluster-reads.ts";

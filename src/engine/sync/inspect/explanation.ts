@@ -4,23 +4,18 @@
  * @module
  */
 import type { Code } from "../../../base/codes.ts";
-import { formatKey, keyOf } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { FoundReference, Outcome } from "../../patch/types.ts";
-import { changedSides, readBase } from "../../reconcile/agreement/base.ts";
-import type { UnitId } from "../../reconcile/agreement/base.ts";
+import { changedSides, readBase, comparedFields, type UnitId } from "../../reconcile/agreement/base.ts";
 import { readFlowed } from "../../reconcile/agreement/flow-stamp.ts";
 import { toHost } from "../../reconcile/convert/to-host.ts";
-import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
-import type { CopyDecision } from "../../reconcile/predicate/should-copy.ts";
+import { decideCopy, type CopyDecision } from "../../reconcile/predicate/should-copy.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import type { Note, Operation, Plan, PlanState } from "../../reconcile/plan-types.ts";
-import { comparedFields } from "../../reconcile/agreement/base.ts";
 import { isOurs } from "../../translate/identity.ts";
-import { readMarkers } from "../../translate/markers.ts";
-import type { CopySource } from "../../translate/markers.ts";
+import { readMarkers, type CopySource } from "../../translate/markers.ts";
 import type { FirstLook, Preview } from "./preview.ts";
 import { syncId } from "../state/sync-id.ts";
 

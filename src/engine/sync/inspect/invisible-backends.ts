@@ -5,12 +5,9 @@
  * @module
  */
 import type { Code } from "../../../base/codes.ts";
-import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
-import type { ReaderView } from "../../../kube/object/endpoints/reader-view.ts";
-import { formatKey, keyOf } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { viewOfEndpoints, viewOfSlices, type ReaderView } from "../../../kube/object/endpoints/reader-view.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
 import { ENDPOINT_SLICES_KIND } from "../../kinds/endpoint-slices.ts";
 import { controllerOf, serviceOfSlice } from "../../kinds/slice-labels.ts";

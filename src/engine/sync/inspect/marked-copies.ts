@@ -1,11 +1,9 @@
-import { isEngineError } from "../../../base/errors.ts";
-import type { EngineError } from "../../../base/errors.ts";
+import { isEngineError, type EngineError } from "../../../base/errors.ts";
 import type { ListScope } from "../../../kube/object/cluster-client.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { readCopyMarkers } from "../../translate/identity.ts";
-import { managedByValue, MANAGED_BY } from "../../translate/markers.ts";
-import type { CopySource } from "../../translate/markers.ts";
+import { managedByValue, MANAGED_BY, type CopySource } from "../../translate/markers.ts";
 import type { Translator } from "../../translate/translator.ts";
 import type { ClusterReads } from "./cluster-reads.ts";
 

@@ -1,7 +1,5 @@
-import { formatKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { qualifiedPlural } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { qualifiedPlural, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { writtenKey } from "../../reconcile/plan-types.ts";
 import type { ClusterView } from "./cluster-view.ts";

@@ -8,11 +8,9 @@ import type { Clock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/logger.ts";
 import { noMetrics } from "../../../base/metrics.ts";
 import { formatKey } from "../../../kube/object/key.ts";
-import { EVENTS } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { EVENTS, type ResourceType } from "../../../kube/object/resource.ts";
 import { plan } from "../../reconcile/plan.ts";
-import { writtenKey } from "../../reconcile/plan-types.ts";
-import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
+import { writtenKey, type Operation, type Plan, type PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { Writer } from "../cluster/access.ts";
 import { HAND_BACK } from "../backends/hand-back.ts";
@@ -21,8 +19,7 @@ import type { DeleteConfirmation } from "../guards/delete-brake.ts";
 import type { EngineParts } from "../reconciler.ts";
 import type { SyncRecord } from "../state/status-records.ts";
 import { BACKENDS, parseSyncId, syncId } from "../state/sync-id.ts";
-import { createSyncLoop } from "../syncer.ts";
-import type { SyncLoop } from "../syncer.ts";
+import { createSyncLoop, type SyncLoop } from "../syncer.ts";
 
 /** Options of a preview; all but the clusters are those of the syncer. */
 export interface PreviewOptions extends Omit<EngineParts, "loopGuard"> {

@@ -1,6 +1,5 @@
 import { viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
-import { formatKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, SERVICES } from "../../../kube/object/resource.ts";
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { madeFrom } from "../../kinds/made-slices.ts";

@@ -3,18 +3,15 @@
  *
  * @module
  */
-import { delay } from "../../../base/clock.ts";
-import type { Clock } from "../../../base/clock.ts";
-import { isEngineError } from "../../../base/errors.ts";
-import type { EngineError } from "../../../base/errors.ts";
+import { delay, type Clock } from "../../../base/clock.ts";
+import { isEngineError, type EngineError } from "../../../base/errors.ts";
 import type { ListScope } from "../../../kube/object/cluster-client.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ClusterReads } from "./cluster-reads.ts";
-import { invisibleBackends } from "./invisible-backends.ts";
-import type { AutoHolds, InvisibleBackends, ComparedCluster, Withheld } from "./invisible-backends.ts";
+import { invisibleBackends, type AutoHolds, type InvisibleBackends, type ComparedCluster, type Withheld } from "./invisible-backends.ts";
 
 /** One cluster: its known Services and Endpoints, and its slices from lists. */
 export interface ReadCluster extends Pick<ComparedCluster, "get"> {

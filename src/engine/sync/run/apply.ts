@@ -1,5 +1,4 @@
-import { isEngineError } from "../../../base/errors.ts";
-import type { EngineError } from "../../../base/errors.ts";
+import { isEngineError, type EngineError } from "../../../base/errors.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Request, Response } from "../../reconcile/machine.ts";
 import type { Operation } from "../../reconcile/plan-types.ts";

@@ -1,14 +1,10 @@
-import { formatKey, keyOf, parseKey, sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { formatKey, keyOf, parseKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import type { ClusterCaches } from "../cluster/access.ts";
-import { createBackendsIndex } from "../state/backends-index.ts";
-import type { BackendsIndex } from "../state/backends-index.ts";
-import { createServiceSlices } from "../state/service-slices.ts";
-import type { ServiceSlices } from "../state/service-slices.ts";
+import { createBackendsIndex, type BackendsIndex } from "../state/backends-index.ts";
+import { createServiceSlices, type ServiceSlices } from "../state/service-slices.ts";
 import { BACKENDS, syncId } from "../state/sync-id.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 

@@ -1,7 +1,6 @@
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Request, Response } from "../../reconcile/machine.ts";
-import { createNoticeReconcile } from "./reconcile.ts";
-import type { ReconcileRun } from "./reconcile.ts";
+import { createNoticeReconcile, type ReconcileRun } from "./reconcile.ts";
 
 /** Lanes for reconciles: at most one reconcile per lane runs at a time. */
 export interface Lanes {

@@ -3,14 +3,20 @@ import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
-import { CONTRADICTIONS_TOLD } from "../../reconcile/machine.ts";
-import type { Ending, Machine, ReconcileState, Response, Start } from "../../reconcile/machine.ts";
+import { CONTRADICTIONS_TOLD, type Ending, type Machine, type ReconcileState, type Response, type Start } from "../../reconcile/machine.ts";
 import { isComplete } from "../../reconcile/object-strategy.ts";
-import { isCopying, isRestoration, sourceVersion } from "../../reconcile/plan-types.ts";
-import type { Operation, Plan, PlanInput } from "../../reconcile/plan-types.ts";
+import { isCopying, isRestoration, sourceVersion, type Operation, type Plan, type PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import { countNotes, beginReconcile, resourceLabels, showPlan } from "./reconcile.ts";
-import type { ReconcileObserver, ReconcileRun, SyncHooks, Tracked } from "./reconcile.ts";
+import {
+  countNotes,
+  beginReconcile,
+  resourceLabels,
+  showPlan,
+  type ReconcileObserver,
+  type ReconcileRun,
+  type SyncHooks,
+  type Tracked,
+} from "./reconcile.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 import type { StatusRecords } from "../state/status-records.ts";

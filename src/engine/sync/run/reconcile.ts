@@ -1,15 +1,22 @@
 import { finish } from "../../../base/finish.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics, MetricLabels } from "../../../base/metrics.ts";
-import { keyOf } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { qualifiedPlural } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { keyOf, type ObjectKey } from "../../../kube/object/key.ts";
+import { qualifiedPlural, type ResourceType } from "../../../kube/object/resource.ts";
 import { withPartsOf } from "../../../kube/runtime/informer/object-cache.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Outcome } from "../../patch/types.ts";
-import { READERS_MAX } from "../../reconcile/machine.ts";
-import type { Ending, Machine, ReconcileState, Request, Response, Start, Step, PlannedSteps } from "../../reconcile/machine.ts";
+import {
+  READERS_MAX,
+  type Ending,
+  type Machine,
+  type ReconcileState,
+  type Request,
+  type Response,
+  type Start,
+  type Step,
+  type PlannedSteps,
+} from "../../reconcile/machine.ts";
 import type { Note, Operation, Plan, PlanState } from "../../reconcile/plan-types.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";

@@ -1,5 +1,4 @@
-import { formatKey, parseKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, SERVICES } from "../../../kube/object/resource.ts";
 import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";

@@ -1,5 +1,4 @@
-import { formatKey, keyOf } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import { compareVersions } from "../../../kube/object/resource-version.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";

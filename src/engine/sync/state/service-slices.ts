@@ -1,5 +1,4 @@
-import { formatKey, parseKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { serviceOfSlice } from "../../kinds/slice-labels.ts";

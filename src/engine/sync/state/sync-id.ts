@@ -1,5 +1,4 @@
-import { formatKey, parseKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
 
 /** First part of an id that means the backends of a Service instead of a single object. */
 export const BACKENDS = "backends";

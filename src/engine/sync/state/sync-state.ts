@@ -1,6 +1,5 @@
 import type { ObjectSource } from "../../../kube/object/object-source.ts";
-import { createExpectations } from "./expectations.ts";
-import type { Expectations } from "./expectations.ts";
+import { createExpectations, type Expectations } from "./expectations.ts";
 
 /** State of a syncer that the clusters do not show yet. It is kept when the configuration changes. */
 export interface SyncState {

@@ -1,6 +1,5 @@
 import { jsonEqual } from "../../../base/json.ts";
-import { formatKey, keyOf } from "../../object/key.ts";
-import type { ObjectKey } from "../../object/key.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../object/key.ts";
 import type { Written } from "../../object/object-source.ts";
 import { compareResourceVersions, compareVersions } from "../../object/resource-version.ts";
 import type { KubeObject } from "../../object/types.ts";

@@ -1,15 +1,13 @@
 import { jsonEqual } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { forbidden, invalid } from "../../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../../apiserver/types/field-error.ts";
+import { forbidden, invalid, type FieldError } from "../../../apiserver/types/field-error.ts";
 import { timestamp } from "../../../apiserver/types/objects/metadata.ts";
 import type { ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
 import type { UserInfo } from "../../../apiserver/types/user-info.ts";
 import { validateScope } from "../../../cluster/scope/checks/validate.ts";
 import { scopeWarnings } from "../../../cluster/scope/checks/warnings.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../../kinds/common.ts";
-import { ACCESS_KEY_SHAPE, accessKeyColumns, KEY_TYPES, originOf, USER_KEY } from "../../kinds/owned-access-key.ts";
-import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { ACCESS_KEY_SHAPE, accessKeyColumns, KEY_TYPES, originOf, USER_KEY, type KeySpec } from "../../kinds/owned-access-key.ts";
 import { withoutApplied } from "../../kinds/last-applied.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
 import type { AccessKeys } from "./access-keys.ts";
@@ -17,9 +15,8 @@ import type { KeyActivity } from "./activity.ts";
 import { KEY_EXTRA, subjectOfUserName } from "../caller.ts";
 import { isDigest } from "./key-digest.ts";
 import { keyEnd, lifetimeWarnings } from "./key-lifetime.ts";
-import { authorKey, originAfter } from "./key-origin.ts";
-import type { KeyOriginOptions } from "./key-origin.ts";
-import type { Permit } from "../rights/permits.ts";
+import { authorKey, originAfter, type KeyOriginOptions } from "./key-origin.ts";
+import type { WriteAdmission } from "../rights/write-admission.ts";
 import { mayRevoke } from "../rights/revokes.ts";
 
 /** Fields of the spec that are never returned, or that contain such fields. */
@@ -29,14 +26,14 @@ const APPLIED_SECRETS = ["key", "identity", "oidcLogin"];
 export interface AccessKeyKindOptions extends KeyOriginOptions {
   readonly keys: AccessKeys;
   readonly activity: KeyActivity;
-  readonly permit: Permit;
+  readonly admit: WriteAdmission;
   /** Called before a key is deleted. */
   readonly leaveLogin: (key: KubeObject) => Promise<void>;
 }
 
 /** Defines OwnedAccessKeys, the credentials for using the API. */
 export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDefinition {
-  const { keys, activity, permit, leaveLogin, lives, objects } = options;
+  const { keys, activity, admit, leaveLogin, lives, objects } = options;
   return {
     type: OWNED_ACCESS_KEYS,
     singular: "ownedaccesskey",
@@ -61,12 +58,12 @@ export function createOwnedAccessKeys(options: AccessKeyKindOptions): ResourceDe
       },
       // Only the server sees when a key was used.
       subresources: { status: (_desired, old) => withSpec(old, { key: "" }) },
-      claim: (object, old) => keys.claim(object, old),
+      allocate: (object, old) => keys.allocate(object, old),
       opened: (stored) => withSpec(withoutSecrets(withoutOrigin(withOpenMaps(stored))), { key: "" }),
       validate,
       beforeDelete: leaveLogin,
       warnings: (object) => warnings(object, options),
-      permit,
+      admit,
       revokes: mayRevoke,
       released: (object) => activity.forget(object.metadata.uid!),
     },

@@ -1,14 +1,12 @@
 import type { Chance } from "../../../base/chance.ts";
 import type { EngineError } from "../../../base/errors.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { duplicate, invalid } from "../../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../../apiserver/types/field-error.ts";
-import type { Claim } from "../../../apiserver/types/resource-definition.ts";
+import { duplicate, invalid, type FieldError } from "../../../apiserver/types/field-error.ts";
+import type { PendingAllocation } from "../../../apiserver/types/resource-definition.ts";
 import { specOf } from "../../kinds/common.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
-import { isDigest } from "./key-digest.ts";
-import type { KeyDigest } from "./key-digest.ts";
+import { isDigest, type KeyDigest } from "./key-digest.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
 /** An index of keys by value. It stores only digests of the values. */
@@ -18,7 +16,7 @@ export interface AccessKeys {
   /** Reports whether a written key keeps the value of the stored key, by repeating it or leaving it out. */
   keepsValue(object: KubeObject, old: KubeObject): boolean;
   /** Prepares a written key for the store: its digest replaces its value, which only the response to the author contains. */
-  claim(object: KubeObject, old: KubeObject | undefined): Claim;
+  allocate(object: KubeObject, old: KubeObject | undefined): PendingAllocation;
 }
 
 /** Options of {@link createAccessKeys}. */
@@ -82,17 +80,17 @@ class KeyIndex implements AccessKeys {
     return key === "" || (key.length <= KEY_LENGTH_MAX && this.#options.digest.of(key) === digestOf(old));
   }
 
-  claim(object: KubeObject, old: KubeObject | undefined): Claim {
+  allocate(object: KubeObject, old: KubeObject | undefined): PendingAllocation {
     const { key: given = "" } = specOf<KeySpec>(object);
-    if (given === "" && old !== undefined) return unclaimed(withKey(object, digestOf(old)));
+    if (given === "" && old !== undefined) return unallocated(withKey(object, digestOf(old)));
     const errors = given === "" ? [] : valueErrors(given);
-    if (errors.length > 0) return { ...unclaimed(object), errors };
+    if (errors.length > 0) return { ...unallocated(object), errors };
     const value = given === "" ? this.#makeValue() : given;
     const digest = this.#options.digest.of(value);
     const reply = { answer: answering(value), warnings: valueWarnings(value) };
-    if (old !== undefined && digest === digestOf(old)) return { ...unclaimed(withKey(object, digest)), ...reply };
+    if (old !== undefined && digest === digestOf(old)) return { ...unallocated(withKey(object, digest)), ...reply };
     if (this.#keys.has(digest) || this.#claimed.has(digest)) {
-      return { ...unclaimed(object), errors: [TAKEN] };
+      return { ...unallocated(object), errors: [TAKEN] };
     }
     this.#claimed.add(digest);
     let letGo: (() => void) | undefined;
@@ -142,7 +140,7 @@ function answering(value: string): (stored: KubeObject) => KubeObject {
   return (stored) => withKey(stored, value);
 }
 
-function unclaimed(object: KubeObject): Claim {
+function unallocated(object: KubeObject): PendingAllocation {
   return { object, commit() {}, rollback() {} };
 }
 

@@ -1,8 +1,7 @@
 import { isRecord, parseJson } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { specOf } from "../../kinds/common.ts";
-import { LOGIN_KEY } from "../../kinds/owned-access-key.ts";
-import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { LOGIN_KEY, type KeySpec } from "../../kinds/owned-access-key.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import type { ProviderTokens } from "../../sign-in/ports.ts";
 

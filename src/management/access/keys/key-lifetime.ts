@@ -6,8 +6,7 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { oncePerObject } from "../../../apiserver/types/objects/json-data.ts";
 import { specOf } from "../../kinds/common.ts";
-import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
-import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { LOGIN_KEY, originOf, type KeySpec } from "../../kinds/owned-access-key.ts";
 import { keptLogin } from "./kept-login.ts";
 
 /** Limits that the platform sets. */

@@ -2,8 +2,7 @@ import { isEngineError } from "../../../base/errors.ts";
 import { keyOf } from "../../../kube/object/key.ts";
 import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { specOf } from "../../kinds/common.ts";
-import { originOf } from "../../kinds/owned-access-key.ts";
-import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { originOf, type KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 

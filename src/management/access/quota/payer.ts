@@ -13,10 +13,8 @@ import { administers, subjectOfUserName, userNameOf } from "../caller.ts";
 import { authorKey } from "../keys/key-origin.ts";
 import type { KeyLives } from "../keys/key-lives.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
-import { specOf } from "../../kinds/common.ts";
-import type { OwnedSpec } from "../../kinds/common.ts";
-import { originOf } from "../../kinds/owned-access-key.ts";
-import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { specOf, type OwnedSpec } from "../../kinds/common.ts";
+import { originOf, type KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
 
 /** Options of {@link withPayer}. */

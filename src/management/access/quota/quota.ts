@@ -7,13 +7,11 @@ import { forbiddenRequest, tooLarge } from "../../../apiserver/types/status.ts";
 import { administers, subjectOfUserName } from "../caller.ts";
 import { isOfSignIn } from "../keys/key-origin.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
-import { specOf } from "../../kinds/common.ts";
-import type { OwnedSpec } from "../../kinds/common.ts";
+import { specOf, type OwnedSpec } from "../../kinds/common.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS } from "../../kinds/types.ts";
 import { BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX } from "../../config/limits.ts";
 import { chargedBy, payerOf } from "./payer.ts";
-import { Usage } from "./usage.ts";
-import type { Charge, Charged, Used } from "./usage.ts";
+import { Usage, type Charge, type Charged, type Used } from "./usage.ts";
 
 /** How much one user or team may store. */
 export interface QuotaLimits {

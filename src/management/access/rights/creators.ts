@@ -1,8 +1,6 @@
-import { groupOf } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { groupOf, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { specOf } from "../../kinds/common.ts";
-import type { OwnedSpec } from "../../kinds/common.ts";
+import { specOf, type OwnedSpec } from "../../kinds/common.ts";
 import { MANAGEMENT_GROUP } from "../../kinds/types.ts";
 import type { Caller } from "../caller.ts";
 import type { ManagedObjects } from "../managed-objects.ts";

@@ -1,12 +1,10 @@
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { specOf } from "../../kinds/common.ts";
-import type { OwnedSpec } from "../../kinds/common.ts";
+import { specOf, type OwnedSpec } from "../../kinds/common.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import type { TeamSpec } from "../../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../../kinds/types.ts";
-import { subjectsOf } from "../../kinds/user.ts";
-import type { UserSpec } from "../../kinds/user.ts";
+import { subjectsOf, type UserSpec } from "../../kinds/user.ts";
 import { EVERYBODY } from "./object-rights.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 

@@ -4,8 +4,7 @@
  * @module
  */
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { specOf } from "../../kinds/common.ts";
-import type { AccessRule, OwnedSpec } from "../../kinds/common.ts";
+import { specOf, type AccessRule, type OwnedSpec } from "../../kinds/common.ts";
 import { TEAMS } from "../../kinds/types.ts";
 import type { Caller } from "../caller.ts";
 

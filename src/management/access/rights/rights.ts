@@ -1,8 +1,6 @@
-import { groupOf } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { groupOf, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { keyOf } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { keyOf, type ObjectKey } from "../../../kube/object/key.ts";
 import type { Attributes, Authorizer, AccessDecision, PolicyRule, ResourceAttributes } from "../../../apiserver/access/authorization.ts";
 import type { ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
 import type { UserInfo } from "../../../apiserver/types/user-info.ts";
@@ -25,10 +23,8 @@ import {
   TEAMS,
   USERS,
 } from "../../kinds/types.ts";
-import { GRANT_EXTRA } from "../caller.ts";
-import type { Caller } from "../caller.ts";
-import { createCreators } from "./creators.ts";
-import type { Creators } from "./creators.ts";
+import { GRANT_EXTRA, type Caller } from "../caller.ts";
+import { createCreators, type Creators } from "./creators.ts";
 import { rulesOf, derivedFrom } from "./derived-roles.ts";
 import { isKeyOf } from "../key-subject.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
@@ -131,7 +127,7 @@ class ManagementRights implements Rights {
     return type === undefined ? REFUSED : this.#decideOwned(caller, attributes, type);
   }
 
-  /** Every user may have keys; the permit decides what these may contain. */
+  /** Every user may have keys; the admission decides what these may contain. */
   #decideKey(caller: Caller, { verb, name, namespace }: ResourceAttributes): AccessDecision {
     if (name === "") return verb === "create" ? allowed("the caller's own keys") : REFUSED;
     const key = this.#objects.get(OWNED_ACCESS_KEYS, { namespace, name });

@@ -1,6 +1,5 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { specOf } from "../../kinds/common.ts";
-import type { OwnedSpec } from "../../kinds/common.ts";
+import { specOf, type OwnedSpec } from "../../kinds/common.ts";
 import type { TeamSpec } from "../../kinds/team.ts";
 import { TEAMS } from "../../kinds/types.ts";
 import type { ManagedObjects } from "../managed-objects.ts";

@@ -6,11 +6,9 @@
  */
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { specOf } from "../../kinds/common.ts";
-import { LOGIN_KEY } from "../../kinds/owned-access-key.ts";
-import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { LOGIN_KEY, type KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
-import { userOriginOf } from "../../kinds/user.ts";
-import type { LeftLogin, Said, UserSpec } from "../../kinds/user.ts";
+import { userOriginOf, type LeftLogin, type Said, type UserSpec } from "../../kinds/user.ts";
 
 /** A login without a key, in the form of the key of a sign-in. Only its User stores it, and it authenticates no request. */
 export interface KeylessLogin extends KubeObject {

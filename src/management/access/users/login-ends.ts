@@ -5,15 +5,13 @@ import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { specOf } from "../../kinds/common.ts";
 import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS, USERS } from "../../kinds/types.ts";
-import { userOriginOf } from "../../kinds/user.ts";
-import type { LeftLogin, Said } from "../../kinds/user.ts";
+import { userOriginOf, type LeftLogin, type Said } from "../../kinds/user.ts";
 import { isOfSignIn } from "../keys/key-origin.ts";
 import type { KeyLives } from "../keys/key-lives.ts";
 import { connectorDataOf, keptLogin } from "../keys/kept-login.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import type { ConnectorIdentities } from "./connector-identities.ts";
-import { groupsGiven, isKeyless, keylessLogins, lastSaid, leftLogin, withdrawn } from "./left-logins.ts";
-import type { KeylessLogin } from "./left-logins.ts";
+import { groupsGiven, isKeyless, keylessLogins, lastSaid, leftLogin, withdrawn, type KeylessLogin } from "./left-logins.ts";
 import type { RefreshedLogins } from "./login-refresher.ts";
 import { signingIn } from "./signed-in-user.ts";
 

@@ -4,15 +4,13 @@ import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { specOf } from "../../kinds/common.ts";
-import { originOf } from "../../kinds/owned-access-key.ts";
-import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { originOf, type KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
 import type { Identity } from "../../sign-in/identity.ts";
 import { SIGN_IN_LIMITS } from "../../sign-in/limits/limits.ts";
 import { takenIdentity } from "../../sign-in/logins/taken-identity.ts";
 import type { ProviderTokens } from "../../sign-in/ports.ts";
-import { isLive } from "../../sign-in/providers/provider-clients.ts";
-import type { ProviderClients } from "../../sign-in/providers/provider-clients.ts";
+import { isLive, type ProviderClients } from "../../sign-in/providers/provider-clients.ts";
 import type { Provider } from "../../sign-in/rules/admit.ts";
 import { findConnector } from "../../sign-in/rules/connectors.ts";
 import { placeOf } from "../../sign-in/rules/place.ts";
@@ -22,8 +20,7 @@ import type { KeyLives, KeyRefusal } from "../keys/key-lives.ts";
 import { keptLogin } from "../keys/kept-login.ts";
 import { isOfSignIn } from "../keys/key-origin.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
-import { isKeyless } from "./left-logins.ts";
-import type { KeylessLogin } from "./left-logins.ts";
+import { isKeyless, type KeylessLogin } from "./left-logins.ts";
 
 /** How often logins are refreshed at their providers. */
 export interface RefreshSettings extends SignInSettings {

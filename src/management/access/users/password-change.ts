@@ -1,12 +1,10 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { required } from "../../../apiserver/types/field-error.ts";
-import type { WriteOptions } from "../../../apiserver/verbs/resource-context.ts";
-import { SYSTEM_USER } from "../../../apiserver/verbs/resource-context.ts";
+import { SYSTEM_USER, type WriteOptions } from "../../../apiserver/verbs/resource-context.ts";
 import type { Question } from "../../../apiserver/types/resource-definition.ts";
 import { forbiddenRequest, invalidObject, tooManyRequests } from "../../../apiserver/types/status.ts";
 import { specOf } from "../../kinds/common.ts";
-import { PASSWORD_CHANGE } from "../../kinds/password-change.ts";
-import type { PasswordChangeSpec } from "../../kinds/password-change.ts";
+import { PASSWORD_CHANGE, type PasswordChangeSpec } from "../../kinds/password-change.ts";
 import { PASSWORD_CHANGES, USERS } from "../../kinds/types.ts";
 import type { UserSpec } from "../../kinds/user.ts";
 import type { Attempts } from "../../sign-in/limits/attempts.ts";

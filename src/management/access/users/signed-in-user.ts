@@ -11,8 +11,7 @@ import type { UserInfo } from "../../../apiserver/types/user-info.ts";
 import { SYSTEM_USER } from "../../../apiserver/verbs/resource-context.ts";
 import { conflict } from "../../../apiserver/types/status.ts";
 import { specOf } from "../../kinds/common.ts";
-import { subjectsOf, userOriginOf } from "../../kinds/user.ts";
-import type { Said, UserSpec } from "../../kinds/user.ts";
+import { subjectsOf, userOriginOf, type Said, type UserSpec } from "../../kinds/user.ts";
 import { USERS } from "../../kinds/types.ts";
 import { isReserved } from "../caller.ts";
 

@@ -1,24 +1,20 @@
 import type { Chance } from "../../../base/chance.ts";
 import { jsonEqual } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { invalid } from "../../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../../apiserver/types/field-error.ts";
+import { invalid, type FieldError } from "../../../apiserver/types/field-error.ts";
 import { oncePerObject } from "../../../apiserver/types/objects/json-data.ts";
 import { withMetadata } from "../../../apiserver/types/objects/metadata.ts";
 import { conflict } from "../../../apiserver/types/status.ts";
-import { replaceStatus } from "../../../apiserver/types/resource-definition.ts";
-import type { Claim, ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
+import { replaceStatus, type PendingAllocation, type ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../../kinds/common.ts";
 import { withoutApplied } from "../../kinds/last-applied.ts";
-import { subjectsOf, USER_COLUMNS, USER_SHAPE } from "../../kinds/user.ts";
-import type { UserSpec } from "../../kinds/user.ts";
+import { subjectsOf, USER_COLUMNS, USER_SHAPE, type UserSpec } from "../../kinds/user.ts";
 import { USERS } from "../../kinds/types.ts";
 import type { HoldValue } from "../keys/access-keys.ts";
 import type { NameIndex } from "../rights/name-index.ts";
-import { createPasswordChange } from "./password-change.ts";
-import type { PasswordChangeOptions } from "./password-change.ts";
+import { createPasswordChange, type PasswordChangeOptions } from "./password-change.ts";
 import { isPasswordDigest, passwordDigest, passwordFits } from "./password.ts";
-import type { Permit } from "../rights/permits.ts";
+import type { WriteAdmission } from "../rights/write-admission.ts";
 import { mayRevoke } from "../rights/revokes.ts";
 import { withSaid } from "./signed-in-user.ts";
 import { PASSWORD_LENGTH_MAX } from "../../config/limits.ts";
@@ -32,7 +28,7 @@ export interface PasswordRules {
 /** Options of {@link createUsers}. */
 export interface UsersOptions {
   readonly chance: Pick<Chance, "bytes">;
-  readonly permit: Permit;
+  readonly admit: WriteAdmission;
   /** The current rules. */
   readonly passwordRules: () => PasswordRules;
   readonly names: NameIndex;
@@ -48,7 +44,7 @@ export interface UsersOptions {
 
 /** Defines Users. Passwords are stored as digests and never returned. No two users sign in with the same name or identity. */
 export function createUsers(options: UsersOptions): ResourceDefinition {
-  const { permit, leave } = options;
+  const { admit, leave } = options;
   const claimed = new Set<ClaimedName>();
   return {
     type: USERS,
@@ -68,20 +64,20 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
       ...USUAL_STRATEGY,
       newGeneration: (object, old) => !jsonEqual(withPassword(object, undefined)["spec"], withPassword(old, undefined)["spec"]),
       subresources: { status: (desired, old) => withPassword(replaceStatus(desired, old), "") },
-      claim: async (object, old) =>
-        joined(await claimPassword(object, old, options), (next) => claimNames(next, old, { ...options, claimed })),
+      allocate: async (object, old) =>
+        joined(await allocatePassword(object, old, options), (next) => allocateNames(next, old, { ...options, claimed })),
       validate: connectorErrors,
       beforeDelete: ({ metadata }) => leave(metadata.name!),
       prepare: (object, old, by) => withSaid(USUAL_STRATEGY.prepare(withoutApplied(object, ["password"]), old), old, by),
       opened: (stored) => withPassword(withoutOrigin(withOpenMaps(stored)), ""),
-      permit,
+      admit,
       revokes: mayRevoke,
     },
   };
 }
 
-/** Joins two claims. The second one gets the object of the first. */
-function joined(first: Claim, next: (object: KubeObject) => Claim): Claim {
+/** Joins two allocations. The second one gets the object of the first. */
+function joined(first: PendingAllocation, next: (object: KubeObject) => PendingAllocation): PendingAllocation {
   const second = next(first.object);
   return {
     object: second.object,
@@ -98,7 +94,7 @@ function joined(first: Claim, next: (object: KubeObject) => Claim): Claim {
   };
 }
 
-async function claimPassword(object: KubeObject, old: KubeObject | undefined, options: UsersOptions): Promise<Claim> {
+async function allocatePassword(object: KubeObject, old: KubeObject | undefined, options: UsersOptions): Promise<PendingAllocation> {
   const { chance, passwordRules, settleKeys } = options;
   const { password = "" } = specOf<UserSpec>(object);
   const settled = { commit() {}, rollback() {} };
@@ -133,7 +129,7 @@ interface NameOptions extends UsersOptions {
  * Claims the user names and identities of a User. A user name must differ from the user name and the object name of every other User, and
  * an identity from the identities of every other User, so that a sign-in matches exactly one.
  */
-function claimNames(object: KubeObject, old: KubeObject | undefined, { names, claimed, hold }: NameOptions): Claim {
+function allocateNames(object: KubeObject, old: KubeObject | undefined, { names, claimed, hold }: NameOptions): PendingAllocation {
   const user = object.metadata.name ?? "";
   const username = usernameIn(object);
   const isNew = username !== "" && username !== user && username !== (old && usernameIn(old));

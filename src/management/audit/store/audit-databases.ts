@@ -2,13 +2,10 @@ import type { Chance } from "../../../base/chance.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { dataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { AuditEvent } from "../event.ts";
-import { openAuditDatabase } from "./audit-database.ts";
-import type { AuditDatabase } from "./audit-database.ts";
+import { openAuditDatabase, type AuditDatabase } from "./audit-database.ts";
 import { auditRow } from "./audit-row.ts";
-import { createAuditStore, DATABASE_PLUGIN } from "./audit-store.ts";
-import type { AuditStore, AuditStoreOptions } from "./audit-store.ts";
-import { openLines } from "./open-lines.ts";
-import type { DatabaseOptions } from "./open-lines.ts";
+import { createAuditStore, DATABASE_PLUGIN, type AuditStore, type AuditStoreOptions } from "./audit-store.ts";
+import { openLines, type DatabaseOptions } from "./open-lines.ts";
 
 /** Options of the stores. */
 export interface AuditDatabasesOptions extends Pick<AuditStoreOptions, "clock" | "logger"> {

@@ -1,5 +1,4 @@
-import { eventLine } from "../event.ts";
-import type { AuditEvent } from "../event.ts";
+import { eventLine, type AuditEvent } from "../event.ts";
 
 /** Most bytes of a line in a database; the bodies of a longer line are left out there. The file has them. */
 export const AUDIT_ROW_BYTES_MAX = 262_144;

@@ -1,12 +1,9 @@
 import { backoffDelay } from "../../../base/backoff.ts";
-import { delay, nextMacrotask } from "../../../base/clock.ts";
-import type { Clock, Timer } from "../../../base/clock.ts";
+import { delay, nextMacrotask, type Clock, type Timer } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
-import { noMetrics } from "../../../base/metrics.ts";
-import type { Metrics } from "../../../base/metrics.ts";
-import { INSERTED_MAX, RefusedRows } from "./audit-database.ts";
-import type { AuditDatabase, AuditFound, AuditLook } from "./audit-database.ts";
+import { noMetrics, type Metrics } from "../../../base/metrics.ts";
+import { INSERTED_MAX, RefusedRows, type AuditDatabase, type AuditFound, type AuditLook } from "./audit-database.ts";
 import type { AuditRow } from "./audit-row.ts";
 
 /** Options of the store. */

@@ -1,13 +1,11 @@
 import { extname } from "node:path";
 import { getCACertificates } from "node:tls";
 import { Worker } from "node:worker_threads";
-import { systemClock } from "../../../base/clock.ts";
-import type { Clock } from "../../../base/clock.ts";
+import { systemClock, type Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";
 import type { FailureMeaning, ThreadAnswer, ThreadData, ThreadQuestion } from "./database-thread.ts";
-import { OPEN_MS, STATEMENT_MS, within } from "./time-limits.ts";
 
 /** Options of a connection to a database. */
 export interface DatabaseOptions {
@@ -174,5 +172,32 @@ class DatabaseThread {
     this.#failed = "failure" in answer && !answer.usable;
     if ("result" in answer) return waiting?.resolve(answer.result);
     waiting?.reject(new StatementError(answer.failure, answer.meaning));
+  }
+}
+
+/** How long it may take to open a database, and how long one statement, in milliseconds. */
+export const OPEN_MS = 10_000;
+export const STATEMENT_MS = 30_000;
+
+/** Work with a time limit: `cut` makes the work fail, and `what` names the database in the message. */
+interface Limited {
+  readonly clock: Clock;
+  readonly what: string;
+  readonly cut: (error: Error) => void;
+}
+
+/** Waits for work, and aborts it if it takes longer than `ms`. */
+async function within<Result>(ms: number, work: Promise<Result>, { clock, what, cut }: Limited): Promise<Result> {
+  let late: Error | undefined;
+  const timer = clock.schedule(ms, () => {
+    late = new Error(`${what} did not respond within ${ms / 1_000} s`);
+    cut(late);
+  });
+  try {
+    return await work;
+  } catch (error) {
+    throw late ?? error;
+  } finally {
+    timer.cancel();
   }
 }

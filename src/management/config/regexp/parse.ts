@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { anyCase, complement, PERL_CLASSES, POSIX_CLASSES, range, unicodeClass, anyOf } from "./characters.ts";
-import type { Characters } from "./characters.ts";
+import { anyCase, complement, PERL_CLASSES, POSIX_CLASSES, range, unicodeClass, anyOf, type Characters } from "./characters.ts";
 
 /** An expression as a tree. */
 export type Tree =

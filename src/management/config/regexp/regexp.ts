@@ -4,10 +4,8 @@
  *
  * @module
  */
-import { WORD_CHARACTERS } from "./characters.ts";
-import type { Characters } from "./characters.ts";
-import { parseRegexp, RegexpRefusal } from "./parse.ts";
-import type { Assertion, Tree } from "./parse.ts";
+import { WORD_CHARACTERS, type Characters } from "./characters.ts";
+import { parseRegexp, RegexpRefusal, type Assertion, type Tree } from "./parse.ts";
 
 /** Most steps of one expression, with counted repetitions expanded. */
 const STEPS_MAX = 1_000;

@@ -8,8 +8,7 @@ import { headerProblem } from "../custom-headers.ts";
 import { AUTH, FILTER_LENGTH_MAX } from "../schema/auth-schema.ts";
 import { PROVIDER_NAMES } from "../schema/provider-schema.ts";
 import { compileRegexp } from "../regexp/regexp.ts";
-import { spotBelow, isTrue, isWritten, itemsOf, membersOf, refuseAt, warn, writtenText } from "./spot.ts";
-import type { Spot } from "./spot.ts";
+import { spotBelow, isTrue, isWritten, itemsOf, membersOf, refuseAt, warn, writtenText, type Spot } from "./spot.ts";
 
 /** Checks the section `auth`. */
 export function checkAuth(auth: Spot): void {

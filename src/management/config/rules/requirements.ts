@@ -4,8 +4,7 @@
  * @module
  */
 import { canonicalQuantity, compareQuantities } from "../../../apiserver/types/objects/quantity.ts";
-import { spotBelow, isWritten, membersOf, refuseAt } from "./spot.ts";
-import type { Spot } from "./spot.ts";
+import { spotBelow, isWritten, membersOf, refuseAt, type Spot } from "./spot.ts";
 
 /** Resource requirements as written in the file. */
 export interface WrittenRequirements {

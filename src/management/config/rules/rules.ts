@@ -5,8 +5,7 @@
  * @module
  */
 import { resolve } from "node:path";
-import { toJson } from "../../../schema/node.ts";
-import type { Node } from "../../../schema/node.ts";
+import { toJson, type Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 import { canonicalQuantity } from "../../../apiserver/types/objects/quantity.ts";
 import { AUDIT_LEVEL_MAX } from "../schema/audit-schema.ts";
@@ -16,8 +15,7 @@ import { checkAuth } from "./auth-rules.ts";
 import { dataStoreEndpoint } from "./data-store-endpoint.ts";
 import { durationMs } from "./durations.ts";
 import { checkRequirements } from "./requirements.ts";
-import { spotAt, spotBelow, isTrue, isWritten, refuseAt, warn, writtenText } from "./spot.ts";
-import type { Spot } from "./spot.ts";
+import { spotAt, spotBelow, isTrue, isWritten, refuseAt, warn, writtenText, type Spot } from "./spot.ts";
 
 /** Checks a whole file. */
 export function checkRules(node: Node, report: Report): void {

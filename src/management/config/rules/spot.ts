@@ -1,6 +1,5 @@
 import { fieldPath, indexPath } from "../../../schema/field.ts";
-import { isAbsent, startOf, textOf, valueAt } from "../../../schema/node.ts";
-import type { Node } from "../../../schema/node.ts";
+import { isAbsent, startOf, textOf, valueAt, type Node } from "../../../schema/node.ts";
 import type { ProblemInput, Report } from "../../../schema/problem.ts";
 
 /** A value of the file that a rule checks, present or absent, with its field path and the report for its problems. */

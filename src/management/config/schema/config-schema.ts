@@ -136,7 +136,7 @@ const UI_SETTINGS = {
 
 const VAULT = {
   type: "object",
-  description: "Secrets that are copied from a vault. Its authentication methods and engines are set up elsewhere.",
+  description: "Secrets that are copied from a vault. Set up authentication methods and secrets engines in the vault itself.",
   default: {},
   fields: {
     enabled: flag("Copy secrets from the vault."),

@@ -41,7 +41,7 @@ function form(pattern: string, patternHint: string, maxLength: number): Form {
 
 const FORMS = {
   line: form("[^\\p{Cc}\\u2028\\u2029]*", "text on one line", LINE_LENGTH_MAX),
-  word: form("[^\\s\\p{Cc}]*", "a word without spaces", LINE_LENGTH_MAX),
+  word: form("[^\\s\\p{Cc}]*", "text without spaces", LINE_LENGTH_MAX),
   html: form("[^\\0]*", "HTML", HTML_LENGTH_MAX),
   web: form(WEB, "an address such as https://example.com", URL_LENGTH_MAX),
   secureWeb: form(

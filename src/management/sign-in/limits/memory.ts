@@ -1,8 +1,6 @@
 import type { Clock } from "../../../base/clock.ts";
-import { createAttempts } from "./attempts.ts";
-import type { Attempts, AttemptsOptions } from "./attempts.ts";
-import { createOnce } from "./once.ts";
-import type { Once, OnceOptions } from "./once.ts";
+import { createAttempts, type Attempts, type AttemptsOptions } from "./attempts.ts";
+import { createOnce, type Once, type OnceOptions } from "./once.ts";
 
 /** Keeps unfinished logins and counts of failures. Each name has separate data. */
 export interface SignInMemory {

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { sha256Hex } from "../../../base/digest.ts";
-import { cookieOf } from "../visit.ts";
-import type { Visit } from "../visit.ts";
+import { cookieOf, type Visit } from "../visit.ts";
 
 /** A cookie of one browser, for the steps of one login. */
 export interface LoginCookie {

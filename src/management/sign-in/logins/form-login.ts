@@ -11,12 +11,10 @@ import type { FormClient, FormLoginSecrets } from "../providers/provider-client.
 import type { ProviderClients } from "../providers/provider-clients.ts";
 import type { Provider } from "../rules/admit.ts";
 import { placeOf } from "../rules/place.ts";
-import { answerSeeOther, expectMethod, readForm } from "../visit.ts";
-import type { Visit } from "../visit.ts";
+import { answerSeeOther, expectMethod, readForm, type Visit } from "../visit.ts";
 import type { Begins } from "./begins.ts";
 import { hasLoginCookie, setLoginCookie } from "./cookies.ts";
-import { forProgram, waitingOf } from "./programs.ts";
-import type { FinishedLogin, Programs, Waiting } from "./programs.ts";
+import { forProgram, waitingOf, type FinishedLogin, type Programs, type Waiting } from "./programs.ts";
 import type { ProviderLogin } from "./provider-login.ts";
 
 /** Options of login by forms. */

@@ -2,8 +2,7 @@ import { unauthorized } from "../../../apiserver/types/status.ts";
 import type { Provider } from "../rules/admit.ts";
 import type { ProviderClients } from "../providers/provider-clients.ts";
 import type { SignInPorts } from "../ports.ts";
-import { bearerOf, expectMethod } from "../visit.ts";
-import type { Visit } from "../visit.ts";
+import { bearerOf, expectMethod, type Visit } from "../visit.ts";
 
 /** Options of logout. */
 export interface LogoutOptions {

@@ -1,15 +1,12 @@
 import type { AddressOf } from "../../../apiserver/http/client-address.ts";
 import { badRequest, forbiddenPath, tooManyRequests, unauthorized } from "../../../apiserver/types/status.ts";
-import { addressSubject } from "../limits/attempts.ts";
-import type { Attempts } from "../limits/attempts.ts";
+import { addressSubject, type Attempts } from "../limits/attempts.ts";
 import type { SignInLimits } from "../limits/limits.ts";
 import type { SignInMemory } from "../limits/memory.ts";
 import type { SignedIn, SignInPorts } from "../ports.ts";
 import type { SignInSettings } from "../settings.ts";
-import { demandOwnPage, expectMethod, readFields } from "../visit.ts";
-import type { Visit } from "../visit.ts";
-import { waitingInForm } from "./programs.ts";
-import type { Programs } from "./programs.ts";
+import { demandOwnPage, expectMethod, readFields, type Visit } from "../visit.ts";
+import { waitingInForm, type Programs } from "./programs.ts";
 
 /** Options of login by password. */
 export interface PasswordLoginOptions {

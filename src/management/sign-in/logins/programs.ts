@@ -1,6 +1,5 @@
 import type { Chance } from "../../../base/chance.ts";
-import { isEngineError } from "../../../base/errors.ts";
-import type { EngineError } from "../../../base/errors.ts";
+import { isEngineError, type EngineError } from "../../../base/errors.ts";
 import { badRequest, forbiddenPath, unauthorized } from "../../../apiserver/types/status.ts";
 import type { Identity } from "../identity.ts";
 import type { SignInLimits } from "../limits/limits.ts";
@@ -9,8 +8,7 @@ import { loopbackRedirect } from "../oidc/loopback.ts";
 import { isChallenge, isChallengeOf, secretText } from "../oidc/pkce.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { ProviderTokens } from "../ports.ts";
-import { answerRedirect, demandOwnPage, expectMethod, readFields } from "../visit.ts";
-import type { Visit } from "../visit.ts";
+import { answerRedirect, demandOwnPage, expectMethod, readFields, type Visit } from "../visit.ts";
 import { hasLoginCookie, setLoginCookie } from "./cookies.ts";
 
 /** A program that waits for the end of a login on the user's machine. */

@@ -15,13 +15,11 @@ import type { Provider } from "../rules/admit.ts";
 import { findConnector } from "../rules/connectors.ts";
 import { placeOf } from "../rules/place.ts";
 import type { SignInSettings } from "../settings.ts";
-import { answerRedirect, bearerOf, expectMethod } from "../visit.ts";
-import type { Visit } from "../visit.ts";
+import { answerRedirect, bearerOf, expectMethod, type Visit } from "../visit.ts";
 import type { Begins } from "./begins.ts";
 import { hasLoginCookie, setLoginCookie } from "./cookies.ts";
 import type { SignInOutcomes } from "./outcomes.ts";
-import { forProgram, waitingOf } from "./programs.ts";
-import type { FinishedLogin, Programs, Waiting } from "./programs.ts";
+import { forProgram, waitingOf, type FinishedLogin, type Programs, type Waiting } from "./programs.ts";
 import { takenIdentity } from "./taken-identity.ts";
 
 /** Options of login at a provider. */

@@ -1,6 +1,5 @@
 import { forbiddenPath } from "../../../apiserver/types/status.ts";
-import { tooMuch } from "../identity.ts";
-import type { Identity } from "../identity.ts";
+import { tooMuch, type Identity } from "../identity.ts";
 import type { SignInLimits } from "../limits/limits.ts";
 import type { ProviderSaid } from "../providers/provider-client.ts";
 import type { Provider } from "../rules/admit.ts";

@@ -7,10 +7,8 @@ import type { SignInMemory } from "../limits/memory.ts";
 import type { SignedIn, SignInPorts } from "../ports.ts";
 import type { ProviderClients } from "../providers/provider-clients.ts";
 import type { Provider } from "../rules/admit.ts";
-import { demandOwnPage, expectMethod, readFields } from "../visit.ts";
-import type { Visit } from "../visit.ts";
-import { waitingInForm } from "./programs.ts";
-import type { Programs } from "./programs.ts";
+import { demandOwnPage, expectMethod, readFields, type Visit } from "../visit.ts";
+import { waitingInForm, type Programs } from "./programs.ts";
 import type { ProviderLogin } from "./provider-login.ts";
 
 /** Options of login by a token. */

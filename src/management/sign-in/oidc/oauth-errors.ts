@@ -4,8 +4,7 @@
  * @module
  */
 import * as openid from "openid-client";
-import { isEngineError, messageOf } from "../../../base/errors.ts";
-import type { EngineError } from "../../../base/errors.ts";
+import { isEngineError, messageOf, type EngineError } from "../../../base/errors.ts";
 import { forbiddenPath, unauthorized, unavailable } from "../../../apiserver/types/status.ts";
 import { troubled } from "../told.ts";
 

@@ -6,8 +6,7 @@
 import * as openid from "openid-client";
 import { unavailable } from "../../../apiserver/types/status.ts";
 import type { Claims } from "../rules/claims.ts";
-import { openGrants } from "./grants.ts";
-import type { Grants } from "./grants.ts";
+import { openGrants, type Grants } from "./grants.ts";
 import { isLoopback } from "./loopback.ts";
 import { notAccepted, notRefreshed, protocolReason, reachability } from "./oauth-errors.ts";
 import type { ProviderTokens } from "../ports.ts";

@@ -1,5 +1,4 @@
-import { escapeHtml } from "./html.ts";
-import type { Html } from "./html.ts";
+import { escapeHtml, type Html } from "./html.ts";
 
 /** Longest template that is shown, in UTF-16 units. */
 const TEMPLATE_LENGTH_MAX = 20_000;

@@ -6,11 +6,9 @@
  */
 import type { SignedIn } from "../ports.ts";
 import type { Visit } from "../visit.ts";
-import { html } from "./html.ts";
-import type { Html } from "./html.ts";
+import { html, type Html } from "./html.ts";
 import { legalHtml } from "./legal.ts";
-import { imageOf, SCRIPT, styleSheet } from "./look.ts";
-import type { UiSettings } from "./look.ts";
+import { imageOf, SCRIPT, styleSheet, type UiSettings } from "./look.ts";
 
 /** A way to sign in, as shown to users and programs. */
 export interface Way {

@@ -1,12 +1,9 @@
-import { restFor } from "./context.ts";
-import type { ProviderContext } from "./context.ts";
+import { restFor, type ProviderContext } from "./context.ts";
 import type { TokenClient } from "./provider-client.ts";
-import { recordIn, recordsIn, requiredText } from "./rest.ts";
-import type { Rest } from "./rest.ts";
+import { recordIn, recordsIn, requiredText, type Rest } from "./rest.ts";
 import { refused } from "../identity.ts";
 import { unauthorized, unavailable } from "../../../apiserver/types/status.ts";
-import { admit } from "../rules/admit.ts";
-import type { Provider } from "../rules/admit.ts";
+import { admit, type Provider } from "../rules/admit.ts";
 import type { ClusterManagerProfile } from "../rules/admit-cluster-manager.ts";
 import { troubled } from "../told.ts";
 

@@ -1,8 +1,7 @@
 import { unavailable } from "../../../apiserver/types/status.ts";
 import type { SignInLimits } from "../limits/limits.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { createRest } from "./rest.ts";
-import type { Rest } from "./rest.ts";
+import { createRest, type Rest } from "./rest.ts";
 import type { ProviderFetch } from "../oidc/provider-fetch.ts";
 
 /** Options of every provider. */

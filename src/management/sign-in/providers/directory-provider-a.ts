@@ -1,17 +1,13 @@
-import { restFor } from "./context.ts";
-import type { ProviderContext } from "./context.ts";
+import { restFor, type ProviderContext } from "./context.ts";
 import type { RedirectClient, ProviderSaid } from "./provider-client.ts";
 import { DIRECTORY_A_HOSTS } from "../oidc/public-hosts.ts";
-import { isTokenRefused, optionalText, recordIn, recordsIn, requiredText } from "./rest.ts";
-import type { RestAnswer } from "./rest.ts";
+import { isTokenRefused, optionalText, recordIn, recordsIn, requiredText, type RestAnswer } from "./rest.ts";
 import { createServiceAccount } from "./service-account.ts";
 import { refused } from "../identity.ts";
 import { discoverOidc } from "../oidc/oidc-client.ts";
 import type { ProviderTokens } from "../ports.ts";
-import { admit } from "../rules/admit.ts";
-import type { Provider } from "../rules/admit.ts";
-import { textClaim } from "../rules/claims.ts";
-import type { Claims } from "../rules/claims.ts";
+import { admit, type Provider } from "../rules/admit.ts";
+import { textClaim, type Claims } from "../rules/claims.ts";
 import { troubled } from "../told.ts";
 
 /** The only domain whose addresses the provider itself assigns, apart from those of its customers. */

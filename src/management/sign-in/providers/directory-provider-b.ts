@@ -1,17 +1,13 @@
-import { accessTokenOf, restFor } from "./context.ts";
-import type { ProviderContext } from "./context.ts";
+import { accessTokenOf, restFor, type ProviderContext } from "./context.ts";
 import type { RedirectClient, ProviderSaid } from "./provider-client.ts";
 import { DIRECTORY_B_HOSTS } from "../oidc/public-hosts.ts";
-import { optionalText, recordIn, recordsIn, requiredText } from "./rest.ts";
-import type { Rest, RestAnswer } from "./rest.ts";
+import { optionalText, recordIn, recordsIn, requiredText, type Rest, type RestAnswer } from "./rest.ts";
 import { unauthorized, unavailable } from "../../../apiserver/types/status.ts";
 import { discoverOidc } from "../oidc/oidc-client.ts";
 import type { ProviderTokens } from "../ports.ts";
-import { admit } from "../rules/admit.ts";
-import type { Provider } from "../rules/admit.ts";
+import { admit, type Provider } from "../rules/admit.ts";
 import type { DirectoryProviderBProfile } from "../rules/admit-directory-provider-b.ts";
-import { textClaim } from "../rules/claims.ts";
-import type { Claims } from "../rules/claims.ts";
+import { textClaim, type Claims } from "../rules/claims.ts";
 
 /** An administrator of the directory must grant `GroupMember.Read.All` once. */
 const SCOPES = ["profile", "email", "offline_access", "User.Read", "GroupMember.Read.All"] as const;

@@ -1,8 +1,7 @@
 import type { ProviderContext } from "./context.ts";
 import type { RedirectClient } from "./provider-client.ts";
 import { discoverOidc } from "../oidc/oidc-client.ts";
-import { admit } from "../rules/admit.ts";
-import type { Provider } from "../rules/admit.ts";
+import { admit, type Provider } from "../rules/admit.ts";
 
 /**
  * A generic OpenID Connect provider. A login is refreshed with the refresh token, if the provider gave one.

@@ -12,8 +12,7 @@ import { isTokenRefused } from "./rest.ts";
 import { openSourceHostA } from "./source-host-a.ts";
 import { openSourceHostB } from "./source-host-b.ts";
 import type { SignInLimits } from "../limits/limits.ts";
-import { createProviderFetch } from "../oidc/provider-fetch.ts";
-import type { ProviderFetch, ProviderFetchOptions } from "../oidc/provider-fetch.ts";
+import { createProviderFetch, type ProviderFetch, type ProviderFetchOptions } from "../oidc/provider-fetch.ts";
 import type { Provider, ProviderKind } from "../rules/admit.ts";
 import { troubled } from "../told.ts";
 

@@ -1,6 +1,5 @@
 import { importPKCS8, SignJWT } from "jose";
-import type { ProviderContext } from "./context.ts";
-import { restFor } from "./context.ts";
+import { restFor, type ProviderContext } from "./context.ts";
 import { DIRECTORY_A_HOSTS } from "../oidc/public-hosts.ts";
 import { recordIn, requiredText } from "./rest.ts";
 import { messageOf } from "../../../base/errors.ts";

@@ -1,12 +1,10 @@
 import { unavailable } from "../../../apiserver/types/status.ts";
-import { accessTokenOf, restFor } from "./context.ts";
-import type { ProviderContext } from "./context.ts";
+import { accessTokenOf, restFor, type ProviderContext } from "./context.ts";
 import type { RedirectClient, ProviderSaid } from "./provider-client.ts";
 import { numericId, optionalText, recordIn, requiredText } from "./rest.ts";
 import { discoverOidc } from "../oidc/oidc-client.ts";
 import type { ProviderTokens } from "../ports.ts";
-import { admit } from "../rules/admit.ts";
-import type { Provider } from "../rules/admit.ts";
+import { admit, type Provider } from "../rules/admit.ts";
 import { listClaim } from "../rules/claims.ts";
 import { refused } from "../identity.ts";
 

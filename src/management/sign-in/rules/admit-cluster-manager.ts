@@ -1,5 +1,4 @@
-import { admitted, refused } from "../identity.ts";
-import type { SignInDecision, Configured } from "../identity.ts";
+import { admitted, refused, type SignInDecision, type Configured } from "../identity.ts";
 import type { ClusterManagerSettings } from "../settings.ts";
 
 /** The product's data about a user. */

@@ -1,6 +1,5 @@
 import { meets, withoutCase } from "./claims.ts";
-import { admitted, refused } from "../identity.ts";
-import type { SignInDecision, Configured } from "../identity.ts";
+import { admitted, refused, type SignInDecision, type Configured } from "../identity.ts";
 import type { DirectoryProviderASettings } from "../settings.ts";
 
 /** The directory's data about a user. */

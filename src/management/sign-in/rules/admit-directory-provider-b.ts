@@ -1,6 +1,5 @@
 import { chosenBy, withoutCase } from "./claims.ts";
-import { admitted, refused } from "../identity.ts";
-import type { SignInDecision, Configured } from "../identity.ts";
+import { admitted, refused, type SignInDecision, type Configured } from "../identity.ts";
 import type { DirectoryProviderBSettings } from "../settings.ts";
 
 /** The directory's data about a user. */

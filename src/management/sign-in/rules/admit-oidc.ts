@@ -1,7 +1,5 @@
-import { listClaim, meets, textClaim } from "./claims.ts";
-import type { Claims } from "./claims.ts";
-import { admitted, refused } from "../identity.ts";
-import type { SignInDecision, Configured } from "../identity.ts";
+import { listClaim, meets, textClaim, type Claims } from "./claims.ts";
+import { admitted, refused, type SignInDecision, type Configured } from "../identity.ts";
 import type { OidcSettings } from "../settings.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { meets } from "./claims.ts";
-import { admitted, refused } from "../identity.ts";
-import type { SignInDecision, Configured } from "../identity.ts";
+import { admitted, refused, type SignInDecision, type Configured } from "../identity.ts";
 import type { SamlSettings } from "../settings.ts";
 
 /** A response that has been parsed; its signature and its times have been checked. */

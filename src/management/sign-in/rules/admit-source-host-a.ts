@@ -1,6 +1,5 @@
 import { withoutCase } from "./claims.ts";
-import { admitted, refused } from "../identity.ts";
-import type { SignInDecision, Configured } from "../identity.ts";
+import { admitted, refused, type SignInDecision, type Configured } from "../identity.ts";
 import type { SourceHostASettings } from "../settings.ts";
 
 /** The source host's data about a user. */

@@ -1,19 +1,12 @@
-import { admitClusterManager } from "./admit-cluster-manager.ts";
-import type { ClusterManagerProfile } from "./admit-cluster-manager.ts";
-import { admitDirectoryProviderA } from "./admit-directory-provider-a.ts";
-import type { DirectoryProviderAProfile } from "./admit-directory-provider-a.ts";
-import { admitDirectoryProviderB } from "./admit-directory-provider-b.ts";
-import type { DirectoryProviderBProfile } from "./admit-directory-provider-b.ts";
+import { admitClusterManager, type ClusterManagerProfile } from "./admit-cluster-manager.ts";
+import { admitDirectoryProviderA, type DirectoryProviderAProfile } from "./admit-directory-provider-a.ts";
+import { admitDirectoryProviderB, type DirectoryProviderBProfile } from "./admit-directory-provider-b.ts";
 import { admitOidc } from "./admit-oidc.ts";
-import { admitSaml } from "./admit-saml.ts";
-import type { SamlAssertion } from "./admit-saml.ts";
-import { admitSourceHostA } from "./admit-source-host-a.ts";
-import type { SourceHostAProfile } from "./admit-source-host-a.ts";
-import { admitSourceHostB } from "./admit-source-host-b.ts";
-import type { SourceHostBProfile } from "./admit-source-host-b.ts";
+import { admitSaml, type SamlAssertion } from "./admit-saml.ts";
+import { admitSourceHostA, type SourceHostAProfile } from "./admit-source-host-a.ts";
+import { admitSourceHostB, type SourceHostBProfile } from "./admit-source-host-b.ts";
 import type { Claims } from "./claims.ts";
-import { withoutReserved } from "../identity.ts";
-import type { SignInDecision, Configured } from "../identity.ts";
+import { withoutReserved, type SignInDecision, type Configured } from "../identity.ts";
 import type { SignInSettings } from "../settings.ts";
 
 /** The data of each kind of provider about a user. */

@@ -1,5 +1,4 @@
-import { PROVIDER_KINDS } from "./admit.ts";
-import type { Provider, ProviderKind } from "./admit.ts";
+import { PROVIDER_KINDS, type Provider, type ProviderKind } from "./admit.ts";
 import type { SignInSettings } from "../settings.ts";
 
 /**

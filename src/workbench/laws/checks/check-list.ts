@@ -8,23 +8,17 @@ import { canonicalJson } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Schema } from "../../../schema/schema.ts";
 import type { CompiledPatch } from "../../../engine/patch/compile.ts";
-import { parseConcrete } from "../../../engine/path/path.ts";
-import { createRandom } from "../../simulator/model/random.ts";
-import type { Random } from "../../simulator/model/random.ts";
-import { FIXED_SEED, FIXED_SHARE } from "./check-pair.ts";
-import type { PairOptions } from "./check-pair.ts";
+import { parseConcrete, type Segment } from "../../../engine/path/path.ts";
+import { createRandom, type Random } from "../../simulator/model/random.ts";
+import { FIXED_SEED, FIXED_SHARE, type PairOptions } from "./check-pair.ts";
 import { domainOf } from "../samples/domain.ts";
-import { drawValue, edgeValues } from "../samples/draw.ts";
-import type { Sources } from "../samples/draw.ts";
-import { LAWS_KNOWN } from "../laws.ts";
-import type { Breach, Law, LawContext } from "../laws.ts";
+import { drawValue, edgeValues, type Sources } from "../samples/draw.ts";
+import { LAWS_KNOWN, type Breach, type Law, type LawContext } from "../laws.ts";
 import { bareObject, createListTrip } from "../trips/list-trip.ts";
-import { patchesThatMeet } from "./meeting.ts";
 import type { LawName, ListReport, PairReport, PairVerdict } from "../report.ts";
 import { accepts } from "../samples/shapes.ts";
 import { shrinkValue } from "../samples/simpler.ts";
-import { drawSituation, placeValue, plainSituation } from "../trips/situations.ts";
-import type { Situation, SituationOptions } from "../trips/situations.ts";
+import { drawSituation, placeValue, plainSituation, type Situation, type SituationOptions } from "../trips/situations.ts";
 import { findWords } from "../samples/words.ts";
 
 /** Options for checking a list. */
@@ -215,4 +209,49 @@ function isWorse(one: PairVerdict, other: PairVerdict): boolean {
 function valuesAt(patch: CompiledPatch, objects: readonly KubeObject[]): readonly unknown[] {
   const seen = objects.flatMap((object) => patch.path.find(object).map(({ value }) => value));
   return [...new Map(seen.map((value) => [canonicalJson(value), value])).values()];
+}
+
+/**
+ * Patches of a list that may interact: the path of one is inside that of another, or an expression of one
+ * reads what the other writes. All others act independently.
+ */
+function patchesThatMeet(patches: readonly CompiledPatch[]): readonly CompiledPatch[] {
+  const all = patches.map((patch) => ({ patch, reads: readsOf(patch) }));
+  return all
+    .filter((one) => all.some((other) => one !== other && (overlap(one.patch, other.patch) || sees(one, other) || sees(other, one))))
+    .map(({ patch }) => patch);
+}
+
+interface Reader {
+  readonly patch: CompiledPatch;
+  /** Parts of objects that its expressions read; "all" if unknown. */
+  readonly reads: "all" | readonly (readonly Segment[])[];
+}
+
+function readsOf({ definition: { expression, reverseExpression } }: CompiledPatch): Reader["reads"] {
+  const { reads } = findWords([expression, reverseExpression].filter((text) => text !== undefined));
+  if (reads === "all") return reads;
+  const ofObjects = reads.filter(([first]) => first === "hostObject" || first === "virtualObject");
+  return ofObjects.map(([, ...keys]) => keys.map((key): Segment => ({ kind: "key", key })));
+}
+
+function overlap(left: CompiledPatch, right: CompiledPatch): boolean {
+  return isWithin(left.path.segments, right.path.segments);
+}
+
+function sees({ reads }: Reader, { patch }: Reader): boolean {
+  return reads === "all" || reads.some((segments) => isWithin(segments, patch.path.segments));
+}
+
+/** Reports whether one of two paths may select something at or below a place that the other selects. */
+function isWithin(left: readonly Segment[], right: readonly Segment[]): boolean {
+  return left.slice(0, right.length).every((segment, at) => isCompatible(segment, right[at]!));
+}
+
+function isCompatible(left: Segment, right: Segment): boolean {
+  if (left.kind === "wildcard" || right.kind === "wildcard") return true;
+  if (left.kind !== right.kind) return false;
+  if (left.kind === "key") return right.kind === "key" && left.key === right.key;
+  // A negative index counts from the end, and may mean any element.
+  return right.kind === "index" && (left.index === right.index || left.index < 0 || right.index < 0);
 }

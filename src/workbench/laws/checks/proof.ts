@@ -5,8 +5,7 @@
  */
 import { memberName } from "../../../engine/expression/reads.ts";
 import type { Schema } from "../../../schema/schema.ts";
-import { parseExpression } from "../../../engine/expression/syntax.ts";
-import type { SyntaxStep } from "../../../engine/expression/syntax.ts";
+import { parseExpression, type SyntaxStep } from "../../../engine/expression/syntax.ts";
 
 type AnyNode = SyntaxStep["node"];
 

@@ -4,8 +4,7 @@
  * @module
  */
 import { isRecord } from "../../../base/json.ts";
-import { createRandom } from "../../simulator/model/random.ts";
-import type { Random } from "../../simulator/model/random.ts";
+import { createRandom, type Random } from "../../simulator/model/random.ts";
 import type { FormatRules } from "./formats.ts";
 import { samplePattern } from "./pattern-sample.ts";
 import { accepts, formatOf, isAlwaysTried, triedFields } from "./shapes.ts";

@@ -7,8 +7,7 @@ import { isRecord } from "../../../base/json.ts";
 import type { Segment } from "../../../engine/path/path.ts";
 import { either } from "../../../schema/builders.ts";
 import type { NumberSchema, ObjectSchema, Schema, StringSchema } from "../../../schema/schema.ts";
-import { FORMATS } from "./formats.ts";
-import type { FormatRules } from "./formats.ts";
+import { FORMATS, type FormatRules } from "./formats.ts";
 
 /** The fields that generated values can have. */
 export function triedFields({ fields }: ObjectSchema): [string, Schema][] {

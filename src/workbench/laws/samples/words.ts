@@ -3,10 +3,8 @@
  *
  * @module
  */
-import { findReads, memberName } from "../../../engine/expression/reads.ts";
-import type { Reads } from "../../../engine/expression/reads.ts";
-import { parseExpression, walk } from "../../../engine/expression/syntax.ts";
-import type { SyntaxStep } from "../../../engine/expression/syntax.ts";
+import { findReads, memberName, type Reads } from "../../../engine/expression/reads.ts";
+import { parseExpression, walk, type SyntaxStep } from "../../../engine/expression/syntax.ts";
 
 /** Values found in the expressions of one patch. */
 export interface Words {

@@ -7,8 +7,7 @@ import type { CompiledPatch } from "../../../engine/patch/compile.ts";
 import { parseConcrete, REMOVE } from "../../../engine/path/path.ts";
 import { usedParts } from "../../../engine/sandbox/context.ts";
 import { placeValue } from "./situations.ts";
-import { freshNames } from "./trip.ts";
-import type { Arrival, Opposite, Trip, TripRules } from "./trip.ts";
+import { freshNames, type Arrival, type Opposite, type Trip, type TripRules } from "./trip.ts";
 import type { Words } from "../samples/words.ts";
 
 const TENANT = { name: "web", namespace: "shop" };

@@ -8,11 +8,9 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { textAs } from "../../../schema/builders.ts";
 import type { ObjectSchema, Schema } from "../../../schema/schema.ts";
-import { formatSteps } from "../../../engine/path/path.ts";
-import type { Segment, PathStep } from "../../../engine/path/path.ts";
+import { formatSteps, type Segment, type PathStep } from "../../../engine/path/path.ts";
 import type { Random } from "../../simulator/model/random.ts";
-import { drawValue } from "../samples/draw.ts";
-import type { Sources } from "../samples/draw.ts";
+import { drawValue, type Sources } from "../samples/draw.ts";
 import { accepts, formatOf, schemaAt } from "../samples/shapes.ts";
 
 /** The surroundings of one value. */

@@ -11,8 +11,7 @@ import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 import { usedParts } from "../../../engine/sandbox/context.ts";
 import { formatKind } from "../../../engine/translate/markers.ts";
 import { createMapping } from "../../../engine/translate/mapping.ts";
-import type { Situation } from "./situations.ts";
-import { placeValue } from "./situations.ts";
+import { placeValue, type Situation } from "./situations.ts";
 import type { Words } from "../samples/words.ts";
 
 /** The parts of the rules that a round trip needs. An engine's rules have this shape. */

@@ -3,13 +3,10 @@
  *
  * @module
  */
-import { parseConfig, resolveConfigNode } from "../../../engine/config/config.ts";
-import type { ConfigResult, ConfigText } from "../../../engine/config/config.ts";
-import { DEFAULT_SETTINGS, resolveSettingsNode } from "../../../engine/config/settings.ts";
-import type { Settings } from "../../../engine/config/settings.ts";
+import { parseConfig, resolveConfigNode, type ConfigResult, type ConfigText } from "../../../engine/config/config.ts";
+import { DEFAULT_SETTINGS, resolveSettingsNode, type Settings } from "../../../engine/config/settings.ts";
 import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
-import { isAbsent, startOf, textOf } from "../../../schema/node.ts";
-import type { MapNode, Node } from "../../../schema/node.ts";
+import { isAbsent, startOf, textOf, type MapNode, type Node } from "../../../schema/node.ts";
 import type { Problem, Report } from "../../../schema/problem.ts";
 import type { VCluster } from "../../../engine/translate/name.ts";
 import type { SuiteFiles } from "./files.ts";

@@ -1,5 +1,4 @@
-import { isRecord } from "../../../base/json.ts";
-import type { JsonObject } from "../../../base/json.ts";
+import { isRecord, type JsonObject } from "../../../base/json.ts";
 
 /**
  * Merges `later` into `earlier`: maps merge member by member, and anything else is replaced.

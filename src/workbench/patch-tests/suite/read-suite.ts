@@ -1,28 +1,31 @@
 import { CODES } from "../../../base/codes.ts";
-import { isRecord } from "../../../base/json.ts";
-import type { JsonObject } from "../../../base/json.ts";
+import { isRecord, type JsonObject } from "../../../base/json.ts";
 import { suggest } from "../../../base/suggest.ts";
 import { compileText } from "../../../engine/config/patches/compile-text.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { compilePath } from "../../../engine/path/path.ts";
-import type { Path } from "../../../engine/path/path.ts";
+import { compilePath, type Path } from "../../../engine/path/path.ts";
 import { decode } from "../../../schema/decode.ts";
 import { fieldPath, indexPath } from "../../../schema/field.ts";
-import { isAbsent, keyStartOf, startOf, textOf, toJson, valueAt } from "../../../schema/node.ts";
-import type { MapNode, Node } from "../../../schema/node.ts";
+import { isAbsent, keyStartOf, startOf, textOf, toJson, valueAt, type MapNode, type Node } from "../../../schema/node.ts";
 import type { Position, Report } from "../../../schema/problem.ts";
 import { readSequences } from "../../sequences/reading/read-sequences.ts";
 import { readAsserts } from "../../asserts/asserts.ts";
-import { copyProblems, readConfiguration } from "./configuration.ts";
-import type { ConfigurationSource } from "./configuration.ts";
+import { copyProblems, readConfiguration, type ConfigurationSource } from "./configuration.ts";
 import type { SuiteFiles } from "./files.ts";
 import { mergeJson } from "./merge-json.ts";
 import { regexProblem } from "../../asserts/regex.ts";
-import { PATCH_TEST } from "./schema.ts";
-import type { ContextDefinition, PatchTestDefinition, TestDefinition } from "./schema.ts";
+import { PATCH_TEST, type ContextDefinition, type PatchTestDefinition, type TestDefinition } from "./schema.ts";
 import { shown } from "../../asserts/shown.ts";
-import { completeObject } from "./suite.ts";
-import type { ExpectedObject, PatchExpectation, SetValue, Suite, SuiteContext, SuiteTest, TestCase } from "./suite.ts";
+import {
+  completeObject,
+  type ExpectedObject,
+  type PatchExpectation,
+  type SetValue,
+  type Suite,
+  type SuiteContext,
+  type SuiteTest,
+  type TestCase,
+} from "./suite.ts";
 
 /** Context for reading a part of the file. */
 interface Reading {

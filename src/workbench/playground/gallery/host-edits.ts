@@ -1,5 +1,4 @@
-import { BLUE, endpointPatches, yamlText } from "./example.ts";
-import type { Example } from "./example.ts";
+import { BLUE, endpointPatches, yamlText, type Example } from "./example.ts";
 
 const group = "Edits on the host";
 

@@ -4,16 +4,12 @@
  * @module
  */
 import { isRecord } from "../../../base/json.ts";
-import { SAMPLE_VCLUSTER } from "../protocol.ts";
-import type { PlaygroundAnswer, PlaygroundState } from "../protocol.ts";
+import { SAMPLE_VCLUSTER, type PlaygroundAnswer, type PlaygroundState } from "../protocol.ts";
 import { completionsAt } from "./editor/completions.ts";
-import { createEditor } from "./editor/editor.ts";
-import type { Editor } from "./editor/editor.ts";
+import { createEditor, type Editor } from "./editor/editor.ts";
 import type { Compare } from "./settings/settings.ts";
-import { createSettingsForm } from "./settings/settings-form.ts";
-import type { SettingsForm } from "./settings/settings-form.ts";
-import { createVClusterFields } from "./settings/vcluster-fields.ts";
-import type { VClusterFields } from "./settings/vcluster-fields.ts";
+import { createSettingsForm, type SettingsForm } from "./settings/settings-form.ts";
+import { createVClusterFields, type VClusterFields } from "./settings/vcluster-fields.ts";
 import { readSettings, withSetting } from "./settings/written-settings.ts";
 
 /** The texts of the page. */

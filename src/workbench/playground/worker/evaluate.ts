@@ -4,34 +4,26 @@
  * @module
  */
 import { dump } from "js-yaml";
-import { isEngineError } from "../../../base/errors.ts";
-import type { EngineError } from "../../../base/errors.ts";
+import { isEngineError, type EngineError } from "../../../base/errors.ts";
 import { readKinds } from "../../../engine/config/backends.ts";
 import { syncOf } from "../../../engine/config/config.ts";
-import { createEngine } from "../../../engine/engine.ts";
-import type { Engine } from "../../../engine/engine.ts";
+import { createEngine, type Engine } from "../../../engine/engine.ts";
 import { SYNCED_KINDS } from "../../../engine/kinds/synced-kinds.ts";
 import { keyOf, sameKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Outcome } from "../../../engine/patch/types.ts";
 import type { CopyInput } from "../../../engine/reconcile/plan-types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
-import { locate, startOf } from "../../../schema/node.ts";
-import type { Node } from "../../../schema/node.ts";
-import { Report, sortProblems } from "../../../schema/problem.ts";
-import type { Problem } from "../../../schema/problem.ts";
+import { locate, startOf, type Node } from "../../../schema/node.ts";
+import { Report, sortProblems, type Problem } from "../../../schema/problem.ts";
 import { endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../host-api.ts";
 import { watched } from "../../patch-tests/evaluations.ts";
-import { playEdits, shownHost, withCopyMarks } from "./host-edits.ts";
-import type { EditedCopy } from "./host-edits.ts";
+import { playEdits, shownHost, withCopyMarks, type EditedCopy } from "./host-edits.ts";
 import { playToRest, servicesBeside, withoutEmptyMaps } from "./play.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownBack } from "../protocol.ts";
-import { readObjectsOfText } from "./read-objects.ts";
-import type { ReadObject } from "./read-objects.ts";
-import { readState } from "./read-state.ts";
-import type { ReadState } from "./read-state.ts";
-import { tellOutcomes } from "./tell-outcomes.ts";
-import type { Tell } from "./tell-outcomes.ts";
+import { readObjectsOfText, type ReadObject } from "./read-objects.ts";
+import { readState, type ReadState } from "./read-state.ts";
+import { tellOutcomes, type Tell } from "./tell-outcomes.ts";
 
 /**
  * Evaluates a state.

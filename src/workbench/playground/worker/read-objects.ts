@@ -1,7 +1,6 @@
 import { isRecord } from "../../../base/json.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { startOf, toJson, valueAt } from "../../../schema/node.ts";
-import type { Node } from "../../../schema/node.ts";
+import { startOf, toJson, valueAt, type Node } from "../../../schema/node.ts";
 import type { ProblemInput, Report } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
 import type { TextName } from "../protocol.ts";

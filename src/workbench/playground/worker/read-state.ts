@@ -1,14 +1,10 @@
 /** Reads the configuration and the settings of a state, each text once. */
-import { resolveConfigNode } from "../../../engine/config/config.ts";
-import type { Config } from "../../../engine/config/config.ts";
-import { DEFAULT_SETTINGS, parseSettings } from "../../../engine/config/settings.ts";
-import type { Settings } from "../../../engine/config/settings.ts";
+import { resolveConfigNode, type Config } from "../../../engine/config/config.ts";
+import { DEFAULT_SETTINGS, parseSettings, type Settings } from "../../../engine/config/settings.ts";
 import type { Node } from "../../../schema/node.ts";
-import { Report, sortProblems } from "../../../schema/problem.ts";
-import type { Problem } from "../../../schema/problem.ts";
+import { Report, sortProblems, type Problem } from "../../../schema/problem.ts";
 import { readYaml } from "../../../schema/yaml.ts";
-import { SAMPLE_VCLUSTER } from "../protocol.ts";
-import type { PlaygroundState, ShownVCluster } from "../protocol.ts";
+import { SAMPLE_VCLUSTER, type PlaygroundState, type ShownVCluster } from "../protocol.ts";
 
 /** A state's configuration and settings. */
 export interface ReadState {

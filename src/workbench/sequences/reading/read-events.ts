@@ -4,8 +4,7 @@ import { startOf } from "../../../schema/node.ts";
 import type { Infer } from "../../../schema/schema.ts";
 import type { Side } from "../../simulator/model/cluster.ts";
 import { parseDuration } from "../durations.ts";
-import { checkName, member, onlyOne, refuse } from "./reading.ts";
-import type { At, Reading } from "./reading.ts";
+import { checkName, member, onlyOne, refuse, type At, type Reading } from "./reading.ts";
 import type { SEQUENCE } from "./schema.ts";
 import type { Action, AnsweredStatus, Fault, SequenceEvent } from "../sequence.ts";
 

@@ -1,16 +1,12 @@
 import { decode } from "../../../schema/decode.ts";
-import { keyStartOf, startOf, textOf } from "../../../schema/node.ts";
-import type { MapEntry } from "../../../schema/node.ts";
+import { keyStartOf, startOf, textOf, type MapEntry } from "../../../schema/node.ts";
 import type { Infer } from "../../../schema/schema.ts";
-import { readAsserts } from "../../asserts/asserts.ts";
-import type { Assert } from "../../asserts/asserts.ts";
+import { readAsserts, type Assert } from "../../asserts/asserts.ts";
 import type { TestPlace } from "../../asserts/results.ts";
 import type { Side } from "../../simulator/model/cluster.ts";
 import { parseDuration } from "../durations.ts";
-import { checkName, member, refuse } from "./reading.ts";
-import type { At, Reading } from "./reading.ts";
-import { OBJECT_EXPECTATION, SIDE_EXPECTATION } from "./schema.ts";
-import type { SEQUENCE, WRITES } from "./schema.ts";
+import { checkName, member, refuse, type At, type Reading } from "./reading.ts";
+import { OBJECT_EXPECTATION, SIDE_EXPECTATION, type SEQUENCE, type WRITES } from "./schema.ts";
 import type { Expectation, Statement, WriteLimit } from "../sequence.ts";
 
 type ExpectationData = Infer<typeof SEQUENCE>["expect"][number];

@@ -1,14 +1,12 @@
 import { decode } from "../../../schema/decode.ts";
 import { indexPath } from "../../../schema/field.ts";
-import { startOf, valueAt } from "../../../schema/node.ts";
-import type { ListNode, Node } from "../../../schema/node.ts";
+import { startOf, valueAt, type ListNode, type Node } from "../../../schema/node.ts";
 import { Report } from "../../../schema/problem.ts";
 import type { Infer } from "../../../schema/schema.ts";
 import { formatSeconds } from "../durations.ts";
 import { readEvent } from "./read-events.ts";
 import { readExpectation } from "./read-expectations.ts";
-import { checkName, member, refuse } from "./reading.ts";
-import type { At, Reading } from "./reading.ts";
+import { checkName, member, refuse, type At, type Reading } from "./reading.ts";
 import { SEQUENCE } from "./schema.ts";
 import type { Sequence, SequenceEvent } from "../sequence.ts";
 

@@ -1,6 +1,5 @@
 import { suggest } from "../../../base/suggest.ts";
-import { keyStartOf, startOf } from "../../../schema/node.ts";
-import type { Node } from "../../../schema/node.ts";
+import { keyStartOf, startOf, type Node } from "../../../schema/node.ts";
 import type { Report } from "../../../schema/problem.ts";
 
 /** Context shared by the readers of one file. */

@@ -1,7 +1,6 @@
 import { EngineError } from "../../../base/errors.ts";
 import type { Code } from "../../../base/codes.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { sameKey } from "../../../kube/object/key.ts";
+import { sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { Request } from "../../../engine/reconcile/machine.ts";
 import { writtenKey } from "../../../engine/reconcile/plan-types.ts";

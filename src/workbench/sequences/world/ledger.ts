@@ -1,12 +1,9 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
-import { EVENTS } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
-import { createSimulatedCluster } from "../../simulator/model/cluster.ts";
-import type { StoreChange, Side, SimulatedCluster } from "../../simulator/model/cluster.ts";
-import { createChronicle } from "./chronicle.ts";
-import type { Chronicle } from "./chronicle.ts";
+import { EVENTS, type ResourceType } from "../../../kube/object/resource.ts";
+import { createSimulatedCluster, type StoreChange, type Side, type SimulatedCluster } from "../../simulator/model/cluster.ts";
+import { createChronicle, type Chronicle } from "./chronicle.ts";
 
 /** Author of a change. */
 export type Author = "tenant" | "host" | "syncer" | "rival" | "mirror";

@@ -4,8 +4,7 @@ import { writtenKey } from "../../../engine/reconcile/plan-types.ts";
 import { responseTo, send } from "../../../engine/sync/run/apply.ts";
 import type { Side } from "../../simulator/model/cluster.ts";
 import { describeRequest, simulatedOutage } from "../../simulator/world.ts";
-import { BrokenRequests, errorOf, sideOf } from "./broken-requests.ts";
-import type { RequestFault, SentRequest } from "./broken-requests.ts";
+import { BrokenRequests, errorOf, sideOf, type RequestFault, type SentRequest } from "./broken-requests.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Dependencies of the wire. */

@@ -8,28 +8,32 @@ import type { Clock } from "../../../base/clock.ts";
 import { EngineError } from "../../../base/errors.ts";
 import { silentLogger } from "../../../base/logger.ts";
 import { keyOf } from "../../../kube/object/key.ts";
-import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SECRETS, SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import {
+  CONFIG_MAPS,
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  EVENTS,
+  NAMESPACES,
+  SECRETS,
+  SERVICES,
+  type ResourceType,
+} from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Response } from "../../../engine/reconcile/machine.ts";
 import type { Planner } from "../../../engine/reconcile/plan.ts";
 import type { Note } from "../../../engine/reconcile/plan-types.ts";
 import { createSyncCore } from "../../../engine/sync/core.ts";
-import { createEventRecorder } from "../../../engine/sync/report/events.ts";
-import type { EventRecorder } from "../../../engine/sync/report/events.ts";
-import { engineParts } from "../../../engine/sync/reconciler.ts";
-import type { SyncEngine } from "../../../engine/sync/reconciler.ts";
+import { createEventRecorder, type EventRecorder } from "../../../engine/sync/report/events.ts";
+import { engineParts, type SyncEngine } from "../../../engine/sync/reconciler.ts";
 import type { SimulatedCache } from "../../simulator/model/cache.ts";
 import type { Side } from "../../simulator/model/cluster.ts";
 import { plainKindsOf, resourcesOf } from "../../simulator/model/generation.ts";
 import { createRandom } from "../../simulator/model/random.ts";
-import { SimulatedReplica } from "../../simulator/model/replica.ts";
-import type { CreateCore, Flight } from "../../simulator/model/replica.ts";
+import { SimulatedReplica, type CreateCore, type Flight } from "../../simulator/model/replica.ts";
 import { mirrorChanges, performChange } from "../../simulator/users/host-mirror.ts";
 import { describeRequest, simulatedOutage } from "../../simulator/world.ts";
 import { formatSeconds } from "../durations.ts";
-import { createLedger } from "./ledger.ts";
-import type { Ledger } from "./ledger.ts";
+import { createLedger, type Ledger } from "./ledger.ts";
 import { Wire } from "./wire.ts";
 
 /** Virtual time begins here: 2026-01-01. */

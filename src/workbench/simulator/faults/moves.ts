@@ -3,8 +3,7 @@ import type { Act } from "../act.ts";
 import type { SimulatedCache } from "../model/cache.ts";
 import type { Random } from "../model/random.ts";
 import type { Flight, SimulatedReplica } from "../model/replica.ts";
-import { describeRequest } from "../world.ts";
-import type { World } from "../world.ts";
+import { describeRequest, type World } from "../world.ts";
 
 /** Draws a pending request of some replica; undefined if there is none. */
 export function drawFlight(

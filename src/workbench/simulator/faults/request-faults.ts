@@ -1,15 +1,12 @@
 import { EngineError } from "../../../base/errors.ts";
 import type { Code } from "../../../base/codes.ts";
-import { formatKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { responseTo } from "../../../engine/sync/run/apply.ts";
-import { alter, tell, withEntry, withMeta } from "../act.ts";
-import type { Act } from "../act.ts";
+import { alter, tell, withEntry, withMeta, type Act } from "../act.ts";
 import { drawFlight, isAsked } from "./moves.ts";
 import { PRIVATE_ANNOTATION } from "../model/objects.ts";
 import type { Flight, SimulatedReplica } from "../model/replica.ts";
-import { describeRequest, simulatedOutage } from "../world.ts";
-import type { World } from "../world.ts";
+import { describeRequest, simulatedOutage, type World } from "../world.ts";
 
 type Found = { readonly replica: SimulatedReplica; readonly flight: Flight };
 

@@ -1,11 +1,9 @@
 import type { BackendsMode } from "../../../engine/config/backends-mode.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { DeleteBrakeLimits } from "../../../engine/reconcile/delete-brake-limits.ts";
 import type { ReferenceRules } from "../../../engine/reconcile/references/reference-rules.ts";
 import type { Rules, SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
-import type { Random } from "./random.ts";
-import { createRandom } from "./random.ts";
+import { createRandom, type Random } from "./random.ts";
 import type { LoopGuardLimits } from "../../../engine/sync/guards/loop-guard.ts";
 
 /** One configuration as a replica runs it. */

@@ -1,6 +1,5 @@
 import type { ObjectKey } from "../../../kube/object/key.ts";
-import { SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { EndpointSubset, KubeObject } from "../../../kube/object/types.ts";
 import { bodyFields } from "../../../engine/reconcile/rules/kind-description.ts";
 import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";

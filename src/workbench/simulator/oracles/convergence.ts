@@ -1,13 +1,11 @@
-import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject, Service } from "../../../kube/object/types.ts";
 import { toHost } from "../../../engine/reconcile/convert/to-host.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 import type { World } from "../world.ts";
 import { differenceOf, SKIP_MIRROR_LABEL } from "./equal.ts";
-import { expectationOf } from "./expectation.ts";
-import type { ExpectedCopy } from "./expectation.ts";
+import { expectationOf, type ExpectedCopy } from "./expectation.ts";
 import { decidesBackends, isCopy } from "./marks.ts";
 import { checkReaders } from "./readers.ts";
 import { checkReferences } from "./references.ts";

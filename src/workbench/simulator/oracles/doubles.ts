@@ -6,16 +6,14 @@
  */
 import { BACKENDS, parseSyncId, syncId } from "../../../engine/sync/state/sync-id.ts";
 import { HAND_BACK } from "../../../engine/sync/backends/hand-back.ts";
-import { formatKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import { hasReaders } from "../model/generation.ts";
 import type { Oracle, WatchedReconcile } from "../model/history.ts";
 import type { SimulatedReplica } from "../model/replica.ts";
 import type { World } from "../world.ts";
 import { expectationOf } from "./expectation.ts";
-import { backendsOf, inBoth, isAbout, producersOf, seesAll } from "./producers.ts";
-import type { Backends, Producers } from "./producers.ts";
+import { backendsOf, inBoth, isAbout, producersOf, seesAll, type Backends, type Producers } from "./producers.ts";
 import { isExcused } from "./readers.ts";
 
 /** Virtual milliseconds that a mirror has to delete its slices after it is switched off; then the syncer deletes them. */

@@ -3,8 +3,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { isCopy, prefixOf } from "./marks.ts";
-import { changedUnits, idOf, isPlain, valueOf } from "./units.ts";
-import type { UnitName } from "./units.ts";
+import { changedUnits, idOf, isPlain, valueOf, type UnitName } from "./units.ts";
 
 /** The knowledge about one copy. */
 interface Known {

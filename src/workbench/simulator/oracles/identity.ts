@@ -4,8 +4,7 @@ import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { isCopy, madeOf, ownMarks, prefixOf, translatorOf } from "./marks.ts";
-import type { Marks } from "./marks.ts";
+import { isCopy, madeOf, ownMarks, prefixOf, translatorOf, type Marks } from "./marks.ts";
 
 /** S2: every object that a replica writes names its true source, and has the name that this source translates to. */
 export function identity(world: World): Oracle {

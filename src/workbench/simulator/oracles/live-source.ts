@@ -1,6 +1,5 @@
 import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import { matchesSelector } from "../../../kube/object/selector.ts";
 import type { KubeObject, Service } from "../../../kube/object/types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { formatKey, keyOf, parseKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, keyOf, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
 import type { BackendsMode } from "../../../engine/config/backends-mode.ts";

@@ -8,8 +8,7 @@ import type { Side } from "../model/cluster.ts";
 import type { Oracle, Write } from "../model/history.ts";
 import { CONFIG_ANNOTATION, REFERENCED_NAMES, SECRET_ANNOTATION } from "../model/objects.ts";
 import type { World } from "../world.ts";
-import { isCopy, marksOf, namesUs, translatorOf } from "./marks.ts";
-import type { Marks } from "./marks.ts";
+import { isCopy, marksOf, namesUs, translatorOf, type Marks } from "./marks.ts";
 
 /** The markers of a copy of a referenced object, which can be in either cluster. */
 function copyMarks(world: World, side: Side, object: KubeObject): Marks | undefined {

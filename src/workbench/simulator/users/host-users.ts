@@ -1,14 +1,21 @@
-import { formatKey, sameKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { formatKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject, Service } from "../../../kube/object/types.ts";
-import { hostKeyOf, present, withEntry, withMeta } from "../act.ts";
-import type { Act } from "../act.ts";
+import { hostKeyOf, present, withEntry, withMeta, type Act } from "../act.ts";
 import { drawObject, drawSubsets, PRIVATE_ANNOTATION } from "../model/objects.ts";
 import { isCopy, prefixOf, translatorOf } from "../oracles/marks.ts";
-import { changes, creates, deletes, flipSelector, setAnnotation, setLabel, setSubsets, userAct } from "./user-acts.ts";
-import type { Edit, UserActOptions } from "./user-acts.ts";
+import {
+  changes,
+  creates,
+  deletes,
+  flipSelector,
+  setAnnotation,
+  setLabel,
+  setSubsets,
+  userAct,
+  type Edit,
+  type UserActOptions,
+} from "./user-acts.ts";
 import type { World } from "../world.ts";
 
 /** Creates an object with markers that are not its own: a controller derived it from a copy of ours, or another syncer made it. */

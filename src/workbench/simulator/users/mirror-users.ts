@@ -1,8 +1,7 @@
 import { keyOf } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import type { Act } from "../act.ts";
-import { withMeta } from "../act.ts";
+import { withMeta, type Act } from "../act.ts";
 import type { Random } from "../model/random.ts";
 import { hasReaders } from "../model/generation.ts";
 import { drawFieldValue } from "../model/objects.ts";

@@ -1,8 +1,7 @@
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
-import type { Act } from "../act.ts";
+import { alter, hostKeyOf, present, tell, withEntry, withMeta, type Act } from "../act.ts";
 import { withForeignMarks } from "./host-users.ts";
 import { drawReferenced, drawFieldValue, REFERENCED_NAMES } from "../model/objects.ts";
 import { marksOf, namesUs, prefixOf } from "../oracles/marks.ts";

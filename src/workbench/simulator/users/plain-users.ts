@@ -2,8 +2,7 @@ import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Act } from "../act.ts";
 import { drawBody, drawPlain } from "../model/objects.ts";
-import { changes, creates, deletes, recreates, setAnnotation, setLabel } from "./user-acts.ts";
-import type { Edit, UserActOptions } from "./user-acts.ts";
+import { changes, creates, deletes, recreates, setAnnotation, setLabel, type Edit, type UserActOptions } from "./user-acts.ts";
 
 /** Actions of users of both clusters on objects of a kind that is handled generically. */
 export function plainUsers(kind: SyncedKind): readonly Act[] {

@@ -1,10 +1,7 @@
-import { formatKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINTS } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINTS, type ResourceType } from "../../../kube/object/resource.ts";
 import { targetSide } from "../../../engine/reconcile/references/reference-copy.ts";
-import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
-import type { Act } from "../act.ts";
+import { alter, hostKeyOf, present, tell, withEntry, withMeta, type Act } from "../act.ts";
 import type { Side } from "../model/cluster.ts";
 import { CONFIG_ANNOTATION, drawData, drawReferenced, drawFieldValue, REFERENCED_NAMES, SECRET_ANNOTATION } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";

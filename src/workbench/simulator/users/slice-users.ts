@@ -1,9 +1,7 @@
-import { formatKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { alter, hostKeyOf, present, tell, withEntry, withMeta } from "../act.ts";
-import type { Act } from "../act.ts";
+import { alter, hostKeyOf, present, tell, withEntry, withMeta, type Act } from "../act.ts";
 import type { Side } from "../model/cluster.ts";
 import { ANNOTATIONS, drawSlice, drawSliceBody, drawFieldValue, LABELS, SLICE_SUFFIXES } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";

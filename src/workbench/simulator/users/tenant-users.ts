@@ -1,9 +1,17 @@
-import { ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
-import { withEntry, withMeta } from "../act.ts";
-import type { Act } from "../act.ts";
-import { changes, creates, deletes, flipSelector, recreates, setAnnotation, setLabel, setSubsets } from "./user-acts.ts";
-import type { Edit, UserActOptions } from "./user-acts.ts";
+import { ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
+import { withEntry, withMeta, type Act } from "../act.ts";
+import {
+  changes,
+  creates,
+  deletes,
+  flipSelector,
+  recreates,
+  setAnnotation,
+  setLabel,
+  setSubsets,
+  type Edit,
+  type UserActOptions,
+} from "./user-acts.ts";
 
 const togglePause: Edit = (object, _random, world) => {
   const key = `${world.generation.rules[0]!.translator.markerPrefix}pause`;

@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { decodeBase64, encodeBase64 } from "../../../../src/engine/expression/functions/base64.ts";
-import { createSandbox } from "../../../../src/engine/sandbox/sandbox.ts";
-import type { Sandbox } from "../../../../src/engine/sandbox/sandbox.ts";
+import { createSandbox, type Sandbox } from "../../../../src/engine/sandbox/sandbox.ts";
 import { CONTEXT, answer, createTestSandbox, failureOf } from "../../sandbox/support.ts";
 
 let sandbox: Sandbox;

@@ -4,8 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../../../src/base/metrics.ts";
 import type { Logger } from "../../../../src/base/logger.ts";
-import { AUDIT_GATHERING_MS, createAuditStore } from "../../../../src/management/audit/store/audit-store.ts";
-import type { AuditStoreOptions } from "../../../../src/management/audit/store/audit-store.ts";
+import { AUDIT_GATHERING_MS, createAuditStore, type AuditStoreOptions } from "../../../../src/management/audit/store/audit-store.ts";
 import { createFakeClock, settle } from "../../../support/fake-clock.ts";
 import { createTestDatabase, lookAt, rowOf } from "./rows.ts";
 

@@ -3,8 +3,7 @@
  * whose certificate is that of another host.
  */
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates, TLSSocket } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { systemChance } from "../../../../src/base/chance.ts";

@@ -2,8 +2,7 @@
  * A MySQL server that accepts connections and says nothing, or nothing more: the end of the store does not wait for it.
  */
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { LogFields } from "../../../../src/base/logger.ts";
 import { createMetrics } from "../../../../src/base/metrics.ts";

@@ -6,8 +6,7 @@ import type { SignInSettings } from "../../../../src/management/sign-in/settings
 import { BEARER_TOKEN, clusterManager, HOST } from "./cluster-manager.ts";
 import { ACCOUNT_FILE, ADMIN_EMAIL, directoryProviderA } from "./directory-provider-a.ts";
 import { directoryProviderB } from "./directory-provider-b.ts";
-import { CLIENT_ID, CLIENT_SECRET } from "./oauth.ts";
-import type { Lies, Oauth } from "./oauth.ts";
+import { CLIENT_ID, CLIENT_SECRET, type Lies, type Oauth } from "./oauth.ts";
 import { sourceHostA } from "./source-host-a.ts";
 import { sourceHostB } from "./source-host-b.ts";
 import type { Double } from "./world.ts";

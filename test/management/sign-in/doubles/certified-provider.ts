@@ -2,8 +2,7 @@
  * A provider that the project did not write: the certified `oidc-provider`, with its own pages. What the platform sends and takes is judged by
  * it, and not by a reading of the specification that both sides share.
  */
-import { createServer } from "node:http";
-import type { RequestListener } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair } from "jose";
 import Provider from "oidc-provider";

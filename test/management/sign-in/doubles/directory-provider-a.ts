@@ -3,8 +3,7 @@
  */
 import { generateKeyPairSync } from "node:crypto";
 import { jwtVerify } from "jose";
-import { createOauth, discovery, tokenOf } from "./oauth.ts";
-import type { Lies, Oauth } from "./oauth.ts";
+import { createOauth, discovery, tokenOf, type Lies, type Oauth } from "./oauth.ts";
 import type { Double } from "./world.ts";
 
 const account = generateKeyPairSync("rsa", { modulusLength: 2048 });

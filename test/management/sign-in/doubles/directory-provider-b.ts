@@ -1,8 +1,7 @@
 /**
  * directoryProviderB and its directory, as their APIs are documented.
  */
-import { createOauth, discovery, tokenOf } from "./oauth.ts";
-import type { Lies, Oauth } from "./oauth.ts";
+import { createOauth, discovery, tokenOf, type Lies, type Oauth } from "./oauth.ts";
 import type { Double } from "./world.ts";
 
 export const TENANT = "7b3c1d2e-0000-4000-8000-000000000001";

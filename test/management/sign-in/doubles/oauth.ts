@@ -2,8 +2,7 @@
  * The parts of OAuth 2.0 and OpenID Connect that the doubles share: strict about what a client sends.
  */
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
-import { exportJWK, SignJWT, UnsecuredJWT } from "jose";
-import type { JWTPayload } from "jose";
+import { exportJWK, SignJWT, UnsecuredJWT, type JWTPayload } from "jose";
 import type { Answer, Asked, Double } from "./world.ts";
 
 export const CLIENT_ID = "platform";

@@ -1,8 +1,7 @@
 /**
  * sourceHostA, as its REST API is documented: the public service, or an enterprise edition.
  */
-import { createOauth, tokenOf } from "./oauth.ts";
-import type { Lies, Oauth } from "./oauth.ts";
+import { createOauth, tokenOf, type Lies, type Oauth } from "./oauth.ts";
 import type { Answer, Asked, Double } from "./world.ts";
 
 /** A membership, with the teams. */

@@ -1,8 +1,7 @@
 /**
  * sourceHostB, as its API is documented.
  */
-import { createOauth, discovery, tokenOf } from "./oauth.ts";
-import type { Lies, Oauth } from "./oauth.ts";
+import { createOauth, discovery, tokenOf, type Lies, type Oauth } from "./oauth.ts";
 import type { Double } from "./world.ts";
 
 export interface SourceHostBDouble {

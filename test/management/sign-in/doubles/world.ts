@@ -2,11 +2,13 @@
  * All providers in one process: each follows the public API of its kind and refuses what a real one refuses. Requests to their
  * hosts are led here; everything else about a request is as it is outside.
  */
-import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createProviderFetch } from "../../../../src/management/sign-in/oidc/provider-fetch.ts";
-import type { ProviderFetch, ProviderFetchOptions } from "../../../../src/management/sign-in/oidc/provider-fetch.ts";
+import {
+  createProviderFetch,
+  type ProviderFetch,
+  type ProviderFetchOptions,
+} from "../../../../src/management/sign-in/oidc/provider-fetch.ts";
 
 /** One request as a double sees it. */
 export interface Asked {

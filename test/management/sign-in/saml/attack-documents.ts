@@ -1,7 +1,6 @@
 /** How the documents of the list of attacks are made: signed by the provider or not, and changed before or after. */
 import type { SamlAttack } from "./attacks-on-signatures.ts";
-import { answerTo, assertionFor, responseWith, signed } from "./identity-provider.ts";
-import type { Person, SamlRequest } from "./identity-provider.ts";
+import { answerTo, assertionFor, responseWith, signed, type Person, type SamlRequest } from "./identity-provider.ts";
 
 /** A row of the list of attacks. */
 export const row = (number: string, name: string, rule: string, xml: SamlAttack["xml"]): SamlAttack => ({ number, name, rule, xml });

@@ -2,8 +2,7 @@
  * Answers 51 to 98: documents that are read in several ways or cost too much, and signed ones that are not for this login.
  */
 import { before, both, nameId, respondedAs, row, signedAs, using } from "./attack-documents.ts";
-import { evil } from "./attacks-on-signatures.ts";
-import type { SamlAttack } from "./attacks-on-signatures.ts";
+import { evil, type SamlAttack } from "./attacks-on-signatures.ts";
 import { answerTo, assertionFor, at, responseWith, signed, SUCCESS } from "./identity-provider.ts";
 
 const status = (code: string) => `<samlp:Status>${code}</samlp:Status>`;

@@ -14,8 +14,9 @@ import {
   signed,
   TRANSFORMS,
   withSignature,
+  type SamlRequest,
+  type Signing,
 } from "./identity-provider.ts";
-import type { SamlRequest, Signing } from "./identity-provider.ts";
 
 /** An answer that must not be taken. */
 export interface SamlAttack {

@@ -5,13 +5,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { settingsOf } from "../doubles/cases.ts";
-import { createBrowser, startPlatform } from "../platform.ts";
-import type { TestPlatform } from "../platform.ts";
+import { createBrowser, startPlatform, type TestPlatform } from "../platform.ts";
 import { ATTACKS_ON_READING } from "./attacks-on-reading.ts";
 import { ATTACKS_ON_SIGNATURES } from "./attacks-on-signatures.ts";
 import { answerTo, encoded } from "./identity-provider.ts";
-import { begin, bring, finish, SETTINGS } from "./visitor.ts";
-import type { Begun } from "./visitor.ts";
+import { begin, bring, finish, SETTINGS, type Begun } from "./visitor.ts";
 
 let platform: TestPlatform;
 beforeEach(async () => void (platform = await startPlatform(settingsOf("saml", SETTINGS))));

@@ -6,10 +6,8 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BROWSER_TEST_MS, hasChromium, launchChromium } from "../../../workbench/playground/browser-page.ts";
 import { settingsOf } from "../doubles/cases.ts";
-import { startPlatform } from "../platform.ts";
-import type { TestPlatform } from "../platform.ts";
-import { startProviderSite } from "./provider-site.ts";
-import type { ProviderSite } from "./provider-site.ts";
+import { startPlatform, type TestPlatform } from "../platform.ts";
+import { startProviderSite, type ProviderSite } from "./provider-site.ts";
 import { SETTINGS } from "./visitor.ts";
 
 describe.runIf(hasChromium)("in a browser", { timeout: BROWSER_TEST_MS }, () => {

@@ -1,8 +1,7 @@
 /**
  * Certificates that SAML providers sign with: RSA, and by themselves.
  */
-import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { bits, derTime, explicit, integer, objectId, sequence, setOf, utf8 } from "../../../../src/apiserver/access/der.ts";
 
 /** A key with its certificate. */

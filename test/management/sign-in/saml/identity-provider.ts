@@ -2,8 +2,7 @@
  * A SAML provider. Documents are texts that are written in their canonical form, so that what is signed is the text itself: the signer
  * shares nothing with the reader.
  */
-import { createHash, createHmac, sign } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { createHash, createHmac, sign, type KeyObject } from "node:crypto";
 import { OWN, random } from "./certificates.ts";
 
 export const ISSUER = "https://id.example";

@@ -3,8 +3,7 @@
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parseManagementConfig } from "../../../../src/management/config/config.ts";
-import { startManagement } from "../../../../src/management/api/management.ts";
-import type { Management } from "../../../../src/management/api/management.ts";
+import { startManagement, type Management } from "../../../../src/management/api/management.ts";
 import { createFakeClock } from "../../../support/fake-clock.ts";
 import { answerTo, at } from "./identity-provider.ts";
 import { begin, finish, SETTINGS } from "./visitor.ts";

@@ -3,8 +3,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { settingsOf } from "../doubles/cases.ts";
-import { createBrowser, startPlatform } from "../platform.ts";
-import type { TestPlatform } from "../platform.ts";
+import { createBrowser, startPlatform, type TestPlatform } from "../platform.ts";
 import { createSigner, FOREIGN, OWN, pemOf } from "./certificates.ts";
 import { answerTo, assertionFor, at, encoded, responseWith, signed, SSO_URL } from "./identity-provider.ts";
 import { begin, bring, finish, SETTINGS, signInAs } from "./visitor.ts";

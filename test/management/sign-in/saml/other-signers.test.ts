@@ -9,11 +9,9 @@ import { join } from "node:path";
 import { SignedXml } from "xml-crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { settingsOf } from "../doubles/cases.ts";
-import { startPlatform } from "../platform.ts";
-import type { TestPlatform } from "../platform.ts";
+import { startPlatform, type TestPlatform } from "../platform.ts";
 import { OWN } from "./certificates.ts";
-import { at, DS, EXCLUSIVE, RSA_SHA256, SHA256 } from "./identity-provider.ts";
-import type { SamlRequest } from "./identity-provider.ts";
+import { at, DS, EXCLUSIVE, RSA_SHA256, SHA256, type SamlRequest } from "./identity-provider.ts";
 import { begin, finish, SETTINGS } from "./visitor.ts";
 
 const hasXmlsec = spawnSync("xmlsec1", ["--version"]).status === 0;

@@ -3,8 +3,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { settingsOf } from "../doubles/cases.ts";
-import { createBrowser, startPlatform } from "../platform.ts";
-import type { TestPlatform } from "../platform.ts";
+import { createBrowser, startPlatform, type TestPlatform } from "../platform.ts";
 import { signInAs, SETTINGS } from "./visitor.ts";
 
 let platform: TestPlatform;

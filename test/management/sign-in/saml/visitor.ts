@@ -1,11 +1,9 @@
 /**
  * A browser that signs in by SAML, step by step.
  */
-import { createBrowser } from "../platform.ts";
-import type { Seen } from "../platform.ts";
+import { createBrowser, type Seen } from "../platform.ts";
 import { OWN } from "./certificates.ts";
-import { answerTo, encoded, ISSUER, SSO_URL } from "./identity-provider.ts";
-import type { Person, SamlRequest } from "./identity-provider.ts";
+import { answerTo, encoded, ISSUER, SSO_URL, type Person, type SamlRequest } from "./identity-provider.ts";
 
 /** Settings with which `OWN` signs. */
 export const SETTINGS = {

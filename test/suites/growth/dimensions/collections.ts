@@ -1,7 +1,5 @@
-import { connect } from "node:net";
-import type { Socket } from "node:net";
-import { DRY, ofRequest, secret, SECRETS, word } from "../dimension.ts";
-import type { Dimension } from "../dimension.ts";
+import { connect, type Socket } from "node:net";
+import { DRY, ofRequest, secret, SECRETS, word, type Dimension } from "../dimension.ts";
 import type { Ground, Sent } from "../ground.ts";
 
 type Named = Pick<Dimension, "name" | "sizes">;

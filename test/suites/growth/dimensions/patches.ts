@@ -1,5 +1,4 @@
-import { DRY, entries, many, ofRequest, secret, SECRETS, word } from "../dimension.ts";
-import type { Dimension } from "../dimension.ts";
+import { DRY, entries, many, ofRequest, secret, SECRETS, word, type Dimension } from "../dimension.ts";
 import type { Ground } from "../ground.ts";
 
 const JSON_PATCH = "application/json-patch+json";

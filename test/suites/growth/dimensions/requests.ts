@@ -1,5 +1,4 @@
-import { many, ofRequest, secret, SECRETS, word } from "../dimension.ts";
-import type { Dimension } from "../dimension.ts";
+import { many, ofRequest, secret, SECRETS, word, type Dimension } from "../dimension.ts";
 import type { Ground } from "../ground.ts";
 
 /** Objects that a selector looks at. */

@@ -1,5 +1,4 @@
-import { entries, many, ofRequest, word } from "../dimension.ts";
-import type { Dimension } from "../dimension.ts";
+import { entries, many, ofRequest, word, type Dimension } from "../dimension.ts";
 import type { Ground } from "../ground.ts";
 
 const at = (plural: string, group = "authorization.k8s.io") => `/kubernetes/management/apis/${group}/v1/${plural}`;

@@ -3,8 +3,7 @@ import { readResponse } from "../../../../src/management/sign-in/providers/saml/
 import { statusOf } from "../../../../src/apiserver/types/status.ts";
 import { OWN } from "../../../management/sign-in/saml/certificates.ts";
 import { assertionFor, encoded, responseWith, signed } from "../../../management/sign-in/saml/identity-provider.ts";
-import { many } from "../dimension.ts";
-import type { Dimension } from "../dimension.ts";
+import { many, type Dimension } from "../dimension.ts";
 
 const REQUEST = { id: "_request", redirectUri: "https://platform.example/auth/saml/callback", nowMs: Date.UTC(2026, 0, 1) };
 const CERTIFICATES = [{ key: OWN.publicKey, fromMs: 0, untilMs: 2 * REQUEST.nowMs }];

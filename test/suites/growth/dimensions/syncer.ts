@@ -1,9 +1,7 @@
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../../src/kube/object/types.ts";
-import { entries, many, word } from "../dimension.ts";
-import type { Dimension } from "../dimension.ts";
-import { ofSync } from "../two-sides.ts";
-import type { Placed } from "../two-sides.ts";
+import { entries, many, word, type Dimension } from "../dimension.ts";
+import { ofSync, type Placed } from "../two-sides.ts";
 
 const address = (index: number) => ({ ip: `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`, hostname: word(index) });
 const port = (index: number) => ({ name: word(index), port: 1 + (index % 65_535), protocol: "TCP" });

@@ -1,7 +1,6 @@
 import { backoffDelay } from "../../../../base/backoff.ts";
 import type { Chance } from "../../../../base/chance.ts";
-import type { Clock } from "../../../../base/clock.ts";
-import { delay } from "../../../../base/clock.ts";
+import { delay, type Clock } from "../../../../base/clock.ts";
 import type { EtcdConnection } from "./connection.ts";
 import { EtcdFailure } from "./failure.ts";
 

@@ -4,17 +4,14 @@
  *
  * @module
  */
-import { Agent as HttpAgent, request as httpRequest } from "node:http";
-import type { ClientRequest, IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { RequestOptions } from "node:https";
+import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
 import type { Socket } from "node:net";
 import type { Clock } from "../../../../base/clock.ts";
 import { EngineError, messageOf } from "../../../../base/errors.ts";
 import { isRecord } from "../../../../base/json.ts";
 import { answeredFailure, EtcdFailure, foreignAnswer, largeAnswer } from "./failure.ts";
 import { Semaphore } from "./gate.ts";
-import { JsonLines } from "./json-lines.ts";
 import type { WireHeader } from "./protocol.ts";
 
 /** Certificates and keys that authenticate etcd and this client, as PEM text. */
@@ -298,4 +295,30 @@ async function readMessages(response: IncomingMessage, { onMessage, endpoint: { 
 function messageIn(line: unknown): unknown {
   if (isRecord(line) && isRecord(line["result"])) return line["result"];
   throw answeredFailure(line, 200);
+}
+
+const LINE_END = 0x0a;
+
+/** Splits a stream of bytes into the JSON values of its lines, regardless of where its chunks end. */
+class JsonLines {
+  /** The beginning of an incomplete line. */
+  #pending: Buffer[] = [];
+
+  /**
+   * Returns the values whose lines end in `chunk`.
+   *
+   * @throws SyntaxError when a line is not JSON.
+   */
+  push(chunk: Buffer): unknown[] {
+    const values: unknown[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, start)) {
+      const line = Buffer.concat([...this.#pending, chunk.subarray(start, end)]).toString("utf8");
+      this.#pending = [];
+      start = end + 1;
+      if (line.trim() !== "") values.push(JSON.parse(line));
+    }
+    if (start < chunk.length) this.#pending.push(chunk.subarray(start));
+    return values;
+  }
 }

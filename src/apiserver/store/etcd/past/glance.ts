@@ -1,10 +1,8 @@
 import type { Cipher } from "../../cipher.ts";
 import type { Store } from "../../store.ts";
 import type { EtcdClient } from "../client/client.ts";
-import { readStoredObject } from "../contents.ts";
-import type { EtcdLayout } from "../contents.ts";
-import { decodeWireText, encodeWire, prefixEnd } from "../client/protocol.ts";
-import type { WireRange } from "../client/protocol.ts";
+import { readStoredObject, type EtcdLayout } from "../contents.ts";
+import { decodeWireText, encodeWire, prefixEnd, type WireRange } from "../client/protocol.ts";
 
 /** The functions of a store that a check of its contents uses. */
 export type Glance = Pick<Store, "get" | "list">;

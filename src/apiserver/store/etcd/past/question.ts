@@ -5,11 +5,9 @@
  *
  * @module
  */
-import { lastWrite } from "../contents.ts";
-import type { LastWrite, EtcdLayout } from "../contents.ts";
+import { lastWrite, type LastWrite, type EtcdLayout } from "../contents.ts";
 import { EtcdFailure } from "../client/failure.ts";
-import { encodeWire } from "../client/protocol.ts";
-import type { WireKeyValue, WireTransaction } from "../client/protocol.ts";
+import { encodeWire, type WireKeyValue, type WireTransaction } from "../client/protocol.ts";
 
 /** The state of a store that a process has reached. */
 export interface KnownState {

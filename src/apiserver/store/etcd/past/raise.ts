@@ -7,10 +7,8 @@
 import type { Logger } from "../../../../base/logger.ts";
 import type { EtcdClient } from "../client/client.ts";
 import type { EtcdLayout } from "../contents.ts";
-import { encodeWire } from "../client/protocol.ts";
-import type { WireRange } from "../client/protocol.ts";
-import { askPresent } from "./question.ts";
-import type { KnownState, Present, SeenState } from "./question.ts";
+import { encodeWire, type WireRange } from "../client/protocol.ts";
+import { askPresent, type KnownState, type Present, type SeenState } from "./question.ts";
 
 /** Dependencies for raising etcd's revision. */
 export interface RaiseOptions {

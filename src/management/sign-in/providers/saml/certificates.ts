@@ -1,5 +1,4 @@
-import { X509Certificate } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { X509Certificate, type KeyObject } from "node:crypto";
 import { messageOf } from "../../../../base/errors.ts";
 import { unavailable } from "../../../../apiserver/types/status.ts";
 

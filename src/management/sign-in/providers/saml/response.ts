@@ -1,13 +1,10 @@
 import { forbiddenPath, unauthorized } from "../../../../apiserver/types/status.ts";
-import { readAssertion } from "./assertion.ts";
-import type { ExpectedAnswer, ReadAssertion } from "./assertion.ts";
-import { keysAt } from "./certificates.ts";
-import type { PinnedCertificate } from "./certificates.ts";
+import { readAssertion, type ExpectedAnswer, type ReadAssertion } from "./assertion.ts";
+import { keysAt, type PinnedCertificate } from "./certificates.ts";
 import { ASSERTION, PROTOCOL, SIGNATURES, STATUS } from "./names.ts";
 import { quoted, unproven } from "./refusal.ts";
 import { assertedId, signatureOf, signedText } from "./signature.ts";
-import { attributeOf, elementNamed, elementsBelow, elementsIn, readXml, plainTextOf } from "./xml.ts";
-import type { XmlElement } from "./xml.ts";
+import { attributeOf, elementNamed, elementsBelow, elementsIn, readXml, plainTextOf, type XmlElement } from "./xml.ts";
 
 /** Maximum number of elements and attributes around an assertion. */
 const AROUND_MAX = 500;

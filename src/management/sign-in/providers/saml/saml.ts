@@ -1,12 +1,10 @@
 import { unavailable } from "../../../../apiserver/types/status.ts";
 import { isLoopback } from "../../oidc/loopback.ts";
-import { admit } from "../../rules/admit.ts";
-import type { Provider } from "../../rules/admit.ts";
+import { admit, type Provider } from "../../rules/admit.ts";
 import type { SamlSettings } from "../../settings.ts";
 import type { ProviderContext } from "../context.ts";
 import type { FormClient } from "../provider-client.ts";
-import { pinnedCertificates } from "./certificates.ts";
-import type { PinnedCertificate } from "./certificates.ts";
+import { pinnedCertificates, type PinnedCertificate } from "./certificates.ts";
 import { PERSISTENT, TRANSIENT } from "./names.ts";
 import { metadataXml, requestXml } from "./request.ts";
 import { readResponse } from "./response.ts";

@@ -1,13 +1,10 @@
-import { hash, verify } from "node:crypto";
-import type { KeyObject } from "node:crypto";
-import { DOMParser } from "@xmldom/xmldom";
-import type { XmlNode } from "@xmldom/xmldom";
+import { hash, verify, type KeyObject } from "node:crypto";
+import { DOMParser, type XmlNode } from "@xmldom/xmldom";
 import { SignedXml } from "xml-crypto";
 import { isEngineError, messageOf } from "../../../../base/errors.ts";
 import { ENVELOPED, EXCLUSIVE, SIGNATURES } from "./names.ts";
 import { quoted, unproven } from "./refusal.ts";
-import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf } from "./xml.ts";
-import type { XmlElement } from "./xml.ts";
+import { attributeOf, elementNamed, elementsIn, elementsNamed, plainTextOf, type XmlElement } from "./xml.ts";
 
 /** The accepted signature algorithms, and their names in `node:crypto`. SHA-1 and shared secrets are not among them. */
 const SIGNATURE_ALGORITHMS: Readonly<Record<string, string>> = {

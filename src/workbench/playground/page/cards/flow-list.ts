@@ -1,6 +1,5 @@
 import type { FlowedEdit, ShownBack, UndoneEdit } from "../../protocol.ts";
-import { h } from "../dom/h.ts";
-import type { Child } from "../dom/h.ts";
+import { h, type Child } from "../dom/h.ts";
 import { breakable, json, tag } from "./words.ts";
 
 /** The outcome of each host edit: it reached the tenant, it was undone, or it stays on the host only. */

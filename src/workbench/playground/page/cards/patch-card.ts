@@ -3,8 +3,7 @@ import type { ShownOutcome, ShownPair } from "../../protocol.ts";
 import { h } from "../dom/h.ts";
 import { icon } from "../dom/icons.ts";
 import { createRounds } from "./rounds.ts";
-import { breakable, countOf, LISTS, outcomeTag, verdictWord } from "./words.ts";
-import type { Tone } from "./words.ts";
+import { breakable, countOf, LISTS, outcomeTag, verdictWord, type Tone } from "./words.ts";
 
 /** Everything that is known about one patch. */
 export interface ShownPatch {

@@ -1,9 +1,7 @@
 import type { Problem } from "../../../../schema/problem.ts";
 import type { PlaygroundAnswer, ShownOutcome, ShownPair, ShownVerdicts } from "../../protocol.ts";
-import { fill, h } from "../dom/h.ts";
-import type { Child } from "../dom/h.ts";
-import { createPatchCard, patchKey } from "./patch-card.ts";
-import type { PatchActions, ShownPatch } from "./patch-card.ts";
+import { fill, h, type Child } from "../dom/h.ts";
+import { createPatchCard, patchKey, type PatchActions, type ShownPatch } from "./patch-card.ts";
 import { createProblemList } from "./problem-list.ts";
 import { createTogetherCard } from "./together-card.ts";
 import { countOf } from "./words.ts";

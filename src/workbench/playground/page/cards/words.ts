@@ -3,10 +3,8 @@ import { SYNCED_KINDS } from "../../../../engine/kinds/synced-kinds.ts";
 import type { OutcomeKind } from "../../../../engine/patch/types.ts";
 import type { PairVerdict, PatchListName } from "../../../laws/report.ts";
 import type { TextName } from "../../protocol.ts";
-import { h } from "../dom/h.ts";
-import type { Child } from "../dom/h.ts";
-import { icon } from "../dom/icons.ts";
-import type { IconName } from "../dom/icons.ts";
+import { h, type Child } from "../dom/h.ts";
+import { icon, type IconName } from "../dom/icons.ts";
 
 /** A colour by its meaning. */
 export type Tone = "good" | "warning" | "error" | "denied" | "accent" | "quiet";

@@ -1,5 +1,4 @@
-import { h } from "../dom/h.ts";
-import type { Child } from "../dom/h.ts";
+import { h, type Child } from "../dom/h.ts";
 import { icon } from "../dom/icons.ts";
 
 /** A dialog of the page. While it is open nothing else has the focus; Escape closes it. */

@@ -1,6 +1,5 @@
 import type { Example } from "../../gallery.ts";
-import { createDialog } from "./dialog.ts";
-import type { Dialog } from "./dialog.ts";
+import { createDialog, type Dialog } from "./dialog.ts";
 import { h } from "../dom/h.ts";
 
 /** Creates the dialog with all examples. Opening an example closes it. */

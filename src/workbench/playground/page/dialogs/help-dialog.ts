@@ -1,5 +1,4 @@
-import { createDialog } from "./dialog.ts";
-import type { Dialog } from "./dialog.ts";
+import { createDialog, type Dialog } from "./dialog.ts";
 import { h } from "../dom/h.ts";
 import { SHORTCUTS } from "./shortcuts.ts";
 import { tag, GLOSSARY } from "../cards/words.ts";

@@ -1,7 +1,5 @@
-import { fill, h } from "./h.ts";
-import type { Child } from "./h.ts";
-import { icon } from "./icons.ts";
-import type { IconName } from "./icons.ts";
+import { fill, h, type Child } from "./h.ts";
+import { icon, type IconName } from "./icons.ts";
 
 /** A pane of the page. */
 export type PaneName = "config" | "settings" | "tenant" | "host" | "back" | "results";

@@ -1,5 +1,4 @@
-import { h } from "./h.ts";
-import type { Child } from "./h.ts";
+import { h, type Child } from "./h.ts";
 
 /** Options of a strip. */
 export interface StripOptions {

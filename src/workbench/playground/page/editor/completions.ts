@@ -7,8 +7,7 @@
 import { parsePath } from "../../../../engine/path/syntax/parse.ts";
 import type { Segment } from "../../../../engine/path/syntax/segment.ts";
 import type { PatchListName } from "../../../laws/report.ts";
-import type { PlaygroundState } from "../../protocol.ts";
-import { SAMPLE_VCLUSTER } from "../../protocol.ts";
+import { SAMPLE_VCLUSTER, type PlaygroundState } from "../../protocol.ts";
 import { KNOWN_SHAPES, MEMBERS_OF_NAME, MEMBERS_OF_TYPE, NAMES_IN_SCOPE } from "./known-names.ts";
 import { writtenData, writtenObject, writtenPatches } from "./places.ts";
 

@@ -1,5 +1,4 @@
-import { autocompletion, completionStatus } from "@codemirror/autocomplete";
-import type { Completion } from "@codemirror/autocomplete";
+import { autocompletion, completionStatus, type Completion } from "@codemirror/autocomplete";
 import type { Extension } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import type { FoundCompletion, FoundCompletions } from "./completions.ts";

@@ -1,6 +1,5 @@
 import { unifiedMergeView } from "@codemirror/merge";
-import { Compartment } from "@codemirror/state";
-import type { Extension } from "@codemirror/state";
+import { Compartment, type Extension } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 
 /** Shows the differences between the text of an editor and another text. */

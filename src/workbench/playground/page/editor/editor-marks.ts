@@ -1,7 +1,5 @@
-import { StateEffect, StateField } from "@codemirror/state";
-import type { Extension } from "@codemirror/state";
-import { Decoration, EditorView } from "@codemirror/view";
-import type { DecorationSet } from "@codemirror/view";
+import { StateEffect, StateField, type Extension } from "@codemirror/state";
+import { Decoration, EditorView, type DecorationSet } from "@codemirror/view";
 import type { Span } from "./places.ts";
 
 const SET_MARKS = StateEffect.define<readonly Span[]>();

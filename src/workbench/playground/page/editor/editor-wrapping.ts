@@ -1,7 +1,5 @@
-import { RangeSetBuilder } from "@codemirror/state";
-import type { Extension } from "@codemirror/state";
-import { Decoration, EditorView, ViewPlugin } from "@codemirror/view";
-import type { DecorationSet, ViewUpdate } from "@codemirror/view";
+import { RangeSetBuilder, type Extension } from "@codemirror/state";
+import { Decoration, EditorView, ViewPlugin, type DecorationSet, type ViewUpdate } from "@codemirror/view";
 
 /** Indent in columns from which the rest of wrapped lines does not move further to the right, so that some room is left. */
 const INDENT_MAX = 16;

@@ -1,13 +1,11 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput } from "@codemirror/language";
-import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
-import type { Diagnostic } from "@codemirror/lint";
+import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { Annotation, EditorState, Transaction } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { acceptCompletion } from "@codemirror/autocomplete";
-import { completing, isCompleting } from "./editor-completion.ts";
-import type { Complete } from "./editor-completion.ts";
+import { completing, isCompleting, type Complete } from "./editor-completion.ts";
 import { createDiff } from "./editor-diff.ts";
 import { markSpans, MATCH_MARKS } from "./editor-marks.ts";
 import { EDITOR_THEME } from "./editor-theme.ts";

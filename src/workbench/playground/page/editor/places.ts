@@ -7,8 +7,7 @@ import { parsePath } from "../../../../engine/path/syntax/parse.ts";
 import type { Segment } from "../../../../engine/path/syntax/segment.ts";
 import { SYNCED_KINDS } from "../../../../engine/kinds/synced-kinds.ts";
 import type { PatchListName } from "../../../laws/report.ts";
-import { documentsIn, items, members, scalar } from "./yaml-tree.ts";
-import type { SyntaxNode } from "./yaml-tree.ts";
+import { documentsIn, items, members, scalar, type SyntaxNode } from "./yaml-tree.ts";
 
 /** A range of a text: offsets in UTF-16 units, `to` excluded. */
 export interface Span {

@@ -6,11 +6,9 @@
  */
 import type { Problem } from "../../../../schema/problem.ts";
 import { h } from "../dom/h.ts";
-import { FIELD_GROUPS } from "./form-fields.ts";
-import type { SettingField } from "./form-fields.ts";
+import { FIELD_GROUPS, type SettingField } from "./form-fields.ts";
 import { createControl } from "./setting-controls.ts";
-import { readSettings, settingAt } from "./written-settings.ts";
-import type { SettingPath, SettingValue } from "./written-settings.ts";
+import { readSettings, settingAt, type SettingPath, type SettingValue } from "./written-settings.ts";
 
 /** The fields of the settings. */
 export interface SettingsForm {

@@ -1,6 +1,5 @@
 import { fill, h } from "../dom/h.ts";
-import { icon } from "../dom/icons.ts";
-import type { IconName } from "../dom/icons.ts";
+import { icon, type IconName } from "../dom/icons.ts";
 import type { SettingsStore, Theme } from "./settings.ts";
 
 const NEXT: Readonly<Record<Theme, Theme>> = { system: "light", light: "dark", dark: "system" };

@@ -7,8 +7,7 @@ import { isRecord, jsonEqual } from "../../../../base/json.ts";
 import { toJson } from "../../../../schema/node.ts";
 import { Report } from "../../../../schema/problem.ts";
 import { readYaml } from "../../../../schema/yaml.ts";
-import { documentsIn, items, pairKey, scalar, valueIn } from "../editor/yaml-tree.ts";
-import type { SyntaxNode } from "../editor/yaml-tree.ts";
+import { documentsIn, items, pairKey, scalar, valueIn, type SyntaxNode } from "../editor/yaml-tree.ts";
 
 /** The value of a setting that a field sets. */
 export type SettingValue = string | number | boolean | readonly string[];

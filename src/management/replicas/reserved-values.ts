@@ -4,11 +4,11 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { HoldValue } from "../access/keys/access-keys.ts";
-import type { PassingRecords } from "../records/passing-records.ts";
+import type { ExpiringRecords } from "../records/expiring-records.ts";
 
-/** Options of {@link createHeldValues}. */
-export interface HeldValuesOptions {
-  readonly passing: PassingRecords;
+/** Options of {@link createReservedValues}. */
+export interface ReservedValuesOptions {
+  readonly passing: ExpiringRecords;
   readonly clock: Pick<Clock, "now">;
   readonly chance: Pick<Chance, "uuid">;
   readonly logger: Logger;
@@ -21,7 +21,7 @@ const HOLD_MS = 120_000;
  * Reserves values of keys among all processes on a store, one writer at a time. The holder has seen every key that the previous
  * holder wrote.
  */
-export function createHeldValues({ passing, clock, chance, logger }: HeldValuesOptions): HoldValue {
+export function createReservedValues({ passing, clock, chance, logger }: ReservedValuesOptions): HoldValue {
   return async (digest) => {
     const [record, own] = [`key-value-${sha256Hex(digest)}`, chance.uuid()];
     const held = await passing.change<string>(record, (before) => before ?? { value: own, until: clock.now() + HOLD_MS });

@@ -9,18 +9,14 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { forbiddenRequest, unauthorized } from "../../../apiserver/types/status.ts";
 import type { UserInfo } from "../../../apiserver/types/user-info.ts";
 import { specOf } from "../../kinds/common.ts";
-import { LOGIN_KEY, originOf } from "../../kinds/owned-access-key.ts";
-import type { KeySpec } from "../../kinds/owned-access-key.ts";
+import { LOGIN_KEY, originOf, type KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
-import { GRANT_EXTRA } from "../caller.ts";
-import type { Caller } from "../caller.ts";
-import { REFUSALS } from "./key-lives.ts";
-import type { KeyLives } from "./key-lives.ts";
+import { GRANT_EXTRA, type Caller } from "../caller.ts";
+import { REFUSALS, type KeyLives } from "./key-lives.ts";
 import { authorKey, grants, isOfSignIn, makesRoots } from "./key-origin.ts";
 import { isKeyOf } from "../key-subject.ts";
-import { createBlockingPermit } from "../rights/permits.ts";
+import { createBlockingAdmission, type WriteAdmission, type AdmittedWrite, type WriteAdmissionOptions } from "../rights/write-admission.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
-import type { Permit, PermittedWrite, PermitOptions } from "../rights/permits.ts";
 import type { Rights } from "../rights/rights.ts";
 
 /** Fields that record what happened at a sign-in. Only the platform and its administrators write them. */
@@ -29,20 +25,20 @@ const SIGN_IN_FIELDS = ["identity", "oidcProvider", "oidcLogin"] as const;
 /** Maximum number of keys in a chain, including the root: when the last key is presented, the server checks all of them. */
 export const KEY_CHAIN_MAX = 16;
 
-/** Options of {@link createKeyPermit}. */
-export interface KeyPermitOptions extends PermitOptions {
+/** Options of {@link createKeyAdmission}. */
+export interface KeyAdmissionOptions extends WriteAdmissionOptions {
   readonly objects: Pick<ManagedObjects, "get">;
   readonly lives: KeyLives;
 }
 
 /**
- * Creates the permit for access keys.
+ * Creates the admission for access keys.
  *
  * @throws API_FORBIDDEN, naming the author's missing permissions; API_INVALID for a `blockOwnerDeletion` that the author may not set;
  *   API_UNAUTHORIZED when the key that the author presented has ended since the request began.
  */
-export function createKeyPermit(options: KeyPermitOptions): Permit {
-  const blocking = createBlockingPermit(options);
+export function createKeyAdmission(options: KeyAdmissionOptions): WriteAdmission {
+  const blocking = createBlockingAdmission(options);
   return (write) => {
     blocking(write);
     const { user, object, old } = write;
@@ -62,7 +58,7 @@ function strangeSignIn({ extra }: UserInfo, before: KeySpec | undefined, after: 
 }
 
 /** Returns why a write violates the rules for chains of keys; undefined if it does not. */
-function strangeChain({ user, object, old }: PermittedWrite, { objects, lives }: KeyPermitOptions): string | undefined {
+function strangeChain({ user, object, old }: AdmittedWrite, { objects, lives }: KeyAdmissionOptions): string | undefined {
   const author = authorKey(user, objects);
   const refusal = author === undefined ? "unknown" : lives.refusalOf(author);
   if (author === undefined || refusal !== undefined) throw unauthorized(REFUSALS[refusal ?? "unknown"]);

@@ -1,17 +1,17 @@
 import { forbiddenRequest } from "../../apiserver/types/status.ts";
 import { SCOPE_EXTRA } from "../../cluster/scope/scope.ts";
-import type { Permit } from "../access/rights/permits.ts";
+import type { WriteAdmission } from "../access/rights/write-admission.ts";
 import type { Rights } from "../access/rights/rights.ts";
 import { SHARED_SECRETS } from "../kinds/types.ts";
 import { changesVaultSource, VAULT_ANNOTATIONS } from "./vault-source.ts";
 
 /**
- * The permit for the annotations that name a secret of the vault. They give access to anything that the platform's token may read, so only
+ * The admission for the annotations that name a secret of the vault. They give access to anything that the platform's token may read, so only
  * administrators may set them, with a key that has no scope. Anyone who may write the object may remove them.
  *
- * @throws API_FORBIDDEN (the permit), naming the annotations.
+ * @throws API_FORBIDDEN (the admission), naming the annotations.
  */
-export function createVaultPermit(rights: Pick<Rights, "callerOf">): Permit {
+export function createVaultAdmission(rights: Pick<Rights, "callerOf">): WriteAdmission {
   return ({ user, object, old }) => {
     if (!changesVaultSource(object, old)) return;
     if (rights.callerOf(user).administers && user.extra?.[SCOPE_EXTRA] === undefined) return;

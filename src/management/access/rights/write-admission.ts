@@ -12,19 +12,16 @@ import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
 import { invalid } from "../../../apiserver/types/field-error.ts";
 import { forbiddenRequest, invalidObject } from "../../../apiserver/types/status.ts";
 import type { UserInfo } from "../../../apiserver/types/user-info.ts";
-import { specOf } from "../../kinds/common.ts";
-import type { AccessRule, OwnedSpec } from "../../kinds/common.ts";
-import { clusterRolesOf } from "../../kinds/team.ts";
-import type { TeamSpec } from "../../kinds/team.ts";
+import { specOf, type AccessRule, type OwnedSpec } from "../../kinds/common.ts";
+import { clusterRolesOf, type TeamSpec } from "../../kinds/team.ts";
 import { TEAMS } from "../../kinds/types.ts";
 import type { Caller, KeySubject } from "../caller.ts";
 import type { NameIndex } from "./name-index.ts";
 import { objectAllows, owns, verbsOf } from "./object-rights.ts";
-import { attributesOn } from "./rights.ts";
-import type { Rights } from "./rights.ts";
+import { attributesOn, type Rights } from "./rights.ts";
 
 /** A write to check. */
-export interface PermittedWrite {
+export interface AdmittedWrite {
   readonly user: UserInfo;
   readonly object: KubeObject;
   /** Undefined on creation. */
@@ -32,10 +29,10 @@ export interface PermittedWrite {
 }
 
 /** Lets a write pass, or throws the error for its response. */
-export type Permit = (write: PermittedWrite) => void;
+export type WriteAdmission = (write: AdmittedWrite) => void;
 
-/** Options of permits. */
-export interface PermitOptions {
+/** Options of admission functions. */
+export interface WriteAdmissionOptions {
   readonly rights: Rights;
   readonly type: ResourceType;
   /** The kinds that this server knows, for resolving owner references. */
@@ -45,12 +42,12 @@ export interface PermitOptions {
 }
 
 /**
- * The permit for objects with an owner and access rules.
+ * The admission for objects with an owner and access rules.
  *
  * @throws API_FORBIDDEN with the reason; API_INVALID for a `blockOwnerDeletion` that the author may not set.
  */
-export function createOwnedPermit(options: PermitOptions): Permit {
-  const blocking = createBlockingPermit(options);
+export function createOwnedAdmission(options: WriteAdmissionOptions): WriteAdmission {
+  const blocking = createBlockingAdmission(options);
   return (write) => {
     blocking(write);
     const caller = options.rights.callerOf(write.user);
@@ -64,7 +61,7 @@ export function createOwnedPermit(options: PermitOptions): Permit {
   };
 }
 
-interface Reviewed extends PermittedWrite {
+interface Reviewed extends AdmittedWrite {
   readonly caller: Caller;
 }
 
@@ -72,12 +69,12 @@ interface Reviewed extends PermittedWrite {
 const PAIRS_MAX = 50_000;
 
 class Review {
-  readonly #options: PermitOptions;
+  readonly #options: WriteAdmissionOptions;
   readonly #write: Reviewed;
   /** Caches which verbs the author has on parts of the object and on teams, because many rules need the same ones. */
   #known: Map<string, boolean> | undefined;
 
-  constructor(options: PermitOptions, write: Reviewed) {
+  constructor(options: WriteAdmissionOptions, write: Reviewed) {
     this.#options = options;
     this.#write = write;
   }
@@ -191,11 +188,11 @@ function withoutRules(object: KubeObject): KubeObject {
 }
 
 /**
- * The permit for every kind: an owner reference may block the deletion of an owner only if its author may delete that owner.
+ * The admission for every kind: an owner reference may block the deletion of an owner only if its author may delete that owner.
  *
  * @throws API_INVALID, naming the reference. Source: specification 1, ownerReferences.
  */
-export function createBlockingPermit({ rights, type, types }: PermitOptions): Permit {
+export function createBlockingAdmission({ rights, type, types }: WriteAdmissionOptions): WriteAdmission {
   return ({ user, object, old }) => {
     if (object.metadata.ownerReferences === undefined) return;
     const blocking = (old?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true);

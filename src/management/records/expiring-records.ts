@@ -12,7 +12,7 @@ export interface Passing<Value> {
  * Records that several processes share and that expire. The clock of the reading process decides, so a record expires earlier or later
  * by the difference of the clocks. An expired record counts as removed; the next sweep removes it.
  */
-export interface PassingRecords {
+export interface ExpiringRecords {
   /** Stores the record in place of any earlier one. */
   put<Value>(name: string, passing: Passing<Value>): Promise<void>;
   get<Value>(name: string): Promise<Passing<Value> | undefined>;
@@ -33,9 +33,9 @@ const KIND = "Passing";
  * Keeps expiring records among the internal records.
  *
  * @example
- * await createPassingRecords({ records, clock }).put("code-1f2e", { value: "jane", until: clock.now() + 60_000 });
+ * await createExpiringRecords({ records, clock }).put("code-1f2e", { value: "jane", until: clock.now() + 60_000 });
  */
-export function createPassingRecords(options: { readonly records: InternalRecords; readonly clock: Pick<Clock, "now"> }): PassingRecords {
+export function createExpiringRecords(options: { readonly records: InternalRecords; readonly clock: Pick<Clock, "now"> }): ExpiringRecords {
   const { records, clock } = options;
   const read = <Value>(data: string | undefined): Passing<Value> | undefined => {
     const passing = data === undefined ? undefined : (JSON.parse(data) as Passing<Value>);

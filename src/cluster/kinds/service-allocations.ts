@@ -1,16 +1,13 @@
 import { isIPv4 } from "node:net";
 import type { KubeObject, ServicePort } from "../../kube/object/types.ts";
-import { invalid } from "../../apiserver/types/field-error.ts";
-import type { FieldError } from "../../apiserver/types/field-error.ts";
-import type { Claim } from "../../apiserver/types/resource-definition.ts";
-import { createAllocation, ipv4ToNumber, numberToIpv4 } from "./allocation.ts";
-import type { Allocation } from "./allocation.ts";
-import { hasClusterIp, hasNodePorts, HEADLESS } from "./service-rules.ts";
-import type { ServiceSpec } from "./service-rules.ts";
+import { invalid, type FieldError } from "../../apiserver/types/field-error.ts";
+import type { PendingAllocation } from "../../apiserver/types/resource-definition.ts";
+import { createAllocation, ipv4ToNumber, numberToIpv4, type Allocation } from "./allocation.ts";
+import { hasClusterIp, hasNodePorts, HEADLESS, type ServiceSpec } from "./service-rules.ts";
 import { needsHealthCheck } from "./service-type-rules.ts";
 
-/** Options of {@link createServiceClaims}. */
-export interface ServiceClaimsOptions {
+/** Options of {@link createServiceAllocations}. */
+export interface ServiceAllocationsOptions {
   /** A number in [0, 1). */
   readonly fraction: () => number;
   /** First address that is assigned. Default 10.96.0.1. */
@@ -19,9 +16,9 @@ export interface ServiceClaimsOptions {
   readonly lastIp?: string;
 }
 
-/** The claims of all Services of a cluster. */
-export interface ServiceClaims {
-  claim(object: KubeObject, old: KubeObject | undefined): Claim;
+/** The allocations of all Services of a cluster. */
+export interface ServiceAllocations {
+  allocate(object: KubeObject, old: KubeObject | undefined): PendingAllocation;
   /** Takes the addresses and ports of a stored Service. */
   restored(object: KubeObject): void;
   /** Releases the addresses and ports of a deleted Service. */
@@ -38,7 +35,11 @@ interface Held {
 }
 
 /** Creates the allocations of cluster IPs and node ports. */
-export function createServiceClaims({ fraction, firstIp = "10.96.0.1", lastIp = "10.96.255.254" }: ServiceClaimsOptions): ServiceClaims {
+export function createServiceAllocations({
+  fraction,
+  firstIp = "10.96.0.1",
+  lastIp = "10.96.255.254",
+}: ServiceAllocationsOptions): ServiceAllocations {
   const ips = createAllocation({ first: ipv4ToNumber(firstIp), last: ipv4ToNumber(lastIp), fraction });
   const nodePorts = createAllocation({ first: NODE_PORT_FIRST, last: NODE_PORT_LAST, fraction });
   const release = (held: Held) => {
@@ -46,7 +47,7 @@ export function createServiceClaims({ fraction, firstIp = "10.96.0.1", lastIp = 
     held.nodePorts.forEach(nodePorts.release);
   };
   return {
-    claim(object, old) {
+    allocate(object, old) {
       const before = heldBy(old && (old["spec"] as ServiceSpec));
       const taking = new Taking(before);
       const addressed = taking.clusterIp(object["spec"] as ServiceSpec, ips);

@@ -1,14 +1,12 @@
 import type { Chance } from "../../base/chance.ts";
-import { delay } from "../../base/clock.ts";
-import type { Clock } from "../../base/clock.ts";
+import { delay, type Clock } from "../../base/clock.ts";
 import { EngineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { ELECTION_TIMES } from "../../kube/runtime/election/election-step.ts";
 import { createLeaderElection } from "../../kube/runtime/election/leader-election.ts";
 import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
-import type { Store } from "../../apiserver/store/store.ts";
-import { guardedStore } from "./guarded-store.ts";
+import type { Store, WriteTerms } from "../../apiserver/store/store.ts";
 import { createLeaseClient } from "./lease-client.ts";
 import type { Sharing } from "./sharing.ts";
 
@@ -20,8 +18,8 @@ export interface Work {
   stop(): void;
 }
 
-/** Options of {@link startLedWork}. */
-export interface LedWorkOptions {
+/** Options of {@link startLeaderTasks}. */
+export interface LeaderTasksOptions {
   readonly store: Store;
   readonly sharing: Sharing;
   /** Starts the work, on a store that accepts writes only from the leading process. The functions of `sharing` check that too. */
@@ -34,7 +32,7 @@ export interface LedWorkOptions {
 }
 
 /** Work that one of several processes does. */
-export interface LedWork {
+export interface LeaderTasks {
   /** Whether this process does it. */
   readonly leading: boolean;
   /** Resolves when nothing is left to do here; at once while another process does the work. */
@@ -49,7 +47,7 @@ const LEASE = { namespace: "platform", name: "management" };
 const RETRY_MS = 1_000;
 
 /** Starts to compete for the background work; see `createLeaderElection` for the guarantees. */
-export function startLedWork({ store, sharing, begin, clock, chance, logger, metrics }: LedWorkOptions): LedWork {
+export function startLeaderTasks({ store, sharing, begin, clock, chance, logger, metrics }: LeaderTasksOptions): LeaderTasks {
   const { identity = `management-${chance.uuid()}`, times = ELECTION_TIMES } = sharing;
   const client = createLeaseClient({ store, clock, timeoutMs: times.renewDeadlineSeconds * 500 });
   const election = createLeaderElection({ client, lease: LEASE, identity, clock, chance, logger, times, ...(metrics && { metrics }) });
@@ -127,4 +125,32 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** Guards a store that several writers share: no write happens while `demand` throws. */
+function guardedStore(store: Store, demand: () => void): Store {
+  const guarded = (terms?: WriteTerms): WriteTerms => ({
+    ...terms,
+    demand() {
+      demand();
+      terms?.demand?.();
+    },
+  });
+  return {
+    revision: () => store.revision(),
+    get: (key) => store.get(key),
+    list: (range) => store.list(range),
+    watch: (options) => store.watch(options),
+    create: (key, object, terms) => store.create(key, object, guarded(terms)),
+    update: (key, object, expected, terms) => store.update(key, object, expected, guarded(terms)),
+    delete: (key, expected, terms) => store.delete(key, expected, guarded(terms)),
+    oldest: () => store.oldest(),
+    heldBytes: () => store.heldBytes(),
+    demandWritable: () => store.demandWritable(),
+    async compact() {
+      demand();
+      return store.compact();
+    },
+    close: () => store.close(),
+  };
 }
