@@ -36,6 +36,22 @@ test("has a row for every suite, and for what .ci/run and .ci/long run", () => {
   expect(run.filter((name) => !["docs", "build", "bench:syncer"].includes(name) && !listed.includes(name))).toEqual([]);
 });
 
+/** Suites that neither `.ci/run` nor `.ci/long` runs, and why. */
+const ASIDE: Record<string, string> = {
+  "test:all": "npm test and npm run test:long, one after the other",
+  "test:image": "needs npm's registry, and is a step of its own in each release",
+};
+
+test("runs every suite in .ci/run or .ci/long, but for those with a reason", () => {
+  const commands = [".ci/run", ".ci/long"].flatMap((file) =>
+    [...readFileSync(join(ROOT, file), "utf8").matchAll(/^(?:[A-Z]+=\S+ )?(?:long|npm run --silent|npm) ([\w:-]+)/gm)].map(
+      (match) => match[1]!,
+    ),
+  );
+  const suites = Object.keys(scripts).filter((name) => /^test(:|$)/.test(name));
+  expect(suites.filter((name) => !commands.includes(name)).sort()).toEqual(Object.keys(ASIDE).sort());
+});
+
 test.each(rowsOf("additions"))("to add $to-add, there is what it names", (row) => {
   const cells = [row["write"], row["then"]].join(" ");
   const paths = cells.match(/\b(?:src|test|docs|fixtures)\/[\w./-]+\w/g) ?? [];

@@ -1,9 +1,9 @@
 /**
- * `docs/internals/requirements.md`: every requirement has its row, and every test that a row names is there.
+ * `docs/internals/requirements.md`: every requirement has its row, and every file that a row names is there.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/internals/requirements.md"), "utf8");
@@ -25,20 +25,11 @@ test("has every requirement once, in order, with the place it is from", () => {
   expect(rows.filter(({ requirement, specification }) => requirement === "" || !/^[12] /.test(specification))).toEqual([]);
 });
 
-test("shows every requirement by a test", () => {
-  expect(rows.filter(({ shownBy }) => shownBy.some((entry) => !/^`[^`]+` › ./.test(entry)))).toEqual([]);
-});
-
-const named = rows.flatMap(({ number, shownBy }) =>
-  shownBy.map((entry) => {
-    const [file = "", title = ""] = entry.split(" › ");
-    return { number, file: file.replaceAll("`", ""), title: title.replace(/^`+|`+$/g, "") };
-  }),
-);
-
-describe("what is named is there", () => {
-  test.each(named)("$number: $file › $title", ({ file, title }) => {
-    expect(existsSync(join(ROOT, file)), file).toBe(true);
-    expect(readFileSync(join(ROOT, file), "utf8")).toContain(title);
-  });
+test("shows every requirement by a file that is there", () => {
+  const missing = rows.flatMap(({ number, shownBy }) =>
+    shownBy
+      .filter((entry) => !/^`[^`]+`$/.test(entry) || !existsSync(join(ROOT, entry.slice(1, -1))))
+      .map((entry) => `${number}: ${entry}`),
+  );
+  expect(missing).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /**
- * `docs/security.md`: every test that a promise names is there, and the figures that can be counted are the counted ones.
+ * `docs/security.md`: every file that a promise names is there, and the figures that can be counted are the counted ones.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -11,18 +11,10 @@ import { CATEGORIES, readAttacks } from "../engine/sandbox/attack.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(join(ROOT, "docs/security.md"), "utf8");
 
-const named = [...PAGE.matchAll(/`((?:test|fixtures)\/[^`]+)` › (.+?) \|$/gm)].map(([, file, title]) => ({ file: file!, title: title! }));
-
-describe("a promise", () => {
-  test("has a test in every row", () => {
-    expect(named.length).toBeGreaterThan(20);
-  });
-
-  test.each(named)("names what is there: $file › $title", ({ file, title }) => {
-    expect(existsSync(join(ROOT, file)), file).toBe(true);
-    const text = readFileSync(join(ROOT, file), "utf8");
-    expect(title.split(" › ").filter((part) => !text.includes(part))).toEqual([]);
-  });
+test("every promise names a file that is there", () => {
+  const named = [...PAGE.matchAll(/^\|.*\| `((?:test|fixtures)\/[^`]+)` \|$/gm)].map(([, file]) => file!);
+  expect(named.length).toBeGreaterThan(60);
+  expect(named.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
 test("every limit is promised by its name", () => {

@@ -57,3 +57,7 @@ test("the digest of the sources tells those of the simulation from others", () =
   expect(own).not.toBe(sourcesOf(import.meta.dirname));
   expect(sourcesOf(join(import.meta.dirname, ".."), ["suites/simulation"])).not.toBe(sourcesOf(join(import.meta.dirname, "..")));
 });
+
+test("the digest leaves out only what exists", () => {
+  expect(() => sourcesOf(join(import.meta.dirname, ".."), ["suites/simulation", "client"])).toThrow("has no client");
+});

@@ -64,6 +64,8 @@ export const FAULTS: readonly Fault[] = [
   answered("answered 422", isCopied, refusal(422, "Invalid")),
   answered("answered 403", (asked) => isCopied(asked) || isRead(asked), refusal(403, "Forbidden")),
   answered("answered 401", always, refusal(401, "Unauthorized")),
+  answered("answered 404", ({ verb }) => verb === "get", refusal(404, "NotFound")),
+  answered("a page with 404", always, { status: 404, type: "text/plain", text: "404 page not found\n" }),
   answered("answered 410", (asked) => isWatch(asked) || isList(asked), refusal(410, "Expired")),
   answered("a page instead of a write", isCopied, PAGE),
   answered("a page instead of a read", isRead, PAGE),
@@ -86,6 +88,11 @@ export const FAULTS: readonly Fault[] = [
     name: "an answer is cut",
     meets: (asked) => asked.verb !== "watch",
     act: async ({ ask, tellHalf }) => tellHalf(await ask()),
+  },
+  {
+    name: "half of an answer is late",
+    meets: (asked) => asked.verb !== "watch",
+    act: async ({ ask, tellInHalves, chance }) => tellInHalves(await ask(), 200 + chance.below(4_000)),
   },
   {
     name: "an answer is late",
@@ -138,4 +145,5 @@ export const LINE_FAULTS: readonly LineFault[] = [
     },
   },
   { name: "a watch is cut within an event", change: () => "cut" },
+  { name: "half of an event is late", change: (_line, _held, chance) => 200 + chance.below(4_000) },
 ];

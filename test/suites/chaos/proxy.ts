@@ -50,6 +50,8 @@ export interface Way {
   tell(answer: Told): void;
   /** Ends the answer in the middle. */
   tellHalf(answer: Answer): void;
+  /** Sends half of the answer's body, and the rest so many milliseconds later. */
+  tellInHalves(answer: Answer, ms: number): Promise<void>;
   /** Ends the connection without a word. */
   reset(): void;
   /** Resolves after so many milliseconds. */
@@ -65,10 +67,13 @@ export interface Fault {
   readonly act: (way: Way) => Promise<void>;
 }
 
-/** Fault of a watch's lines: returns the lines to pass on in place of one. `held` has the lines held back before. */
+/**
+ * Fault of a watch's lines: returns the lines to pass on in place of one, or that the watch ends in the middle of it, or after how many
+ * milliseconds its second half follows. `held` has the lines held back before.
+ */
 export interface LineFault {
   readonly name: string;
-  readonly change: (line: string, held: string[], chance: Chance) => readonly string[] | "cut";
+  readonly change: (line: string, held: string[], chance: Chance) => readonly string[] | "cut" | number;
 }
 
 /** A fault and how often it happens, from 0 to 1. */
@@ -225,8 +230,17 @@ export class ChaosProxy {
         response.writeHead(status, { "content-type": answered, "content-length": Buffer.byteLength(text) });
         response.write(text.slice(0, text.length / 2), () => response.destroy());
       },
+      tellInHalves: async ({ status, type: answered, text }, ms) => {
+        if (response.destroyed) return;
+        const body = Buffer.from(text);
+        const half = body.length >> 1;
+        response.writeHead(status, { "content-type": answered, "content-length": body.length });
+        response.write(body.subarray(0, half));
+        await pause(ms);
+        response.end(body.subarray(half));
+      },
       reset: () => response.socket?.destroy(),
-      wait: (ms) => new Promise((done) => setTimeout(done, ms)),
+      wait: pause,
       pass: async () => {
         if (asked.verb === "watch") return this.#watch(asked, response);
         const answer = await ask();
@@ -254,19 +268,30 @@ export class ChaosProxy {
       await this.#thawed;
       for (const line of lines) {
         const changed = this.#changed(line, held);
-        if (changed === "cut") return void response.write(line.slice(0, line.length / 2), () => response.destroy());
-        write(changed);
+        const half = line.length >> 1;
+        if (changed === "cut") return void response.write(line.slice(0, half), () => response.destroy());
+        if (typeof changed === "number") {
+          write(held.splice(0));
+          response.write(line.slice(0, half));
+          await pause(changed);
+          response.write(`${line.slice(half)}\n`);
+        } else write(changed);
       }
     }
     response.end();
   }
 
-  #changed(line: string, held: string[]): readonly string[] | "cut" {
+  #changed(line: string, held: string[]): ReturnType<LineFault["change"]> {
     const fault = this.weather.find(([one, share]) => "change" in one && this.#chance.fraction() < share)?.[0] as LineFault | undefined;
     if (fault === undefined) return inOrder(line, held.splice(0));
     this.#count(fault.name, line.slice(0, 160));
     return fault.change(line, held, this.#chance);
   }
+}
+
+/** Resolves after so many milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }
 
 /** A line and those that were held back before: behind it, unless they are about the same object. */

@@ -10,10 +10,11 @@ import { Chance, holdNone } from "../outside/cases.ts";
 import { startClusterProcess, type ClusterProcess } from "../outside/cluster.ts";
 import { Model, PATCHES } from "../outside/model.ts";
 import { mappingConfig, type Virtual } from "../outside/names.ts";
-import { temporaryFolder, until } from "../outside/processes.ts";
+import { ROOT, temporaryFolder, until } from "../outside/processes.ts";
 import { Syncer } from "../outside/syncer.ts";
 import { FAULTS, LINE_FAULTS } from "./faults.ts";
-import { ChaosProxy, type Fault, type LineFault } from "./proxy.ts";
+import { ChaosProxy, pause, type Fault, type LineFault } from "./proxy.ts";
+import { LONG_QUIET_MS, QUIET_MS, Quiet, SLOWED, SLOWEST_MINUTES } from "./rest.ts";
 
 const NAME = "blue";
 const VIRTUALS: readonly Virtual[] = [
@@ -24,13 +25,17 @@ const NAMESPACES = ["shop", "team-a"];
 const HOST_NAMESPACES = ["vc-a", "vc-b", "h-team-a"];
 /** Initial state of each tester. */
 const OBJECTS = 8;
-/** Nothing is written for so long, in milliseconds, before everything counts as at rest. */
-const QUIET_MS = 2_000;
 /**
  * So long, in milliseconds, may it take after a storm until both sides agree. A server that says again and again that it has made a copy,
  * and does not have it, looks like a client that keeps deleting it: the syncer makes that copy every two minutes then.
  */
 const AGREED_MS = 240_000;
+/** So long, in milliseconds, may it take until nothing is written any more: attempts that follow each other ever more slowly end before. */
+const RESTED_MS = 300_000;
+/** A patch without end: it finds its own result on the host, and turns it over. The model does not look at what it changes. */
+const LOOP = {
+  services: { patches: [{ path: "spec.ports[*].targetPort", expression: "context.hostObject?.spec.ports[0].targetPort === 1 ? 2 : 1" }] },
+};
 /** Kinds of fault in one storm on one way, at most. */
 const KINDS_MAX = 4;
 /** Lines of the journal that a failure prints. */
@@ -44,8 +49,10 @@ interface Member {
   readonly model: Model;
   readonly syncer: Syncer<ChaosProxy>;
   readonly ways: { readonly tenant: ChaosProxy; readonly host: ChaosProxy };
-  /** Since when its process stands still; undefined while it does not. */
+  /** Its process stands still. */
   paused: boolean;
+  /** Length of the log of its process when it was seen to rest for long. */
+  rested: number;
 }
 
 /** How a world is made. */
@@ -57,6 +64,8 @@ export interface WorldOptions {
   readonly only?: string;
   /** The host has one virtual cluster, not two of one name. */
   readonly alone?: boolean;
+  /** A patch never comes to rest: the run must fail. */
+  readonly loop?: boolean;
 }
 
 /** Events in a world. */
@@ -68,6 +77,15 @@ export class World {
   readonly #members: Member[] = [];
   /** Faults of processes, by name. */
   readonly #counts = new Map<string, number>();
+  readonly #acts: readonly (readonly [name: string, act: (member: Member) => void | Promise<void>])[] = [
+    ["kill -9", (member) => this.#kill(member)],
+    ["SIGTERM", (member) => this.#stop(member)],
+    ["SIGSTOP or SIGCONT", (member) => this.#pause(member, !member.paused)],
+    ["a cluster stands still", (member) => this.#freeze(member)],
+    ["connections are reset", (member) => this.#eachWay(member, (way) => way.reset())],
+    ["a cluster is down", (member) => this.#refuse(member)],
+    ["watches end", (member) => this.#eachWay(member, (way) => way.endWatches())],
+  ];
   #operators: readonly Thing[] = [];
   #host!: ClusterProcess;
   changes = 0;
@@ -94,14 +112,16 @@ export class World {
         tenant: await ChaosProxy.start("tenant", virtual.namespace, { api: tenant.api, chance: chance(), note }),
         host: await ChaosProxy.start("host", virtual.namespace, { api: host.api, chance: chance(), note }),
       };
-      const config = { sync: { toHost: { ...mappingConfig(virtual), ...PATCHES } } };
-      const syncer = new Syncer({ folder, id: `vc-${number}`, ...ways, name: NAME, namespace: virtual.namespace, config });
+      const config = { sync: { toHost: { ...mappingConfig(virtual), ...PATCHES, ...(this.#options.loop === true && LOOP) } } };
+      // Earlier versions do not know the setting.
+      const settings = this.#options.root === ROOT ? { loopGuard: { slowestMinutes: SLOWEST_MINUTES } } : undefined;
+      const syncer = new Syncer({ folder, id: `vc-${number}`, ...ways, name: NAME, namespace: virtual.namespace, config, settings });
       const isForeign = (id: string) => !model.owned.has(id);
       const common = { virtual, host: host.api, tenant: tenant.api, namespaces: NAMESPACES, number: number + 1, again: true };
       const model: Model = new Model({ ...common, chance: chance(), isForeign });
       await model.begin(OBJECTS);
       await syncer.begin([], this.#options.root);
-      this.#members.push({ virtual, model, syncer, ways, paused: false });
+      this.#members.push({ virtual, model, syncer, ways, paused: false, rested: 0 });
     }
     await this.#explained(() => this.#agreed());
   }
@@ -150,6 +170,15 @@ export class World {
     return kinds.join(", ");
   }
 
+  /** The end of a run, after its last storm: not even what is written rarely is written. @throws Error if it is. */
+  async end(): Promise<void> {
+    await this.#explained(async () => {
+      await this.#rests(true);
+      await this.#agreed();
+      holdNone(await this.#foreign(), "not the syncer's own");
+    });
+  }
+
   /** Adds to a failure what happened around the object that it names. */
   async #explained(act: () => Promise<void>): Promise<void> {
     try {
@@ -161,8 +190,7 @@ export class World {
 
   /** Sets the weather of every way. */
   #stormy(): readonly string[] {
-    const { only = "" } = this.#options;
-    const all: readonly (Fault | LineFault)[] = [...FAULTS, ...LINE_FAULTS].filter(({ name }) => name.includes(only));
+    const all = stormy(this.#options.only);
     const names = new Set<string>();
     for (const { ways } of this.#members) {
       for (const way of Object.values(ways)) {
@@ -179,26 +207,18 @@ export class World {
     const member = this.#chance.one(this.#members);
     this.#supervise();
     const dice = this.#chance.below(40);
-    if (dice === 0) await this.#act(member, "kill -9", () => this.#kill(member));
-    else if (dice === 1) await this.#act(member, "SIGTERM", () => this.#stop(member));
-    else if (dice === 2) await this.#act(member, member.paused ? "SIGCONT" : "SIGSTOP", async () => this.#pause(member, !member.paused));
-    else if (dice === 3) await this.#act(member, "a cluster stands still", async () => this.#freeze(member));
-    else if (dice === 4) await this.#act(member, "connections are reset", async () => this.#eachWay(member, (way) => way.reset()));
-    else if (dice === 5) await this.#act(member, "a cluster is down", () => this.#refuse(member));
-    else if (dice === 6) await this.#act(member, "watches end", async () => this.#eachWay(member, (way) => way.endWatches()));
-    else {
+    const [name, act] = this.#acts[dice] ?? [];
+    if (act !== undefined) {
+      this.#counts.set(name!, (this.#counts.get(name!) ?? 0) + 1);
+      this.#note(`${member.virtual.namespace}: ${name}`);
+      await act(member);
+    } else {
       for (const done of await member.model.change(1 + this.#chance.below(3))) {
         this.changes += 1;
         this.#note(`${member.virtual.namespace}: ${done}`);
       }
     }
     await pause(this.#chance.below(300));
-  }
-
-  async #act({ virtual }: Member, name: string, act: () => Promise<void>): Promise<void> {
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
-    this.#note(`${virtual.namespace}: ${name}`);
-    await act();
   }
 
   #eachWay({ ways }: Member, act: (way: ChaosProxy) => void): void {
@@ -238,8 +258,10 @@ export class World {
 
   /** Starts again what has ended, as a kubelet does. */
   #supervise(): void {
-    for (const { syncer } of this.#members) {
+    for (const member of this.#members) {
+      const { syncer } = member;
       if (syncer.running) continue;
+      member.rested = 0;
       void syncer.start([], this.#options.root).catch(() => undefined);
     }
   }
@@ -272,21 +294,31 @@ export class World {
     );
   }
 
-  /** Waits until nothing is written for a while. */
-  async #rests(): Promise<void> {
+  /**
+   * Waits until nothing is written for a while, and for longer than the longest delay of a loop if `long` or if a syncer has slowed down
+   * anything since it last rested for so long.
+   */
+  async #rests(long = false): Promise<void> {
     const written = () => this.#ways().reduce((sum, { stored }) => sum + stored.length, 0);
-    let [before, since] = [written(), performance.now()];
+    const isLong = () => long || this.#members.some(({ syncer, rested }) => syncer.log.includes(SLOWED, rested));
+    const before = this.#ways().map(({ stored }) => stored.length);
+    const quiet = new Quiet();
+    let quietMs = 0;
     await until(
       "nothing is written at rest",
       () => {
-        if (written() !== before) [before, since] = [written(), performance.now()];
-        return performance.now() - since > QUIET_MS;
+        quietMs = isLong() ? LONG_QUIET_MS : QUIET_MS;
+        return quiet.lastsMs(written(), performance.now()) > quietMs;
       },
       () =>
-        this.#ways().flatMap(({ name, stored }) =>
-          stored.slice(-3).map(({ method, plural, name: of }) => `${name}: ${method} ${plural} ${of}`),
+        this.#ways().flatMap(({ name, stored }, index) =>
+          stored
+            .slice(Math.max(before[index]!, stored.length - 3))
+            .map(({ method, plural, name: of }) => `${name}: ${method} ${plural} ${of}`),
         ),
+      RESTED_MS,
     );
+    if (quietMs === LONG_QUIET_MS) for (const member of this.#members) member.rested = member.syncer.log.length;
   }
 
   /** Foreign objects that have changed. */
@@ -327,9 +359,10 @@ export class World {
     return [`What happened to ${names.join(", ") || "everything"}:`, ...about.slice(-TOLD_MAX), ...logs].join("\n  ");
   }
 
-  /** How often each fault happened. */
+  /** How often each fault happened, also those that never did. */
   get counts(): ReadonlyMap<string, number> {
-    const all = new Map(this.#counts);
+    const names = [...stormy(this.#options.only), ...this.#acts.map(([name]) => ({ name }))];
+    const all = new Map(names.map(({ name }) => [name, this.#counts.get(name) ?? 0]));
     for (const { counts } of this.#ways()) for (const [name, count] of counts) all.set(name, (all.get(name) ?? 0) + count);
     return all;
   }
@@ -341,6 +374,11 @@ export class World {
   }
 }
 
+/** Faults of requests, of answers and of watches. */
+function stormy(only = ""): readonly (Fault | LineFault)[] {
+  return [...FAULTS, ...LINE_FAULTS].filter(({ name }) => name.includes(only));
+}
+
 /** Copies, and slices that a syncer makes of them where the host's mirror takes too long. */
 function isOwn({ owned }: Model, plural: string, place: string): boolean {
   const madeOf = plural === "endpointslices" ? /^(.+)-[0-9a-f]{8}-\d+$/.exec(place)?.[1] : undefined;
@@ -349,8 +387,4 @@ function isOwn({ owned }: Model, plural: string, place: string): boolean {
 
 function named(line: string, name: string): boolean {
   return new RegExp(`\\b${name}\\b`).test(line);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
 }

@@ -21,22 +21,28 @@ const STEPS_RATIO_MAX = 2.2;
 const BYTES_RATIO_MAX = 2.4;
 const BYTES_DOUBLINGS = 4;
 
+/** The same of CPU time: what no longer fits into the caches of a processor costs more each time. */
+const CPU_RATIO_MAX = 2.6;
+
 /** Less than so many times what the smallest size costs is no growth. */
 const STEPS_FLOOR = 1;
 /** Noise of the engine's own allocations. */
 const BYTES_FLOOR = 2_000_000;
+/** Milliseconds of CPU time that are noise. */
+const CPU_FLOOR_MS = 20;
 
 /**
- * The steepest growth by each measure. The first sample is of the smallest input there is; its cost is fixed, and counts in none.
+ * The steepest growth by steps and bytes, or by CPU time if `cpu`. The first sample is of the smallest input there is; its cost is fixed, and counts in none.
  * Each further one is twice as large as the one before.
  */
-export function steepest([smallest, ...rest]: readonly Sample[]): readonly Growth[] {
-  const floors: Cost = { steps: smallest!.steps * STEPS_FLOOR, bytes: BYTES_FLOOR };
+export function steepest([smallest, ...rest]: readonly Sample[], cpu = false): readonly Growth[] {
+  const floors: Cost = { steps: smallest!.steps * STEPS_FLOOR, bytes: BYTES_FLOOR, cpuMs: CPU_FLOOR_MS };
   const growthOf = (measure: keyof Cost, doublings: number, allowed: number): Growth => {
     const own = rest.map((sample) => Math.max(sample[measure] - smallest![measure], floors[measure]));
     const ratios = own.slice(doublings).map((cost, index) => ({ ratio: cost / own[index]!, size: rest[index + doublings]!.size }));
     const { ratio, size } = ratios.reduce((left, right) => (right.ratio > left.ratio ? right : left), { ratio: 1, size: smallest!.size });
     return { measure, ratio: ratio ** (1 / doublings), size, allowed };
   };
+  if (cpu) return [growthOf("cpuMs", 1, CPU_RATIO_MAX)];
   return [growthOf("steps", 1, STEPS_RATIO_MAX), growthOf("bytes", Math.min(BYTES_DOUBLINGS, rest.length - 1), BYTES_RATIO_MAX)];
 }

@@ -2,12 +2,14 @@ import { Session, type Profiler } from "node:inspector";
 import { GCProfiler } from "node:v8";
 import { beginWalking, countWalked, walkedSoFar } from "./walked.ts";
 
-/** Cost of a piece of work, without any clock. */
+/** Cost of a piece of work. */
 export interface Cost {
-  /** Blocks of code that ran, and items that native methods walked over. */
+  /** Blocks of code that ran, and items that native methods walked over. No clock is asked. */
   readonly steps: number;
   /** Bytes that were allocated on the heap of JavaScript. */
   readonly bytes: number;
+  /** CPU time of the process in milliseconds, WebAssembly, compression and cryptography included. */
+  readonly cpuMs: number;
 }
 
 /** Files of which every block that runs is a step. */
@@ -19,8 +21,12 @@ const COUNTED = /^file:.*\/(src|node_modules|growth\/squares\.ts)/;
  */
 export class Meter {
   readonly #session = new Session();
+  readonly #counts: boolean;
 
-  constructor() {
+  /** Unless it `counts`, there are no steps: counters cost time themselves. */
+  constructor({ counts }: { readonly counts: boolean }) {
+    this.#counts = counts;
+    if (!counts) return;
     this.#session.connect();
     this.#post("Profiler.enable");
     this.#post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
@@ -34,15 +40,17 @@ export class Meter {
     const collections = new GCProfiler();
     collections.start();
     const before = process.memoryUsage().heapUsed;
-    beginWalking();
+    if (this.#counts) beginWalking();
+    const since = process.cpuUsage();
     const result = await work();
-    const walked = walkedSoFar();
+    const { user, system } = process.cpuUsage(since);
+    const walked = this.#counts ? walkedSoFar() : 0;
     const kept = process.memoryUsage().heapUsed - before;
     const sizes = collections
       .stop()
       .statistics.map(({ beforeGC, afterGC }) => [beforeGC, afterGC].map((at) => at.heapStatistics.usedHeapSize));
     const bytes = sizes.reduce((sum, [full = 0, left = 0]) => sum + full - left, kept);
-    return { steps: walked + this.#blocks(), bytes, result };
+    return { steps: walked + this.#blocks(), bytes, cpuMs: (user + system) / 1_000, result };
   }
 
   /** The places that take the most steps, for people. */
@@ -59,6 +67,7 @@ export class Meter {
 
   /** Blocks that ran since the last call; by function on request. */
   #blocks(places?: Map<string, number>): number {
+    if (!this.#counts) return 0;
     const { result } = this.#post("Profiler.takePreciseCoverage") as Profiler.TakePreciseCoverageReturnType;
     let sum = 0;
     for (const { url, functions } of result) {

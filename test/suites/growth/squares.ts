@@ -1,4 +1,6 @@
 /** Squares, each of another kind, and what looks like one: whether the meter tells them apart is tried before anything is measured. */
+import { createHash } from "node:crypto";
+import { deflateRawSync } from "node:zlib";
 import { many, word } from "./dimension.ts";
 
 /** Some work on so many items. */
@@ -95,4 +97,28 @@ export const WIRED: readonly Wired[] = [
       return pieces;
     },
   },
+];
+
+/** A module of WebAssembly with one function, `c`, which counts from its argument down to 0. */
+const COUNTDOWN_HEX = "0061736d0100000001050160017f0003020100070501016300000a10010e000340200041016b22000d000b0b";
+const COUNTDOWN = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(COUNTDOWN_HEX, "hex")), {}).exports as {
+  readonly c: (from: number) => void;
+};
+const countDown = (items: number) => COUNTDOWN.c(2_000 * items);
+/** So many items in bytes: enough to see their time. */
+const bytesOf = (items: number) => Buffer.alloc(500 * Math.max(items, 1), "growth");
+const digest = (data: Buffer) => createHash("sha256").update(data).digest();
+const BLOCK = bytesOf(256);
+
+/** Those that cost CPU time, and next to no steps. */
+export const WIRED_NATIVE: readonly Wired[] = [
+  { name: "a digest of everything for each item", square: true, work: (size) => many(size, () => digest(bytesOf(size))) },
+  {
+    name: "a compression of everything for each item",
+    square: true,
+    work: (size) => many(size, () => deflateRawSync(bytesOf(size >> 2))),
+  },
+  { name: "WebAssembly that counts all items for each of them", square: true, work: (size) => many(size, () => countDown(size)) },
+  { name: "a digest of each item", square: false, work: (size) => many(size, () => digest(BLOCK)) },
+  { name: "WebAssembly that counts each item", square: false, work: (size) => many(size, () => countDown(500)) },
 ];

@@ -57,7 +57,8 @@ export function openRecord(path: string, header: Header): RunRecord {
   const whole = text.slice(0, text.lastIndexOf("\n") + 1);
   if (whole !== text) writeFileSync(path, whole);
   const [begun, ...lines] = whole.split("\n").slice(0, -1);
-  if (begun !== JSON.stringify(header)) throw new Error(`${path} records ${begun ?? "nothing"}, and not ${JSON.stringify(header)}`);
+  if (begun !== JSON.stringify(header))
+    throw new Error(`${path} records ${begun ?? "nothing"}, and not ${JSON.stringify(header)}: remove it, or name another file`);
   return { reports: lines.map((line) => JSON.parse(line) as Report), add };
 }
 
@@ -72,8 +73,14 @@ export function remaining({ first, last }: Chunk, done: readonly Chunk[], size: 
   return chunks.filter((chunk) => !known.has(`${chunk.first}-${chunk.last}`));
 }
 
-/** A digest of the source files below `folder`, without the rooms of it that are named. */
+/**
+ * A digest of the source files below `folder`, without the rooms of it that are named.
+ *
+ * @throws Error when there is no such room: its files would be part of the digest under another name.
+ */
 export function sourcesOf(folder: string, without: readonly string[] = []): string {
+  const missing = without.filter((room) => !existsSync(join(folder, room)));
+  if (missing.length > 0) throw new Error(`${folder} has no ${missing.join(", ")}`);
   const hash = createHash("sha256");
   const counts = (name: string) => name.endsWith(".ts") && !without.some((room) => name.startsWith(`${room}/`));
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(counts);

@@ -19,7 +19,7 @@ const PROGRESS_MS = 10_000;
 /** Seeds that a thread runs before it says so. */
 const CHUNK_SEEDS = 100;
 /** Rooms that a simulation has nothing of. */
-const UNUSED = ["cli", "client", "management"];
+const UNUSED = ["cli", "kube/client", "management"];
 /** Share of the seeds in which everything must happen, if there are enough of them to tell. */
 const FIRED_MIN = 0.01;
 const ENOUGH_SEEDS = 1_000;
