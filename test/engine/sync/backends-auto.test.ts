@@ -219,7 +219,7 @@ describe("slices that are made", () => {
     expect((await slicesIn(sides.on)).map(({ metadata }) => metadata.ownerReferences?.[0]?.uid)).toEqual([copy?.metadata.uid]);
   });
 
-  test("go when something else has taken the place of the copy", async () => {
+  test("stay when something else has taken the place of the copy, until their Endpoints go", async () => {
     const sides = {
       tenant: await cluster("shop"),
       on: await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller", "-garbage-collector-controller"] }, "vc"),
@@ -231,6 +231,9 @@ describe("slices that are made", () => {
     await sides.on.client.delete(ENDPOINTS, metadata);
     await sides.on.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets: [] } as never);
     await start({ ...sides, namespace: "vc", settings: AUTO });
+    await clock.advance(30_000);
+    expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [OURS] });
+    await sides.tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "web" });
     await clock.advance(10_000);
     expect(await slicesIn(sides.on)).toEqual([]);
   });

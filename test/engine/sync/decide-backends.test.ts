@@ -12,8 +12,8 @@ function decide(seen: Partial<BackendsSeen>) {
   return decideBackends({
     ...{
       endpoints: undefined,
-      mirroredInTenant: false,
-      mirroredStands: false,
+      mirrored: { ...NONE, standing: 0 },
+      taken: false,
       served: true,
       patched: false,
       own: NONE,
@@ -109,13 +109,56 @@ describe("a copy of Endpoints", () => {
       keepsMirrored: undefined,
     },
   ] as const)("of paused Endpoints keeps copies of slices of the tenant's mirror: $why", ({ seen, keepsMirrored }) => {
-    const paused = { endpoints: { ...ENDPOINTS, wanted: false, paused: true }, copy: COPY, mirroredInTenant: true, mirroredStands: true };
+    const paused = { endpoints: { ...ENDPOINTS, wanted: false, paused: true }, copy: COPY, mirrored: { count: 1, copied: 0, standing: 1 } };
     expect(decide({ ...paused, ...seen } as Partial<BackendsSeen>).keepsMirrored).toBe(keepsMirrored);
   });
 
   test("of Endpoints that are paused stays as it is", () => {
     const paused = { endpoints: { ...ENDPOINTS, wanted: false }, copy: { ...COPY, skipsMirror: true }, derived: PODS, ...MADE };
     expect(decide(paused)).toMatchObject({ copiesDerived: false, makes: true, skipsMirror: true, dropsMade: false });
+  });
+});
+
+describe("while other Endpoints are in the place of the copy", () => {
+  const stands = { count: 1, copied: 1, standing: 1 };
+  test.each([
+    {
+      why: "copies of the mirror's slices go on",
+      seen: { mirrored: stands },
+      is: { teller: "copies", copiesMirrored: true, releasesSlices: true },
+    },
+    {
+      why: "and so do those of slices of Pods",
+      seen: { derived: { ...PODS, standing: 1 }, patched: true },
+      is: { copiesDerived: true, copiesMirrored: false, releasesSlices: false },
+    },
+    { why: "an earlier one waits for the next", seen: { mirrored: { ...stands, count: 2 } }, is: { releasesSlices: false } },
+    { why: "none appears", seen: { mirrored: { ...stands, standing: 0 }, derived: PODS }, is: { teller: "none", copiesDerived: false } },
+    {
+      why: "they go where others show the same",
+      seen: { mirrored: stands, others: "equal", ...MADE },
+      is: { teller: "others", releasesSlices: true, dropsMade: true },
+    },
+    { why: "they stay where others show less", seen: { mirrored: stands, others: "behind" }, is: { copiesMirrored: true } },
+    { why: "what was made stays", seen: MADE, is: { dropsMade: false } },
+    { why: "what was made goes once all is copied", seen: { ...MADE, mirrored: stands }, is: { dropsMade: true } },
+    {
+      why: "and not before",
+      seen: { ...MADE, mirrored: { ...stands, copied: 0 } },
+      is: { dropsMade: false, copiesMirrored: true },
+    },
+    {
+      why: "all stays as it is where they are paused",
+      seen: { ...MADE, mirrored: stands, endpoints: { ...ENDPOINTS, wanted: false, paused: true } },
+      is: { keepsMirrored: true, dropsMade: false },
+    },
+    {
+      why: "nothing stays where they are excluded",
+      seen: { ...MADE, mirrored: stands, endpoints: { ...ENDPOINTS, wanted: false } },
+      is: { releasesSlices: true, dropsMade: true },
+    },
+  ] as const)("$why", ({ seen, is }) => {
+    expect(decide({ endpoints: ENDPOINTS, taken: true, ...seen } as Partial<BackendsSeen>)).toMatchObject(is);
   });
 });
 

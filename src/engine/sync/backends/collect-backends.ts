@@ -12,7 +12,7 @@ import { isMarkedAsOther, isMarkedBySyncer } from "../../translate/foreign-marke
 import { ourMarkers, whose } from "../../translate/identity.ts";
 import type { CopySource } from "../../translate/markers.ts";
 import type { Tracked } from "../run/reconcile.ts";
-import type { BackendsSeen, Completeness, CountedSlices } from "./decide-backends.ts";
+import type { BackendsSeen, Completeness } from "./decide-backends.ts";
 import { isAsMade } from "./plan-made-slices.ts";
 
 /** The known state of one Service on both sides. */
@@ -46,9 +46,9 @@ export interface CollectedBackends {
   readonly copy: Endpoints | undefined;
   /** True if Endpoints that are not our copy are in its place. */
   readonly isTaken: boolean;
-  /** The copies of the tenant's slices that are counted, as the host shows them. */
+  /** The copies of the tenant's slices that are counted, as the host shows them; those of its mirror only if the place is taken. */
   readonly copies: readonly EndpointSlice[];
-  /** Slices of another syncer for the host Service. */
+  /** Slices of another syncer for the host Service, or of any other writer if the place is taken. */
   readonly others: readonly EndpointSlice[];
   /** Slices that we made from Endpoints of this Service, in any order. */
   readonly made: readonly EndpointSlice[];
@@ -58,6 +58,8 @@ export interface CollectedBackends {
   readonly isEdited: () => boolean;
   /** Returns the slices that should be made from the copy. */
   readonly desired: () => readonly EndpointSlice[];
+  /** Returns the made slices without ready endpoints that the tenant no longer has: no copy shows its changes while the place is taken. */
+  readonly lasting: () => readonly EndpointSlice[];
 }
 
 /** Maximum number of addresses of a subset in a mirror. Source: `--mirroring-max-endpoints-per-subset` of kube-controller-manager. */
@@ -75,8 +77,10 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   const standing = hostSlices.flatMap((key) => (slices.host.get(key) as EndpointSlice | undefined) ?? []);
   const made = standing.filter((slice) => isMade(known, slice, copy));
   const mirrored = standing.filter((slice) => isMirrored(known, slice));
-  const { copies, own, derived, mirroredInTenant, mirroredStands } = countTenant(known);
-  const others = standing.filter((slice) => isAnothers(known, slice));
+  const taken = copy === undefined && endpoints.host !== undefined;
+  const { copies, ofControllers, own, derived, mirrored: ofMirror } = countTenant(known, taken);
+  const isOther = (slice: EndpointSlice) => (taken ? isAlien(known, slice) && !made.includes(slice) : isAnothers(known, slice));
+  const others = standing.filter(isOther);
   let slicesOf: readonly EndpointSlice[] | undefined;
   const isServed = copy !== undefined && (copy.metadata.name ?? "").length <= SERVICE_NAME_MAX;
   const desired = () => (slicesOf ??= !isServed ? [] : slicesOfCopy(prefix, copy, made, (name) => isTaken(known, name, copy)));
@@ -90,8 +94,8 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       patched: rules.patches.length > 0,
       own,
       derived,
-      mirroredInTenant,
-      mirroredStands,
+      mirrored: ofMirror,
+      taken,
       copy: copy && {
         skipsMirror: copy.metadata.labels?.[SKIP_MIRROR] === "true",
         filled: viewOf(copy.subsets ?? NO_SUBSETS).size > 0,
@@ -102,18 +106,19 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       mirror: mirrored.length === 0 ? "none" : copy !== undefined && isMirroredFully(copy, mirrored) ? "equal" : "behind",
       made: copy === undefined || made.length === 0 ? (made.length === 0 ? "none" : "behind") : comparedWith(slices.rules, made, desired()),
       madeShown: made.length > 0 && desired().every((slice) => isShown(known, slice)),
-      others: toldByOthers(copy, others),
+      others: toldByOthers(taken ? viewOfSlices([...ofControllers, ...made]) : copy && viewOf(copy.subsets ?? NO_SUBSETS), others),
     },
     hostKey,
     hostService: known.hostService,
     copy,
-    isTaken: copy === undefined && endpoints.host !== undefined,
+    isTaken: taken,
     copies,
     others,
     made,
     mirrored,
     isEdited,
     desired,
+    lasting: () => (wanted?.wanted === true && rules.patches.length === 0 ? made.map((slice) => without(slice, endpoints.tenant!)) : made),
   };
 }
 
@@ -182,36 +187,33 @@ function isShown({ slices: { rules }, shown }: KnownBackends, slice: EndpointSli
 
 function countTenant(
   known: KnownBackends,
-): Pick<BackendsSeen, "own" | "derived" | "mirroredInTenant" | "mirroredStands"> & Pick<CollectedBackends, "copies"> {
+  taken: boolean,
+): Pick<BackendsSeen, "own" | "derived" | "mirrored"> & Record<"copies" | "ofControllers", readonly EndpointSlice[]> {
   const { slices, tenantSlices, services } = known;
   const around = aroundOf(services);
-  const own = { count: 0, copied: 0 };
+  const own = { count: 0, copied: 0, standing: 0 };
   const derived = { count: 0, copied: 0, standing: 0, filled: false, families: new Set<string>() };
-  const copies: EndpointSlice[] = [];
-  let [mirroredInTenant, mirroredStands] = [false, false];
+  const mirrored = { count: 0, copied: 0, standing: 0 };
+  const [copies, ofControllers]: [EndpointSlice[], EndpointSlice[]] = [[], []];
   for (const key of tenantSlices) {
     const slice = slices.tenant.get(key) as EndpointSlice | undefined;
     const controller = slice && controllerOf(slice);
     if (slice === undefined || slice.metadata.deletionTimestamp) continue;
-    // Slices that a mirror made from Endpoints contain nothing of their own.
-    if (controller === MIRROR) {
-      mirroredInTenant = true;
-      mirroredStands ||= copyOf(known, slice) !== undefined;
-      continue;
-    }
     // A slice that gets no copy, for example a paused one, is not counted, so that nothing waits for it.
     if (controller === undefined && decideCopy(slices.rules, key, slice, around).action !== "copy") continue;
-    const counted: { count: number; copied: number } = controller === undefined ? own : derived;
+    const counted = controller === undefined ? own : controller === MIRROR ? mirrored : derived;
     counted.count += 1;
     const copy = copyOf(known, slice);
-    if (copy?.isOfThisLife === true) copies.push(copy.object);
+    if (copy !== undefined) counted.standing += 1;
+    if (copy !== undefined && controller !== undefined) ofControllers.push(copy.object);
     if (copy?.isOfThisLife === true) counted.copied += 1;
-    if (controller !== undefined && copy !== undefined) derived.standing += 1;
-    if (controller === undefined || (slice.endpoints ?? []).length === 0) continue;
+    // Slices that a mirror made from Endpoints contain nothing of their own.
+    if (copy?.isOfThisLife === true && (controller !== MIRROR || taken)) copies.push(copy.object);
+    if (controller === undefined || controller === MIRROR || (slice.endpoints ?? []).length === 0) continue;
     derived.filled = true;
     derived.families.add(slice.addressType);
   }
-  return { own: own satisfies CountedSlices, derived, mirroredInTenant, mirroredStands, copies };
+  return { own, derived, mirrored, copies, ofControllers };
 }
 
 /** Returns the copy of a slice, or of an earlier slice with its name, unless it is being deleted or still belongs to another Service. */
@@ -262,21 +264,36 @@ function isMirrored({ service, hostKey, slices: { rules } }: KnownBackends, slic
 }
 
 /** Reports whether another syncer on this host wrote the slice. One with markers of another kind, such as Endpoints, does not count. */
-function isAnothers({ slices, hostService }: KnownBackends, slice: EndpointSlice): boolean {
-  const service = serviceOfSlice(slice);
-  if (hostService === undefined || service === undefined || !sameKey(service, hostService)) return false;
+function isAnothers(known: KnownBackends, slice: EndpointSlice): boolean {
   if (controllerOf(slice) !== undefined || !isMarkedBySyncer(slice)) return false;
-  return ourMarkers(slices.rules, slice, ENDPOINT_SLICES) === undefined && !isMarkedAsOther(ENDPOINT_SLICES, slice);
+  return isAlien(known, slice) && !isMarkedAsOther(ENDPOINT_SLICES, slice);
 }
 
-/** Compares the slices of another syncer with the copy. They need not show endpoints that take no traffic. */
-function toldByOthers(copy: Endpoints | undefined, theirs: readonly EndpointSlice[]): Completeness {
+/** Reports whether a slice shows readers of the host Service backends, and is not a copy of ours. */
+function isAlien({ slices, hostService }: KnownBackends, slice: EndpointSlice): boolean {
+  const service = serviceOfSlice(slice);
+  if (hostService === undefined || service === undefined || !sameKey(service, hostService)) return false;
+  return ourMarkers(slices.rules, slice, ENDPOINT_SLICES) === undefined;
+}
+
+/** Compares the slices of others with what readers should see. They need not show endpoints that take no traffic. */
+function toldByOthers(wanted: ReaderView | undefined, theirs: readonly EndpointSlice[]): Completeness {
   if (theirs.length === 0) return "none";
   const seen = viewOfSlices(theirs);
-  return copy !== undefined && [...viewOf(copy.subsets ?? NO_SUBSETS)].every(([id, { ready }]) => !ready || seen.get(id)?.ready === true)
-    ? "equal"
-    : "behind";
+  return wanted !== undefined && [...wanted].every(([id, { ready }]) => !ready || seen.get(id)?.ready === true) ? "equal" : "behind";
 }
+
+/** Returns a slice without the ready endpoints that are not ready in these Endpoints. */
+function without(slice: EndpointSlice, { subsets }: Endpoints): EndpointSlice {
+  const ready = readyIn(Array.isArray(subsets) ? subsets : NO_SUBSETS);
+  const endpoints = (slice.endpoints ?? []).filter(({ addresses, conditions }) => conditions?.ready === false || ready.has(addresses?.[0]));
+  return endpoints.length === slice.endpoints?.length ? slice : { ...slice, endpoints };
+}
+
+const readyIn = remembered(
+  (subsets: readonly EndpointSubset[]): ReadonlySet<string | undefined> =>
+    new Set(subsets.flatMap(({ addresses }) => (addresses ?? []).map(({ ip }) => ip))),
+);
 
 /** Reports whether the slices of a mirror show all of the copy. Remembered, because every change asks, even one of annotations alone. */
 function isMirroredFully({ subsets = NO_SUBSETS }: Endpoints, mirrored: readonly EndpointSlice[]): boolean {

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { MIRROR } from "../../kinds/slice-labels.ts";
+
 /** State of the slices that one writer made for Endpoints: there are none, they differ from the Endpoints, or they match them. */
 export type Completeness = "none" | "behind" | "equal";
 
@@ -12,6 +14,11 @@ export type Completeness = "none" | "behind" | "equal";
 export interface CountedSlices {
   readonly count: number;
   readonly copied: number;
+}
+
+/** The same, with the number of those that have a copy, even if it is of an earlier slice with the name. */
+export interface StandingSlices extends CountedSlices {
+  readonly standing: number;
 }
 
 /** State of the backends of one Service in both clusters. */
@@ -26,10 +33,10 @@ export interface BackendsSeen {
         readonly paused: boolean;
       }
     | undefined;
-  /** The tenant's mirror has made slices from the Endpoints: its readers see them in addition to slices made from Pods. */
-  readonly mirroredInTenant: boolean;
-  /** One of these was copied under another setting, and the copy still exists. */
-  readonly mirroredStands: boolean;
+  /** Slices that the tenant's mirror has made from the Endpoints: its readers see them in addition to slices made from Pods. */
+  readonly mirrored: StandingSlices;
+  /** Endpoints that are not our copy are in its place, so that there is none. */
+  readonly taken: boolean;
   /** The host has a Service of that name. Without one there are no readers, and a mirror makes no slices. */
   readonly served: boolean;
   /** Patches of Endpoints are configured: their results are wanted on the host. */
@@ -37,12 +44,7 @@ export interface BackendsSeen {
   /** Slices that users and operators have written in the tenant. */
   readonly own: CountedSlices;
   /** Slices that the tenant's cluster has made from Pods. */
-  readonly derived: CountedSlices & {
-    readonly filled: boolean;
-    readonly families: ReadonlySet<string>;
-    /** Number of those that have a copy, even if it is of an earlier slice with the name. */
-    readonly standing: number;
-  };
+  readonly derived: StandingSlices & { readonly filled: boolean; readonly families: ReadonlySet<string> };
   /** Our copy of Endpoints. `large`: a mirror would omit some of its addresses. */
   readonly copy: { readonly skipsMirror: boolean; readonly filled: boolean; readonly large: boolean } | undefined;
   /** State of the slices that the host's mirror made from the copy. */
@@ -51,7 +53,10 @@ export interface BackendsSeen {
   readonly made: Completeness;
   /** The host's cache shows all slices that should be made: an answer can be false. */
   readonly madeShown: boolean;
-  /** State of another syncer's slices for the host Service, compared with the copy; "equal" if they show all that takes traffic. */
+  /**
+   * State of another syncer's slices for the host Service, compared with the copy; "equal" if they show all that takes traffic. If the place
+   * of the copy is taken: of all slices of other writers, compared with ours.
+   */
   readonly others: Completeness;
   /** The time is over in which these slices should show it. */
   readonly othersWaited: boolean;
@@ -67,8 +72,10 @@ export type Teller = "copies" | "mirror" | "made" | "others" | "none";
 /** The result for each kind of object of the Service. */
 export interface BackendsDecision {
   readonly teller: Teller;
-  /** Slices that the tenant's cluster has made from Pods are copied. Those of its mirror never are, those of users always. */
+  /** Slices that the tenant's cluster has made from Pods are copied. Those of users always are. */
   readonly copiesDerived: boolean;
+  /** Slices of the tenant's mirror are copied, because nothing else can show readers their backends. */
+  readonly copiesMirrored?: boolean;
   /** Copies of slices of the tenant's mirror are left as they are, like the paused Endpoints from which these were made. */
   readonly keepsMirrored?: boolean;
   /** Copies of slices that are gone, or that are no source, may be deleted: readers see their replacement. */
@@ -94,6 +101,15 @@ export interface BackendsDecision {
  * decideBackends(seen).teller; // "mirror"
  */
 export function decideBackends(seen: BackendsSeen): BackendsDecision {
+  return seen.taken ? keepStanding(seen, decideByPlace(seen)) : decideByPlace(seen);
+}
+
+/** Reports whether a slice of the tenant is copied, by the controller that writes it. */
+export function isSource({ copiesDerived, copiesMirrored }: BackendsDecision, writer: string | undefined): boolean {
+  return writer === undefined || (writer === MIRROR ? copiesMirrored === true : copiesDerived);
+}
+
+function decideByPlace(seen: BackendsSeen): BackendsDecision {
   if (seen.copy !== undefined && isLeftAlone(seen)) return leaveAlone(seen, seen.copy);
   if (fromSlices(seen)) return isToldBeside(seen) ? tellByBoth(seen) : tellBySlices(seen);
   if (seen.endpoints !== undefined && seen.endpoints.wanted) return tellByEndpoints(seen);
@@ -106,7 +122,7 @@ function isLeftAlone(seen: BackendsSeen): boolean {
 }
 
 function keepsMirrored(seen: BackendsSeen): boolean {
-  return seen.endpoints?.paused === true && seen.mirroredStands && tellerOfLeft(seen) === undefined;
+  return seen.endpoints?.paused === true && seen.mirrored.standing > 0 && tellerOfLeft(seen) === undefined;
 }
 
 /** Returns which slices show readers everything in a copy of Endpoints that is left as it is: the mirror's or those that were made. */
@@ -143,8 +159,8 @@ function fromSlices({ endpoints, derived, patched, copy }: BackendsSeen): boolea
 }
 
 /** Reports whether the tenant's mirror treats the Endpoints as written by users: slices of Pods are from an earlier selector. */
-function isToldBeside({ endpoints, mirroredInTenant }: BackendsSeen): boolean {
-  return mirroredInTenant && endpoints?.wanted === true && endpoints.filled;
+function isToldBeside({ endpoints, mirrored }: BackendsSeen): boolean {
+  return mirrored.count > 0 && endpoints?.wanted === true && endpoints.filled;
 }
 
 function tellByBoth(seen: BackendsSeen): BackendsDecision {
@@ -169,7 +185,26 @@ function tellBySlices(seen: BackendsSeen): BackendsDecision {
   };
 }
 
-function isCopied({ own, derived }: Pick<BackendsSeen, "own" | "derived">): boolean {
+/**
+ * Keeps what readers see while other Endpoints are in the place of the copy, because no replacement can appear. Slices of which there is a
+ * copy go on being copied. Where there is none, none appears: the host's mirror may show the same backends from the other Endpoints.
+ */
+function keepStanding(seen: BackendsSeen, decision: BackendsDecision): BackendsDecision {
+  const { endpoints, derived, mirrored, made, others } = seen;
+  if (endpoints?.paused === true) return { ...decision, keepsMirrored: mirrored.standing > 0, dropsMade: false };
+  if (endpoints?.wanted !== true) return decision;
+  if (others === "equal") return { ...decision, teller: "others", releasesSlices: true, dropsMade: made !== "none" };
+  const [copiesDerived, copiesMirrored] = [decision.copiesDerived || derived.standing > 0, mirrored.standing > 0];
+  if (!copiesDerived && !copiesMirrored) return decision;
+  const complete =
+    isCopied({ ...seen, ...(!copiesDerived && { derived: NONE }) }) && (!copiesMirrored || mirrored.copied >= mirrored.count);
+  const dropsMade = decision.dropsMade || (copiesMirrored && complete && made !== "none");
+  return { ...decision, teller: "copies", copiesDerived, copiesMirrored, releasesSlices: complete, dropsMade };
+}
+
+const NONE: CountedSlices = { count: 0, copied: 0 };
+
+function isCopied({ own, derived }: { readonly own: CountedSlices; readonly derived: CountedSlices }): boolean {
   return own.copied >= own.count && derived.copied >= derived.count;
 }
 

@@ -173,9 +173,9 @@ export function tellRefusal(
   logger.warn("The host refuses a slice that is made from a copy of Endpoints", about);
 }
 
-/** Reports whether slices were made from a copy that is gone and will be recreated. */
-export function lacksCopy({ copy, seen: { endpoints, made } }: CollectedBackends): boolean {
-  return copy === undefined && endpoints?.wanted === true && made !== "none";
+/** Reports whether slices were made from a copy that is gone and will be recreated, because its place is free. */
+export function lacksCopy({ copy, isTaken, seen: { endpoints, made } }: CollectedBackends): boolean {
+  return copy === undefined && !isTaken && endpoints?.wanted === true && made !== "none";
 }
 
 /** Reports whether another syncer's slices, for which this syncer removed its own, now show fewer backends. */

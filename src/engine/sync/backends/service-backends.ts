@@ -27,7 +27,7 @@ import { BACKENDS, syncId } from "../state/sync-id.ts";
 import { EVENT_SILENCE_MS } from "../report/events.ts";
 import { aroundOf, collectBackends, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
 import { awaitsOthers, type CopiedSlice } from "./moved-endpoints.ts";
-import { decideBackends, type BackendsDecision } from "./decide-backends.ts";
+import { decideBackends, isSource, type BackendsDecision } from "./decide-backends.ts";
 import {
   editNote,
   followsCopy,
@@ -106,24 +106,23 @@ class DecidedBackends implements ServiceBackends {
     const service = isSlice ? this.#serviceOf(tenant, host) : key;
     if (service === undefined) return undefined;
     const writer = tenant && isSlice ? kind.writerOf(tenant) : undefined;
-    const sourceBy = ({ copiesDerived }: BackendsDecision) => writer === undefined || (copiesDerived && writer !== MIRROR);
     let known = this.#decide(service);
     // A decision from before the last change must neither delete a copy nor disable the host's mirror.
-    if (host !== undefined && (tenant === undefined || !sourceBy(known.decision) || sendsMirrorAway(known, host)))
+    if (host !== undefined && (tenant === undefined || !isSource(known.decision, writer) || sendsMirrorAway(known, host)))
       known = this.#decideAgain(service, known);
     const { decision } = known;
-    const isSource = sourceBy(decision);
+    const copies = isSource(decision, writer);
     const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
     const isKept = writer === MIRROR && decision.keepsMirrored === true;
     // While the mirror still has time, its slices are waited for.
     const mayGo = !isKept && (released || (known.mirrorBehindSince === undefined && wasOver(known, known.heldSince, RELEASE_WAIT_MS)));
-    if (mayGo || isKept || host === undefined || (tenant !== undefined && isSource)) known.held.delete(id);
+    if (mayGo || isKept || host === undefined || (tenant !== undefined && copies)) known.held.delete(id);
     else this.#hold(service, known, id);
-    const awaitsMove = isSlice && isSource && this.#awaitsMove(service, known, { id, key, tenant, host });
-    const isReplaced = host !== undefined && ((mayGo && released && (tenant === undefined || !isSource)) || sendsMirrorAway(known, host));
+    const awaitsMove = isSlice && copies && this.#awaitsMove(service, known, { id, key, tenant, host });
+    const isReplaced = host !== undefined && ((mayGo && released && (tenant === undefined || !copies)) || sendsMirrorAway(known, host));
     return {
       ...(isReplaced && { standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), decision.teller) }),
-      isSource,
+      isSource: copies,
       isKept,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
       awaitsMove,
@@ -154,13 +153,12 @@ class DecidedBackends implements ServiceBackends {
   *#besideSlice(service: ObjectKey, key: ObjectKey): Generator<CopiedSlice> {
     const { rules, tenant } = this.#slices;
     const around = aroundOf(this.#servicesOf(service));
-    const { copiesDerived } = this.#decide(service).decision;
+    const { decision } = this.#decide(service);
     for (const other of this.#options.router.slices!.of(service)) {
       const slice = sameKey(other, key) ? undefined : (tenant.get(other) as EndpointSlice | undefined);
       const place = slice && rules.translator.toHost(other, ENDPOINT_SLICES);
       if (slice === undefined || place === undefined) continue;
-      const controller = controllerOf(slice);
-      if (controller !== undefined && (controller === MIRROR || !copiesDerived)) continue;
+      if (!isSource(decision, controllerOf(slice))) continue;
       if (decideCopy(rules, other, slice, around).action !== "copy") continue;
       yield { tenant: slice, host: this.#options.shown(place) as EndpointSlice | undefined };
     }
@@ -343,7 +341,7 @@ class DecidedBackends implements ServiceBackends {
     const isNewlySeen = !hasCopy && collected.copy !== undefined && sendsMirrorAway(known, collected.copy);
     const released = decision.releasesSlices && decision.releasesCopy;
     if (isChanged("skipsMirror") || isNewlySeen || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
-    if (isChanged("copiesDerived", "releasesSlices", "keepsMirrored"))
+    if (isChanged("copiesDerived", "copiesMirrored", "releasesSlices", "keepsMirrored"))
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
     if (released || wasOver(known, known.heldSince, RELEASE_WAIT_MS)) for (const id of known.held) enqueue(id);
     for (const id of known.moving.keys()) enqueue(id);
@@ -354,7 +352,7 @@ class DecidedBackends implements ServiceBackends {
   #plan(known: RememberedService, collected: CollectedBackends): MadeWrites {
     const { decision } = known;
     const { rules } = this.#slices;
-    const { copy, made, mirrored, hostKey } = collected;
+    const { copy, made, mirrored, hostKey, isTaken } = collected;
     const now = this.#options.clock.monotonic();
     const owes = decision.dropsMirrored || (copy !== undefined && collected.seen.mirror === "behind");
     known.mirrorOwesSince = owes ? (known.mirrorOwesSince ?? now) : undefined;
@@ -364,12 +362,12 @@ class DecidedBackends implements ServiceBackends {
     return planMadeSlices({
       rules,
       made,
-      desired: makes ? collected.desired() : decision.dropsMade ? [] : made,
+      desired: makes ? collected.desired() : decision.dropsMade ? [] : isTaken ? collected.lasting() : made,
       shown: !makes || collected.seen.madeShown,
       left: decision.dropsMirrored && now - known.mirrorOwesSince! >= MIRROR_WAIT_MS ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
       // Slices that were made from a copy that is gone are deleted without a replacement.
-      standIns: () => (copy === undefined ? [] : standInsOf(collected, decision.teller)),
+      standIns: () => (copy === undefined && !isTaken ? [] : standInsOf(collected, decision.teller)),
       madeBefore: known.made,
     });
   }

@@ -37,7 +37,7 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
     if (name === undefined) return noCopy("EXCLUDED");
     const service = { namespace: tenant.metadata.namespace!, name };
     if (rules.decidesBackends === true && labels?.["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER)
-      return isPaused(world, rules, service) ? anything("EXCLUDED") : noCopy("EXCLUDED");
+      return isPaused(world, rules, service) || isTaken(world, rules, service) ? anything("EXCLUDED") : noCopy("EXCLUDED");
     if (isLeftOut(world, rules, tenant, service)) return noCopy("EXCLUDED");
     const beside = besideService(world, rules, service);
     if (beside !== undefined) return beside;
@@ -53,6 +53,13 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
 function isPaused(world: World, { translator }: Rules, service: ObjectKey): boolean {
   const endpoints = world.clusters.tenant.objects(ENDPOINTS).get(formatKey(service));
   return endpoints?.metadata.annotations?.[`${translator.markerPrefix}pause`] === "true";
+}
+
+/** Reports whether other Endpoints are in the place of the copy. Copies of their mirror's slices, which another setting made, then stay too. */
+function isTaken(world: World, { translator }: Rules, service: ObjectKey): boolean {
+  const place = translator.toHost(service, ENDPOINTS);
+  const host = place && world.clusters.host.objects(ENDPOINTS).get(formatKey(place));
+  return host !== undefined && isCopy(world, host)?.source !== formatKey(service);
 }
 
 /** Reports whether the settings exclude an object that contains backends of a Service. */
