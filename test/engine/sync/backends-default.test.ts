@@ -1,5 +1,5 @@
 /** Where nothing is written about backends: upgrades without rights, starts beside clusters that do not answer, embedders, reloads. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { resolveConfig } from "../../../src/engine/config/config.ts";
@@ -10,9 +10,9 @@ import { createReconciler } from "../../../src/engine/sync/reconciler.ts";
 import { createSyncer } from "../../../src/engine/syncer.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { ENDPOINT_SLICES } from "../../../src/kube/object/resource.ts";
-import { clock, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
-import { copyIn, ips, MIRROR, OURS, ownSlice, seen, sidesWith, SKIP, write } from "./seen-backends.ts";
+import { ENDPOINT_SLICES, ENDPOINTS } from "../../../src/kube/object/resource.ts";
+import { clock, clusterWith, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
+import { copyIn, ips, MANAGER, MIRROR, OURS, ownSlice, seen, sidesWith, SKIP, write } from "./seen-backends.ts";
 
 useRunningSyncers();
 
@@ -214,4 +214,59 @@ test("patches of endpoints that do not act on slices of users are told with the 
   ]);
   expect(await messages(false, { endpoints: { patches } })).toEqual([]);
   expect(await messages(true, { endpoints: { patches }, endpointSlices: { patches } }, { backends: "auto" })).toEqual([]);
+});
+
+describe("patches of endpoints that rewrite addresses", () => {
+  const patches = [{ path: "subsets[*].addresses[*].ip", expression: '"10.8.0." + value.split(".")[3]' }];
+  const POD_SLICES = "Patches of endpoints have no effect on copied slices that the tenant's cluster has made from Pods of a Service";
+
+  /** A Service whose slices are made from Pods, and the messages about it. */
+  async function told(toHost: Record<string, unknown>, change: (tenant: ClusterClient) => Promise<unknown>) {
+    const tenant = await clusterWith({ controllers: ["*", "-endpointslice-controller", "-endpointslice-mirroring-controller"] }, "shop");
+    const sides = { ...(await sidesWith(true, true)), tenant };
+    await fill(tenant, "shop", ["web"]);
+    const { told, fields, logger } = listening();
+    await start({ ...sides, toHost, logger });
+    await tenant.client.create(ENDPOINT_SLICES, ownSlice("web-pods", ["10.0.0.1"], { [MANAGER]: "endpointslice-controller.k8s.io" }));
+    await change(tenant.client);
+    await clock.advance(20_000);
+    const { addresses } = await seen(sides.on);
+    await stopAll();
+    return { addresses, told: told.map((message, index) => [message, (fields[index] as { service?: string }).service]) };
+  }
+
+  const overCapacity = { metadata: { annotations: { "endpoints.kubernetes.io/over-capacity": "truncated" } } };
+  const mark = (tenant: ClusterClient) => tenant.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", overCapacity);
+  const remove = (tenant: ClusterClient) => tenant.delete(ENDPOINTS, { namespace: "shop", name: "web" });
+
+  test.each([
+    { why: "are over capacity", change: mark },
+    { why: "do not exist", change: remove },
+  ])("are told with the Service, once, if slices of Pods are copied because the Endpoints $why", async ({ change }) => {
+    const both = async (tenant: ClusterClient) => {
+      await change(tenant);
+      await clock.advance(20_000);
+      await tenant.patch(ENDPOINT_SLICES, { namespace: "shop", name: "web-pods" }, "merge", { metadata: { labels: { changed: "yes" } } });
+    };
+    expect(await told({ endpoints: { patches } }, both)).toEqual({ addresses: ["10.0.0.1"], told: [[POD_SLICES, "shop/web"]] });
+  });
+
+  test("are not told if Endpoints take the place of slices of Pods within a moment, or if slices have patches too", async () => {
+    expect(await told({ endpoints: { patches } }, async () => {})).toEqual({ addresses: ["10.8.0.1"], told: [] });
+    const briefly = async (tenant: ClusterClient) => {
+      await remove(tenant);
+      await clock.advance(3_000);
+      const subsets = [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80 }] }];
+      await tenant.create(ENDPOINTS, {
+        apiVersion: "v1",
+        kind: "Endpoints",
+        metadata: { namespace: "shop", name: "web" },
+        subsets,
+      } as never);
+    };
+    expect(await told({ endpoints: { patches } }, briefly)).toEqual({ addresses: ["10.8.0.1"], told: [] });
+    const own = [{ path: "endpoints[*].addresses[*]", expression: '"10.8.0." + value.split(".")[3]' }];
+    const toHost = { endpoints: { patches }, endpointSlices: { patches: own } };
+    expect((await told(toHost, remove)).told).toEqual([]);
+  });
 });

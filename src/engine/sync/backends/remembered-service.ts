@@ -97,12 +97,14 @@ export function followsCopy(known: RememberedService, { seen, copy }: CollectedB
 export function nextWaitMs(
   known: RememberedService,
   now: number,
-  { mirrorMs, releaseMs, writeMs }: { readonly mirrorMs: number; readonly releaseMs: number; readonly writeMs: number },
+  times: Readonly<Record<"mirrorMs" | "releaseMs" | "writeMs", number>> & { readonly lookMs?: number | undefined },
 ): number | undefined {
-  if (writeMs <= 0 && isAtRest(known)) return undefined;
+  const { mirrorMs, releaseMs, writeMs, lookMs } = times;
+  if (writeMs <= 0 && lookMs === undefined && isAtRest(known)) return undefined;
   const until = (since: number | undefined, ms: number) => (since === undefined || known.lookedAt - since >= ms ? [] : [since + ms - now]);
   const waits = [
     ...(writeMs > 0 ? [writeMs] : []),
+    ...(lookMs === undefined ? [] : [lookMs]),
     ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + mirrorMs - now]),
     ...[known.heldSince, known.copylessSince, ...known.moving.values()].flatMap((since) => until(since, releaseMs)),
     ...[known.othersBehindSince, known.mirrorOwesSince].flatMap((since) => until(since, mirrorMs)),

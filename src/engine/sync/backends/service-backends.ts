@@ -97,7 +97,7 @@ class DecidedBackends implements ServiceBackends {
     const side = (resource: ResourceType) => options.tracked.find(({ rules }) => rules.kind.resource === resource)!;
     this.#slices = side(ENDPOINT_SLICES);
     this.#endpoints = side(ENDPOINTS);
-    this.#unpatched = createUnpatchedSlices(this.#endpoints, this.#slices, options.router.slices!.of);
+    this.#unpatched = createUnpatchedSlices(this.#endpoints, this.#slices, options.router.slices!.of, options.clock);
   }
 
   around(id: string, { kind }: Rules, { key, tenant, host }: PlannedObject): ServedBackends | undefined {
@@ -258,14 +258,16 @@ class DecidedBackends implements ServiceBackends {
 
   begin(service: ObjectKey, logger: Logger): ReconcileRun {
     const { hooks, metrics, router, writeLimiter } = this.#options;
-    this.#unpatched.look(service, logger, () => aroundOf(this.#servicesOf(service)));
-    if (this.#isSimple(service)) return createNoticeReconcile({ resource: ENDPOINT_SLICES });
-    const { known, collected } = this.#lookAndTell(service);
+    const looked = this.#isSimple(service) ? undefined : this.#lookAndTell(service);
+    const copiesDerived = looked?.known.decision.copiesDerived !== false;
+    const unpatchedMs = this.#unpatched.look(service, logger, { copiesDerived, around: () => aroundOf(this.#servicesOf(service)) });
+    if (looked === undefined) return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: unpatchedMs });
+    const { known, collected } = looked;
     const writes = this.#plan(known, collected);
     if (writes.operations.length === 0) {
       Object.assign(known, { outdatedTimes: 0, refusal: undefined });
       if (followsCopy(known, collected)) router.backends!.rests(service);
-      return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, 0) });
+      return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, 0, unpatchedMs) });
     }
     // The version of the tenant's Endpoints in the copy, which made slices should also have: the copy and its slices share a write limit.
     const version = (collected.copy && ourMarkers(this.#endpoints.rules, collected.copy, ENDPOINTS)?.resourceVersion) ?? "";
@@ -295,7 +297,7 @@ class DecidedBackends implements ServiceBackends {
           if (writes.operations.length === index) known.refusal = undefined;
           if (index > 0) writeLimiter.wrote(shared, version, "made");
           if (writeWaitMs > 0) writeLimiter.held(shared, "made");
-          return this.#againInMs(service, known, writeWaitMs);
+          return this.#againInMs(service, known, writeWaitMs, unpatchedMs);
         },
       },
     });
@@ -372,8 +374,8 @@ class DecidedBackends implements ServiceBackends {
     });
   }
 
-  #againInMs(service: ObjectKey, known: RememberedService, writeWaitMs: number): number | undefined {
-    const times = { mirrorMs: MIRROR_WAIT_MS, releaseMs: RELEASE_WAIT_MS, writeMs: writeWaitMs };
+  #againInMs(service: ObjectKey, known: RememberedService, writeMs: number, lookMs: number | undefined): number | undefined {
+    const times = { mirrorMs: MIRROR_WAIT_MS, releaseMs: RELEASE_WAIT_MS, writeMs, lookMs };
     const waitMs = nextWaitMs(known, this.#options.clock.monotonic(), times);
     if (waitMs !== undefined) return waitMs;
     this.#forgetRested(service, known);
