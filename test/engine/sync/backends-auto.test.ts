@@ -29,10 +29,19 @@ describe("the host's mirror", () => {
   test("is left to work where it does, and each change is one write", async () => {
     const sides = await sidesWith(true, true);
     await fill(sides.tenant, "shop", ["web"]);
-    await start({ ...sides, settings: AUTO });
+    const views: (readonly string[])[] = [];
+    await start({ ...sides, settings: AUTO, through: watching(sides.on, views) });
     expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1"], makers: [MIRROR] });
     expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBeUndefined();
-    await clock.advance(20_000);
+    // A Service and its Endpoints.
+    expect(views).toHaveLength(2);
+    views.length = 0;
+    const changes = [ips(3), ips(2, 1), ips(120)];
+    for (const addresses of changes) {
+      await write(sides.tenant, [{ addresses, ports: [{ port: 80 }] }]);
+      await clock.advance(20_000);
+    }
+    expect(views).toEqual(changes.map((addresses) => addresses.map(({ ip }) => ip).sort()));
     expect((await seen(sides.on)).makers).toEqual([MIRROR]);
   });
 
