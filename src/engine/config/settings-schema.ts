@@ -186,7 +186,8 @@ export const SETTINGS_SCHEMA = {
     requireService: {
       type: "boolean",
       default: false,
-      description: "Sync Endpoints only if there is a tenant Service of the same name without a selector.",
+      description:
+        "Sync Endpoints only if there is a tenant Service of the same name without a selector. If this is false, the host's endpoints controller deletes copies without a Service whenever it starts, and the syncer creates them again.",
     },
     pathSyntax: {
       type: "literals",
