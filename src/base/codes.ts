@@ -19,8 +19,9 @@ export const CODES = {
     remedy: "Check the user of the kubeconfig context, and that its token or certificate has not expired.",
   },
   API_FORBIDDEN: {
-    meaning: "The credentials lack a permission.",
-    remedy: "Grant the verb and resource that the message names to the user that it names.",
+    meaning: "The credentials lack a permission, or a quota or an admission webhook does not allow the request.",
+    remedy:
+      "Grant the verb and resource that the message names to the user that it names. If the message names a quota or a webhook, raise the quota, or change the rules of the webhook.",
   },
   API_NOT_FOUND: {
     meaning: "The API server has no such object or resource.",
@@ -253,9 +254,9 @@ export const CODES = {
   },
   BACKENDS_INVISIBLE: {
     meaning:
-      "The tenant has ready backends that readers of EndpointSlices on the host cannot see. Possible causes: nothing makes slices from the copied Endpoints; the tenant has only slices, and they are not synced; or the host refuses or loses the copies.",
+      "The tenant has ready backends that readers of EndpointSlices on the host cannot see. Possible causes: nothing makes slices from the copied Endpoints; the tenant has slices that are not copied, for example of a second address family; or the host refuses or loses the copies.",
     remedy:
-      "Set backends: auto in the settings, so that the syncer makes the missing slices, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. If the message says that the copy is missing, look up the code that it quotes. The guide 'Backends' explains what each cluster needs.",
+      "Set backends: auto in the settings, so that the syncer makes the missing slices, or let the host's kube-controller-manager run its endpointslice-mirroring-controller. If the message says that the copy is missing, look up the code that it quotes; if a quota or an admission webhook of the host refuses the copy, the syncer's log quotes the response. The guide 'Backends' explains what each cluster needs.",
   },
   EXCLUDED: {
     meaning:

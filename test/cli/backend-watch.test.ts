@@ -4,6 +4,7 @@ import { createMetrics } from "../../src/base/metrics.ts";
 import { startProbeServer } from "../../src/cli/process/probe-server.ts";
 import { createSyncerReadiness } from "../../src/cli/run/readiness.ts";
 import { watchBackends, type WatchedConfiguration } from "../../src/cli/run/backend-watch.ts";
+import type { BackendsMode } from "../../src/engine/config/backends-mode.ts";
 import { resolveConfig } from "../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/config/settings.ts";
 import { slicesOfCopy } from "../../src/engine/kinds/made-slices.ts";
@@ -42,8 +43,18 @@ const MIRRORED: KubeObject = {
   ports: [{ port: 80 }],
 };
 
+/** A slice of the tenant's users. */
+const OWN: KubeObject = {
+  ...MIRRORED,
+  metadata: { namespace: "shop", name: "web", uid: "uid-own", labels: { "kubernetes.io/service-name": "web" } },
+  endpoints: [{ addresses: ["10.0.0.9"] }],
+};
+
 let stop = () => Promise.resolve();
 afterEach(() => stop());
+
+const withBackends = (backends: BackendsMode): WatchedConfiguration => ({ ...LOADED, settings: { ...DEFAULT_SETTINGS, backends } });
+const ALONE = withBackends("endpoints");
 
 /** A sidecar that has copied Endpoints of one Service to a host on which nothing mirrors. */
 function createWorld(refused: readonly ("tenant" | "host")[] = [], loaded: WatchedConfiguration = LOADED, copies = [copyOfEndpoints()]) {
@@ -59,27 +70,37 @@ function createWorld(refused: readonly ("tenant" | "host")[] = [], loaded: Watch
   const state = {
     ready: true,
     slices: [] as KubeObject[],
+    tenantSlices: [] as KubeObject[],
     lists: [] as string[],
+    opened: new Set<ResourceType>(),
     changed: [] as ((key: { namespace: string; name: string }) => void)[],
+    changedSlices: [] as (() => void)[],
     notes: [] as Note[],
+    noted: ENDPOINTS,
   };
   const cluster = (side: "tenant" | "host", objects: ReadonlyMap<ResourceType, readonly KubeObject[]>) => {
-    const source = (resource: ResourceType) => ({
-      get: ({ name }: { name: string }) => objects.get(resource)!.find(({ metadata }) => metadata.name === name),
-      list: () => objects.get(resource)!,
-      onChange(listener: (typeof state.changed)[number]) {
-        if (side === "host" && resource === ENDPOINTS) state.changed.push(listener);
-        return () => undefined;
-      },
-      synced: true,
-      current: true,
-    });
+    const slices = () => (side === "host" ? state.slices : state.tenantSlices);
+    const source = (resource: ResourceType) => {
+      state.opened.add(resource);
+      const list = () => (resource === ENDPOINT_SLICES ? slices() : objects.get(resource)!);
+      return {
+        get: ({ name }: { name: string }) => list().find(({ metadata }) => metadata.name === name),
+        list,
+        onChange(listener: (typeof state.changed)[number]) {
+          if (side === "host" && resource === ENDPOINTS) state.changed.push(listener);
+          if (resource === ENDPOINT_SLICES) state.changedSlices.push(listener as () => void);
+          return () => undefined;
+        },
+        synced: true,
+        current: true,
+      };
+    };
     const client = {
       list: async (resource: ResourceType) => {
         expect(resource).toBe(ENDPOINT_SLICES);
         state.lists.push(side);
         if (refused.includes(side)) throw new EngineError("API_FORBIDDEN", `cannot list resource "endpointslices"`);
-        return { items: side === "host" ? state.slices : [], resourceVersion: "1" };
+        return { items: slices(), resourceVersion: "1" };
       },
       create: async (resource: ResourceType, event: KubeObject) => {
         expect(resource).toBe(EVENTS);
@@ -110,7 +131,7 @@ function createWorld(refused: readonly ("tenant" | "host")[] = [], loaded: Watch
     services: "external",
     runtime,
     ready: () => state.ready,
-    objects: () => [{ resource: "endpoints", tenantKey: { namespace: "shop", name: "web" }, notes: state.notes }],
+    objects: () => [{ resource: state.noted.plural, tenantKey: { namespace: "shop", name: "web" }, notes: state.notes }],
   });
   stop = async () => {
     const stopped = watch.stop();
@@ -138,16 +159,16 @@ test("invisible backends are reported once, in the log, as a gauge and as an Eve
   expect([lines.length, events.length]).toEqual([1, 1]);
 });
 
-test.each(["API_INVALID", "LOOP_STOPPED"] as const)(
+test.each(["API_FORBIDDEN", "API_INVALID", "LOOP_STOPPED"] as const)(
   "a copy that stays missing for %s is reported, and one that is about to come is not",
   async (code) => {
     const copies: KubeObject[] = [];
-    const { clock, state, lines, events, gauge } = createWorld([], LOADED, copies);
+    const { clock, state, lines, events, gauge } = createWorld([], ALONE, copies);
     await clock.advance(LOOK_MS);
     expect([gauge(), lines]).toEqual([0, []]);
     state.notes = [{ code, message: "No" }];
     await clock.advance(LOOK_MS);
-    const why = `The tenant has 1 ready backend in Endpoints, but readers on the host see 0: the copy is missing (${code});`;
+    const why = `The tenant has 1 ready backend in Endpoints, but readers on the host see 0: the copy is missing (${code})`;
     expect([gauge(), lines, events]).toEqual([1, [expect.stringContaining(why)], [expect.stringContaining(why)]]);
     const looks = state.lists.length;
     await clock.advance(LOOK_MS);
@@ -171,19 +192,32 @@ test("what is mended is told no more, and again when it comes back", async () =>
   expect([gauge(), lines.length]).toEqual([1, 2]);
 });
 
-test("at rest nothing is asked, also when others write Endpoints beside", async () => {
+test("at rest nothing is asked, also when others write Endpoints beside, where slices are in the caches", async () => {
   const { clock, state, lines } = createWorld();
   state.slices = [MIRRORED];
-  await clock.advance(LOOK_MS);
-  const asked = state.lists.length;
-  expect(state.lists).toEqual(["tenant", "host"]);
   for (const changed of state.changed) changed({ namespace: "vc", name: "leader" });
   await clock.advance(100 * LOOK_MS);
-  expect([state.lists.length, lines]).toEqual([asked, []]);
+  expect([state.lists, lines]).toEqual([[], []]);
+});
+
+test("where slices are in no cache, they are listed every five minutes, and one that came late is found", async () => {
+  const { clock, state, lines } = createWorld([], ALONE);
+  state.slices = [MIRRORED];
+  await clock.advance(LOOK_MS);
+  expect(state.lists).toEqual(["tenant", "host"]);
+  for (const changed of state.changed) changed({ namespace: "vc", name: "leader" });
+  await clock.advance(240_000);
+  expect(state.lists).toEqual(["tenant", "host"]);
+  state.tenantSlices = [OWN];
+  await clock.advance(60_000);
+  expect(state.lists.length).toBeGreaterThan(2);
+  expect(lines).toEqual([
+    expect.stringContaining("2 ready backends in Endpoints and 1 slice, but readers on the host see 1: only Endpoints"),
+  ]);
 });
 
 test("a slow mirror is waited for", async () => {
-  const { clock, state, lines, gauge } = createWorld();
+  const { clock, state, lines, gauge } = createWorld([], ALONE);
   await clock.advance(31_000);
   expect(state.lists).toEqual(["tenant", "host"]);
   state.slices = [MIRRORED];
@@ -192,7 +226,7 @@ test("a slow mirror is waited for", async () => {
 });
 
 test("who may not list the slices of the host is told once what to allow, and not asked again", async () => {
-  const { clock, state, lines } = createWorld(["host"]);
+  const { clock, state, lines } = createWorld(["host"], ALONE);
   await clock.advance(100 * LOOK_MS);
   expect(state.lists).toEqual(["tenant", "host"]);
   expect(lines).toEqual([
@@ -203,7 +237,7 @@ test("who may not list the slices of the host is told once what to allow, and no
 });
 
 test("without the tenant's slices the copies are still looked at, and these not asked for again", async () => {
-  const { clock, state, gauge, lines } = createWorld(["tenant"]);
+  const { clock, state, gauge, lines } = createWorld(["tenant"], ALONE);
   await clock.advance(10 * LOOK_MS);
   expect([gauge(), lines.length]).toEqual([1, 2]);
   expect(state.lists.filter((side) => side === "tenant")).toHaveLength(1);
@@ -230,6 +264,53 @@ test("/readyz names them over HTTP, and answers 200 all the same", async () => {
   } finally {
     await server.stop();
   }
+});
+
+test.each(["auto", "both", "slices"] as const)(
+  "with backends: %s a slice whose copy the host refuses is reported from the caches, and no more once it is copied",
+  async (backends) => {
+    const { clock, state, lines, events, gauge, watch } = createWorld([], withBackends(backends));
+    [state.slices, state.noted] = [[MIRRORED], ENDPOINT_SLICES];
+    await clock.advance(LOOK_MS);
+    expect([gauge(), lines.filter((line) => line.includes("BACKENDS_INVISIBLE"))]).toEqual([0, []]);
+    [state.tenantSlices, state.notes] = [[OWN], [{ code: "API_FORBIDDEN", message: "exceeded quota" }]];
+    for (const changed of state.changedSlices) changed();
+    await clock.advance(LOOK_MS);
+    const why = /readers on the host see \d: the copy is missing \(API_FORBIDDEN\): .*a quota, an admission webhook/;
+    expect([gauge(), watch.invisible()]).toEqual([1, ["shop/web"]]);
+    expect(events).toEqual([expect.stringMatching(why)]);
+    expect(lines.at(-1)).toMatch(why);
+    state.slices = [MIRRORED, { ...OWN, metadata: { ...MIRRORED.metadata, name: "web-2" } }];
+    await clock.advance(LOOK_MS);
+    expect([gauge(), state.lists]).toEqual([0, []]);
+    expect(state.opened.has(ENDPOINTS)).toBe(backends !== "slices");
+  },
+);
+
+describe("with slices alone, the tenant's mirror", () => {
+  const SAYS = "warn The tenant's mirror of Endpoints seems to be off";
+
+  test("is reported once as off, with a remedy, where a Service without a selector has no slices", async () => {
+    const { clock, state, lines } = createWorld([], withBackends("slices"));
+    await clock.advance(LOOK_MS);
+    const [line] = lines;
+    expect(line).toMatch(/"services":1,"service":"shop\/web","hint":"If they have Endpoints, set backends: auto.*endpointslice-mirroring/);
+    for (const changed of state.changedSlices) changed();
+    await clock.advance(10 * LOOK_MS);
+    expect([lines.length, line?.startsWith(SAYS), state.lists]).toEqual([1, true, []]);
+  });
+
+  test.each([
+    ["that Service has a slice", "slices", "web", "operator"],
+    ["it shows another Service", "slices", "other", "endpointslicemirroring-controller.k8s.io"],
+    ["Endpoints are read", "auto", "other", "operator"],
+  ] as const)("is not looked for where %s", async (_why, backends, service, manager) => {
+    const { clock, state, lines } = createWorld([], withBackends(backends));
+    const labels = { "kubernetes.io/service-name": service, "endpointslice.kubernetes.io/managed-by": manager };
+    state.tenantSlices = [{ ...OWN, metadata: { ...OWN.metadata, labels } }];
+    await clock.advance(LOOK_MS);
+    expect(lines.filter((line) => line.startsWith(SAYS))).toEqual([]);
+  });
 });
 
 test("a process that stands by looks at nothing", async () => {

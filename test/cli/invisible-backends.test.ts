@@ -99,6 +99,15 @@ describe("on a host that does not", () => {
       expect((await cli("why", [kind, "shop/db"], { config: "plain.yaml" })).stdout).toContain("BACKENDS_INVISIBLE");
   });
 
+  test("a missing copy is told of the Service as well, because readers have nothing from it", async () => {
+    await copied("Endpoints", "plain.yaml");
+    await sides.host.client.delete(ENDPOINTS, { namespace: "vc-blue", name: COPY });
+    expect(await findings("plain.yaml")).toEqual([
+      expect.stringMatching(`^missing Endpoints vc-blue/${COPY} shop/db`),
+      ...invisible("2 ready backends in Endpoints, but readers on the host see 0: the copy is missing; .* the syncer's log"),
+    ]);
+  });
+
   test("Endpoints that are paused are told as paused", async () => {
     await copied("Endpoints", "plain.yaml");
     await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "db" }, "merge", {
@@ -114,6 +123,20 @@ describe("on a host that does not", () => {
     const copy = () => sides.host.client.get(ENDPOINTS, { namespace: "vc-blue", name: COPY });
     await sync(async () => (await copy())?.metadata.labels?.["endpointslice.kubernetes.io/skip-mirror"] === "true", "slices.yaml");
     expect(await findings("slices.yaml")).toEqual([]);
+  });
+});
+
+describe("slices that have no copies, though slices are synced,", () => {
+  freshClusters();
+
+  test.each(["slices.yaml", "default.yaml"])("are told with %s", async (config) => {
+    await copied("slices", config);
+    for (const { metadata } of (await sides.host.client.list(ENDPOINT_SLICES, { namespace: "vc-blue" })).items)
+      await sides.host.client.delete(ENDPOINT_SLICES, { namespace: "vc-blue", name: metadata.name! });
+    const [missing, ...told] = await findings(config);
+    expect(missing).toMatch(/^missing EndpointSlice .* shop\/db-1/);
+    expect(told).toEqual(invisible("1 ready backend in 1 slice, but readers on the host see 0: the copy is missing; "));
+    expect((await cli("why", ["services", "shop/db"], { config })).stdout).toContain("BACKENDS_INVISIBLE");
   });
 });
 

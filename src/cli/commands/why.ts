@@ -105,8 +105,8 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid, resourceVersion, isPending });
   const service = serviceOf(inspection, resource, key);
   if (service !== undefined && takesRights(inspection, preview, service)) tellWarning(terminal, TAKEN_FOR_GRANTED);
-  const withheld = service === undefined ? undefined : await inspection.withheld(service);
-  const invisible = service === undefined ? [] : await inspectVisibility(terminal, inspection, [service], () => withheld);
+  const invisible =
+    service === undefined ? [] : await inspectVisibility(terminal, inspection, [service], await inspection.withheld(service));
   const told = { ...explanation, notes: [...explanation.notes, ...slowed, ...invisible.map(({ note }) => note)] };
   if (isNowhere(explanation)) exit(tellFailure(terminal, notFound({ ...about, key })));
   const { resource: _resource, ...rest } = told;

@@ -15,6 +15,7 @@ import type { ClusterClient, ListScope } from "../../kube/object/cluster-client.
 import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES, type ResourceType } from "../../kube/object/resource.ts";
 import type { Note } from "../../engine/reconcile/plan-types.ts";
 import type { Rules, SyncedKind } from "../../engine/reconcile/rules/rules.ts";
+import type { Withheld } from "../../engine/sync/inspect/invisible-backends.ts";
 import { createClusterReads, type ClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import { createClusterView, type ClusterView } from "../../engine/sync/inspect/cluster-view.ts";
 import { createDeleteConfirmation } from "../../engine/sync/guards/delete-brake.ts";
@@ -71,8 +72,11 @@ export interface Inspection {
    * another writer undoes them. Empty once this is over, or if Events cannot be read.
    */
   slowed(object: Looked): Promise<readonly Note[]>;
-  /** Returns why the running syncer does not create a missing copy of this Service or of its Endpoints, according to its Events. */
-  withheld(service: ObjectKey): Promise<Code | undefined>;
+  /**
+   * Returns why copies of this Service and of its backends are missing: the code in the Events of the running syncer about the Service or
+   * its Endpoints, or else "unknown".
+   */
+  withheld(service: ObjectKey): Promise<Withheld>;
   /** Why `backends: auto` is treated as `endpoints`; undefined if it is not. */
   readonly fallback: string | undefined;
   /** Frees the sandbox. */
@@ -140,14 +144,17 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Omit<In
     slowed: (object) => slowed(options, engine, object),
     withheld: async (service) => {
       const synced = [ENDPOINTS, SERVICES].filter((resource) => rules.some(({ kind }) => kind.resource === resource));
-      const missing = synced.flatMap((resource) => {
+      const codes = new Map<ResourceType, Code>();
+      for (const resource of synced) {
         const [object, place] = [tenant.before(resource, service), engine.translator.toHost(service, resource)];
-        return object === undefined || place === undefined || host.before(resource, place) !== undefined ? [] : [object.metadata];
-      });
-      const told = missing.flatMap(({ namespace = "", uid = "", resourceVersion }) =>
-        WITHHOLDS.map((code) => lastTold(options, { namespace, uid }, code, ({ version }) => version === resourceVersion)),
-      );
-      return (await Promise.all(told)).flat()[0]?.code;
+        if (object === undefined || place === undefined || host.before(resource, place) !== undefined) continue;
+        const { namespace = "", uid = "", resourceVersion } = object.metadata;
+        const told = WITHHOLDS.map((code) => lastTold(options, { namespace, uid }, code, ({ version }) => version === resourceVersion));
+        const [note] = (await Promise.all(told)).flat();
+        if (note !== undefined) codes.set(resource, note.code);
+      }
+      // Another syncer makes the host Services that this one does not sync.
+      return (resource) => codes.get(resource) ?? (resource !== SERVICES || synced.includes(SERVICES) ? "unknown" : undefined);
     },
     dispose: () => engine.dispose(),
   };

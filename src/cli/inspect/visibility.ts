@@ -7,12 +7,15 @@ import { tellWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import type { Inspection } from "./inspection.ts";
 
+/** Of a copy that is missing beside its host Service, an inspection does not know whether it is about to be made. */
+const UNKNOWN: Withheld = (resource) => (resource === SERVICES ? undefined : "unknown");
+
 /** Finds Services, among all or the given ones, whose backends readers on the host do not see. Warns about what it cannot determine. */
 export async function inspectVisibility(
   terminal: Terminal,
   { rules, tenant, host, tenantReads, hostReads, engine, clock, fallback }: Inspection,
   services: readonly ObjectKey[] = tenant.source(SERVICES).list().map(keyOf),
-  withheld?: Withheld,
+  withheld: Withheld = UNKNOWN,
 ): Promise<Visibility["invisible"]> {
   const { invisible, hidden } = await readInvisible({
     ...{ rules, services, clock, withheld },

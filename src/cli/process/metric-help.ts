@@ -22,7 +22,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_long_pieces_total: "Tasks that took more than 50 ms and blocked all others; the log names the objects",
   endpoint_sync_delete_brake_engaged: "1 while the delete brake holds deletes",
   endpoint_sync_invisible_services:
-    "Services whose readers on the host do not see all backends; see BACKENDS_INVISIBLE. Checked 30 s after a copy is written",
+    "Services whose readers on the host do not see all backends; see BACKENDS_INVISIBLE. Checked up to 30 s after a change, and every 5 minutes if slices are not synced",
   endpoint_sync_cluster_is_another: "1 while another cluster responds in place of the right one",
   endpoint_sync_config_reload_failures_total: "Configurations that could not be loaded; the previous one stays in effect",
   endpoint_sync_missing_permissions: "Required permissions that are missing; /readyz names them",

@@ -1,30 +1,34 @@
 /**
- * Checks, while the sidecar runs, whether readers on the host see the backends. It reads the existing caches, and lists EndpointSlices some
- * time after a copy is written. It sends no requests while nothing changes.
+ * Checks, while the sidecar runs, whether readers on the host see the backends. It reads the existing caches. If slices are synced, these
+ * are among them, and no request is sent. If not, EndpointSlices are listed some time after a copy is written, and every five minutes.
  *
  * @module
  */
 import { delay } from "../../base/clock.ts";
 import type { Code } from "../../base/codes.ts";
 import { messageOf } from "../../base/errors.ts";
-import { withSync } from "../../engine/config/config.ts";
+import { readKinds } from "../../engine/config/backends.ts";
 import { effectiveBackends } from "../../engine/config/backends-mode.ts";
+import { syncOf, withSync } from "../../engine/config/config.ts";
 import { createEngine } from "../../engine/engine.ts";
 import { leftNote, slicesLeft, type LeftSlice } from "../../engine/sync/backends/left-slices.ts";
 import { createClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
+import { unmirroredServices } from "../../engine/sync/backends/unmirrored-services.ts";
 import type { AutoHolds } from "../../engine/sync/inspect/invisible-backends.ts";
 import { readInvisible, type ReadCluster, type Visibility } from "../../engine/sync/inspect/visibility.ts";
 import { createEventRecorder, type EventRecorder } from "../../engine/sync/report/events.ts";
 import type { SyncRecord } from "../../engine/sync/state/status-records.ts";
 import { readMarkers } from "../../engine/translate/markers.ts";
 import { formatKey, keyOf, type ObjectKey } from "../../kube/object/key.ts";
-import { ENDPOINTS, SERVICES, type ResourceType } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../kube/object/resource.ts";
 import type { LoadedConfiguration } from "../input/configuration.ts";
 import type { FollowedCluster, Runtime } from "../input/followed-cluster.ts";
-import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
+import type { Rules, ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 
 /** Delay of the first check, and minimum interval of later ones, in milliseconds: by then copies and mirrors have settled. */
 const EVERY_MS = 30_000;
+/** Slices that are not in a cache are listed after this number of intervals without a check: they can change without anything else. */
+const UNSEEN_INTERVALS = 10;
 /** Maximum number of Services whose invisible backends are reported on separate lines. */
 const TOLD_MAX = 10;
 
@@ -81,10 +85,17 @@ class RunningWatch {
   readonly #options: BackendWatchOptions;
   readonly #ended = new AbortController();
   #loaded: WatchedConfiguration;
+  /** The kinds that the syncer follows. Caches of other kinds must not even be opened. */
+  #cached: ReadonlySet<ResourceType>;
   /** True if something was copied or configured since the last check, or if the last check found something. */
   #due = true;
   readonly #told = new Set<string>();
-  /** Services whose copies could not be written at the last check, with their codes, as text. */
+  /** Number of intervals since the last check. */
+  #intervals = 0;
+  /** The configuration is that of the start, and the tenant's mirror was not looked for yet. */
+  #isFirst = true;
+  #heard: readonly (() => void)[] | undefined;
+  /** Objects whose copies could not be written at the last check, with their codes, as text. */
   #withheld = "";
   /**
    * Services with left slices, and whether they were reported. The first check does not report them: the host's mirror may soon replace
@@ -95,14 +106,17 @@ class RunningWatch {
   readonly #events: EventRecorder;
 
   constructor(loaded: WatchedConfiguration, options: BackendWatchOptions) {
-    this.#loaded = loaded;
     this.#options = options;
+    this.#loaded = loaded;
+    this.#cached = cachedKinds(loaded, options);
     this.#events = createEventRecorder({ writer: options.tenant.client, ...options.runtime });
   }
 
   follow(loaded: WatchedConfiguration): void {
     this.#loaded = loaded;
+    this.#cached = cachedKinds(loaded, this.#options);
     this.#due = true;
+    this.#stopHearing();
   }
 
   invisible(): readonly string[] {
@@ -120,17 +134,19 @@ class RunningWatch {
   async run(): Promise<void> {
     const { clock, logger } = this.#options.runtime;
     const { signal } = this.#ended;
-    let heard: (() => void)[] | undefined;
     // Missing permission to list the host's slices is reported once, and not checked again.
     while (!signal.aborted && !this.#unknown.has("host")) {
       await delay(clock, EVERY_MS, signal);
       if (signal.aborted || !this.#options.ready()) continue;
       const withheld = withheldOf(this.#options.objects?.() ?? []);
       const text = JSON.stringify([...withheld]);
-      if (!this.#due && text === this.#withheld) continue;
+      this.#intervals += 1;
+      const isUnseen = this.#intervals >= UNSEEN_INTERVALS && !this.#cached.has(ENDPOINT_SLICES) && !this.#unknown.has("tenant");
+      if (!this.#due && !isUnseen && text === this.#withheld) continue;
       // The caches are not open before the sidecar is ready.
-      heard ??= this.#hear();
+      this.#heard ??= this.#hear();
       this.#due = false;
+      this.#intervals = 0;
       this.#withheld = text;
       try {
         await this.#look(withheld);
@@ -139,16 +155,23 @@ class RunningWatch {
         logger.debug("Cannot check what readers on the host see", { error: messageOf(error) });
       }
     }
-    for (const end of heard ?? []) end();
+    this.#stopHearing();
   }
 
-  /** Listens to new and changed copies, and to the tenant's Services, whose slices are not watched. */
+  #stopHearing(): void {
+    for (const end of this.#heard ?? []) end();
+    this.#heard = undefined;
+  }
+
+  /** Listens to new and changed copies, and to the tenant's Services and slices, as far as the syncer follows these kinds. */
   #hear(): (() => void)[] {
     const { tenant, host } = this.#options;
     const due = () => void (this.#due = true);
+    const cached = (resources: readonly ResourceType[]) => resources.filter((resource) => this.#cached.has(resource));
     return [
-      tenant.access.source(SERVICES).onChange(due),
-      ...[SERVICES, ENDPOINTS].map((resource) =>
+      ...cached([SERVICES, ENDPOINT_SLICES]).map((resource) => tenant.access.source(resource).onChange(due)),
+      ...cached([ENDPOINT_SLICES]).map((resource) => host.access.source(resource).onChange(due)),
+      ...cached([SERVICES, ENDPOINTS]).map((resource) =>
         host.access.source(resource).onChange((key) => {
           if (this.#isCopy(resource, key)) due();
         }),
@@ -164,6 +187,7 @@ class RunningWatch {
 
   async #look(withheld: ReadonlyMap<string, Code>): Promise<void> {
     const { tenant, services, runtime } = this.#options;
+    const { config, kinds } = this.#loaded;
     const engine = await createEngine({ ...withoutPatches(this.#loaded), services });
     try {
       const keys = tenant.access.source(SERVICES).list().map(keyOf);
@@ -172,11 +196,14 @@ class RunningWatch {
         services: keys,
         ...this.#clusters(),
         ...runtime,
-        ...(autoOf(this.#loaded) && { auto: autoOf(this.#loaded) }),
-        withheld: (key) => withheld.get(formatKey(key)),
+        auto: autoOf(this.#loaded),
+        withheld: ({ plural }, key) => withheld.get(`${plural} ${formatKey(key)}`),
+        patched: kinds.some((kind) => kind.resource === ENDPOINTS && syncOf(config, kind).patches.length > 0),
         signal: this.#ended.signal,
       });
       if (this.#ended.signal.aborted) return;
+      if (this.#isFirst) this.#tellUnmirrored(engine.rules);
+      this.#isFirst = false;
       await this.#tell(visibility);
       await this.#tellLeft(slicesLeft(engine.rules, visibility.slices ?? []));
     } finally {
@@ -187,12 +214,26 @@ class RunningWatch {
   #clusters(): { tenant: ReadCluster; host: ReadCluster } {
     const { signal } = this.#ended;
     const { tenant, host } = this.#options;
+    const isCached = this.#cached.has(ENDPOINT_SLICES);
     const read = ({ access, client }: BackendWatchOptions["tenant"]): ReadCluster => ({
-      get: (resource, key) => access.source(resource).get(key),
-      reads: createClusterReads({ client, signal }),
+      get: (resource, key) => (this.#cached.has(resource) ? access.source(resource).get(key) : undefined),
+      reads: isCached ? { list: (resource) => Promise.resolve(access.source(resource).list()) } : createClusterReads({ client, signal }),
     });
-    const shown = this.#unknown.has("tenant") ? { reads: NO_READS } : {};
+    const shown = this.#unknown.has("tenant") && !isCached ? { reads: NO_READS } : {};
     return { tenant: { ...read(tenant), ...shown }, host: { ...read(host), scope: host.scope } };
+  }
+
+  /** Warns if Endpoints are not read, and the tenant's mirror seems to make no slices from them. */
+  #tellUnmirrored(rules: readonly Rules[]): void {
+    if (this.#cached.has(ENDPOINTS) || !this.#cached.has(ENDPOINT_SLICES)) return;
+    const [services, slices] = [SERVICES, ENDPOINT_SLICES].map((resource) => this.#options.tenant.access.source(resource).list());
+    const [first, ...more] = unmirroredServices(rules, services!, slices!);
+    if (first === undefined) return;
+    this.#options.runtime.logger.warn("The tenant's mirror of Endpoints seems to be off: Services without a selector have no slices", {
+      services: more.length + 1,
+      service: formatKey(first),
+      hint: "If they have Endpoints, set backends: auto in the settings, or let the tenant's kube-controller-manager run its endpointslice-mirroring-controller",
+    });
   }
 
   async #tell({ invisible, hidden }: Visibility): Promise<void> {
@@ -250,15 +291,19 @@ class RunningWatch {
   }
 }
 
+function cachedKinds({ config, kinds, settings }: WatchedConfiguration, { services }: BackendWatchOptions): ReadonlySet<ResourceType> {
+  return new Set([SERVICES, ...readKinds({ kinds, backends: settings.backends, config, services }).map(({ kind }) => kind.resource)]);
+}
+
 /** Codes of copies that can be missing for a long time although they should exist. */
-const WITHHOLDS: ReadonlySet<Code> = new Set(["API_INVALID", "LOOP_STOPPED"]);
-const OF_SERVICES: ReadonlySet<string> = new Set([SERVICES.plural, ENDPOINTS.plural]);
+const WITHHOLDS: ReadonlySet<Code> = new Set(["API_FORBIDDEN", "API_INVALID", "LOOP_STOPPED"]);
+const OF_SERVICES: ReadonlySet<string> = new Set([SERVICES, ENDPOINTS, ENDPOINT_SLICES].map(({ plural }) => plural));
 
 function withheldOf(objects: ReturnType<NonNullable<BackendWatchOptions["objects"]>>): ReadonlyMap<string, Code> {
   return new Map(
     objects.flatMap(({ resource, tenantKey, notes }) => {
       const note = OF_SERVICES.has(resource) ? notes.find(({ code }) => WITHHOLDS.has(code)) : undefined;
-      return note === undefined ? [] : [[formatKey(tenantKey), note.code] as const];
+      return note === undefined ? [] : [[`${resource} ${formatKey(tenantKey)}`, note.code] as const];
     }),
   );
 }

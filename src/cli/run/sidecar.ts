@@ -10,7 +10,7 @@ import { effectiveBackends } from "../../engine/config/backends-mode.ts";
 import { readKinds } from "../../engine/config/backends.ts";
 import { createTranslatorFor } from "../../engine/engine.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
-import { ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../../kube/object/resource.ts";
 import type { Problem } from "../../schema/problem.ts";
 import type { ServicesMode } from "../../engine/reconcile/rules/rules.ts";
 import { createLeaderElection, type LeaderElection } from "../../kube/runtime/election/leader-election.ts";
@@ -164,7 +164,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   const readTypes = new Set(read.map(({ kind }) => kind.resource));
   const kinds = [SERVICES, ...loaded.kinds.flatMap(({ resource }) => (resource !== SERVICES && readTypes.has(resource) ? [resource] : []))];
   const works = () => isReady(readiness.probe) && syncer.status().running;
-  const backends = readTypes.has(ENDPOINTS)
+  const backends = [ENDPOINTS, ENDPOINT_SLICES].some((resource) => readTypes.has(resource))
     ? watchBackends(withBackends(loaded, syncer), { tenant, host, services, runtime, ready: works, objects: () => syncer.status().objects })
     : undefined;
   seen.backends = backends;
@@ -285,7 +285,7 @@ interface Working {
   readonly syncer: Syncer;
   readonly readiness: Readiness;
   readonly runtime: Runtime;
-  /** Undefined if no Endpoints are read, because readers then see only copies. */
+  /** Undefined if neither Endpoints nor slices are read. */
   readonly backends: BackendWatch | undefined;
   /** Called with each configuration that replaces the previous one. */
   follow(next: LoadedConfiguration): void;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Code } from "../../../src/base/codes.ts";
 import { invisibleBackends } from "../../../src/engine/sync/inspect/invisible-backends.ts";
 import { ENDPOINT_SLICES_KIND } from "../../../src/engine/kinds/endpoint-slices.ts";
 import { compileAddressPolicy } from "../../../src/engine/reconcile/rules/address-policy.ts";
@@ -15,7 +16,7 @@ const EXTERNAL = { services: "external" } as const;
 function slice(
   where: "shop" | "vc",
   addresses: readonly string[],
-  { manager = "operator", ...meta }: TestMeta & { manager?: string } = {},
+  { manager = "operator", addressType = "IPv4", ...meta }: TestMeta & { manager?: string; addressType?: string } = {},
 ): KubeObject {
   const service = where === "shop" ? "web" : "web-x-shop-x-blue";
   const labels = { "kubernetes.io/service-name": service, "endpointslice.kubernetes.io/managed-by": manager, ...meta.labels };
@@ -23,7 +24,7 @@ function slice(
     apiVersion: "discovery.k8s.io/v1",
     kind: "EndpointSlice",
     metadata: { namespace: where, name: `${service}-1`, uid: "uid-slice", ...meta, labels },
-    addressType: "IPv4",
+    addressType,
     endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
     ports: [{ name: "", port: 80, protocol: "TCP" }],
   };
@@ -36,13 +37,23 @@ interface Case {
   readonly tenantSlices?: readonly KubeObject[];
   readonly hostSlices?: readonly KubeObject[];
   readonly hostService?: KubeObject | undefined;
-  readonly slicesAreSynced?: boolean;
+  /** "alone": Endpoints are not read. "decided": as with backends: auto. */
+  readonly slicesAreSynced?: true | "alone" | "decided";
+  readonly patched?: true;
   /** The copy of Endpoints is not there yet. */
   readonly uncopied?: boolean;
   /** An object of others has the name of the copy. */
   readonly taken?: boolean;
-  /** Copies of the Service are held up. */
-  readonly withheld?: true;
+  /** Copies are held up. */
+  readonly withheld?: Code | "unknown";
+}
+
+function copyOfSlice(tenant: KubeObject): KubeObject {
+  const rules = { ...testRules(EXTERNAL), kind: ENDPOINT_SLICES_KIND };
+  const around = { tenantService: service("shop", "web", {}), hostService: namedService() };
+  const [operation] = plan(rules, { key: { namespace: "shop", name: "web-1" }, tenant, host: undefined, ...around }).operations;
+  if (operation?.action !== "create") throw new Error("the first plan creates");
+  return stored(operation.object, "30");
 }
 
 /** Numbers, and what the message says of the remedy. */
@@ -56,6 +67,7 @@ function found({
   uncopied,
   taken,
   withheld,
+  patched,
   ...options
 }: Case): string[] {
   const endpoints = subsets === undefined ? undefined : tenantEndpoints(tenantMeta, subsets);
@@ -65,22 +77,30 @@ function found({
   const copied = operation?.action === "create" && uncopied !== true ? stored(operation.object, "20") : undefined;
   const copy = taken === true ? { ...copied!, metadata: { name: "web-x-shop-x-blue", namespace: "vc", uid: "uid-other" } } : copied;
   const hostService = "hostService" in options ? options.hostService : namedService();
-  const others = slicesAreSynced === true ? [{ ...rules, kind: ENDPOINT_SLICES_KIND }] : [];
+  const ofSlices = { ...rules, kind: ENDPOINT_SLICES_KIND, decidesBackends: slicesAreSynced === "decided" };
+  const synced = [...(slicesAreSynced === undefined ? [] : [ofSlices]), ...(slicesAreSynced === "alone" ? [] : [rules])];
   return invisibleBackends({
-    rules: [...others, rules],
+    rules: synced,
     services: [KEY],
-    ...(withheld && { withheld: () => "API_INVALID" }),
+    patched,
+    ...(withheld && { withheld: () => withheld }),
     tenant: { get: (resource) => (resource === SERVICES ? around.tenantService : endpoints), slices: tenantSlices },
     host: { get: (resource) => (resource === SERVICES ? hostService : copy), slices: hostSlices },
   }).map(
     ({ ready, seen, note }) =>
-      `${note.code} ${seen}/${ready} ${/let the syncer copy|kube-controller-manager|remove or rename|copy is missing/.exec(note.message)?.[0]}`,
+      `${note.code} ${seen}/${ready} ${/let the syncer copy|kube-controller-manager|remove or rename|copy is missing( \(API_FORBIDDEN\))?|set backends: both/.exec(note.message)?.[0]}`,
   );
 }
 
 const TWO: readonly EndpointSubset[] = [
   { addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], notReadyAddresses: [{ ip: "10.0.0.3" }], ports: [{ port: 80 }] },
 ];
+const PODS = { manager: "endpointslice-controller.k8s.io" };
+const SECOND_FAMILY = slice("shop", ["fd00::1"], { ...PODS, addressType: "IPv6" });
+const SHOWN = [slice("vc", ["10.0.0.1", "10.0.0.2"], { manager: "endpointslicemirroring-controller.k8s.io" })];
+const OVER = { annotations: { "endpoints.kubernetes.io/over-capacity": "truncated" } };
+/** The copy of an earlier version of the slice, which patches have changed. */
+const STALE = copyOfSlice(slice("shop", ["10.0.0.8"]));
 const ANNOTATED = { annotations: { "sync.platform/pause": "true" } };
 const NO_TENS = { addressPolicy: compileAddressPolicy({ allow: [], deny: ["10.0.0.0/8"], action: "drop-address" }) };
 const denying = testRules({ ...EXTERNAL, settings: NO_TENS });
@@ -136,12 +156,54 @@ describe("told as invisible", () => {
       ],
       says: "1000/1001 kube-controller-manager",
     },
-    { why: "a copy that the host refuses", subsets: TWO, uncopied: true, withheld: true, says: "0/2 copy is missing" },
+    { why: "a copy that the host refuses", subsets: TWO, uncopied: true, withheld: "API_INVALID", says: "0/2 copy is missing" },
     {
       why: "a Service and Endpoints that the host refuses",
-      ...{ rules: testRules(), subsets: TWO, uncopied: true, hostService: undefined, withheld: true },
+      ...{ rules: testRules(), subsets: TWO, uncopied: true, hostService: undefined, withheld: "API_INVALID" },
       says: "0/2 copy is missing",
     },
+    {
+      why: "the second family of Pods, where Endpoints alone are copied",
+      ...{ subsets: TWO, tenantSlices: [SECOND_FAMILY], hostSlices: SHOWN },
+      says: "2/3 let the syncer copy",
+    },
+    {
+      why: "the second family of Pods, which patches of Endpoints keep from being copied",
+      ...{ subsets: TWO, tenantSlices: [SECOND_FAMILY], hostSlices: SHOWN, slicesAreSynced: "decided", patched: true },
+      says: "2/3 set backends: both",
+    },
+    {
+      why: "what Endpoints over capacity leave out",
+      ...{ subsets: TWO, tenantMeta: OVER, tenantSlices: [slice("shop", ["10.0.0.1", "10.0.0.4"], PODS)], hostSlices: SHOWN },
+      says: "2/3 let the syncer copy",
+    },
+    {
+      why: "slices of Pods beside empty Endpoints",
+      ...{ subsets: [], tenantSlices: [slice("shop", ["10.0.0.1"], PODS)] },
+      says: "0/1 let the syncer copy",
+    },
+    {
+      why: "a slice whose copy the host refuses",
+      ...{ subsets: TWO, tenantSlices: [slice("shop", ["10.0.0.9"])], hostSlices: SHOWN, slicesAreSynced: true, withheld: "API_FORBIDDEN" },
+      says: "2/3 copy is missing (API_FORBIDDEN)",
+    },
+    {
+      why: "the same without Endpoints",
+      ...{ tenantSlices: [slice("shop", ["10.0.0.9"])], slicesAreSynced: "alone", withheld: "API_FORBIDDEN" },
+      says: "0/1 copy is missing (API_FORBIDDEN)",
+    },
+    {
+      why: "the same of a slice of Pods where it is decided for each Service",
+      ...{ tenantSlices: [slice("shop", ["10.0.0.9"], PODS)], slicesAreSynced: "decided", withheld: "API_FORBIDDEN" },
+      says: "0/1 copy is missing (API_FORBIDDEN)",
+    },
+    {
+      why: "a slice in whose place others have one",
+      ...{ tenantSlices: [slice("shop", ["10.0.0.9"])], slicesAreSynced: "alone" },
+      hostSlices: [{ ...slice("vc", ["10.0.0.8"]), metadata: { namespace: "vc", name: "web-1-x-shop-x-blue", uid: "uid-other" } }],
+      says: "0/1 remove or rename",
+    },
+    { why: "a copy that an inspection does not find", subsets: TWO, uncopied: true, withheld: "unknown", says: "0/2 copy is missing" },
   ])("$why", ({ why: _why, says, ...one }) => {
     expect(found(one)).toEqual([`BACKENDS_INVISIBLE ${says}`]);
   });
@@ -176,13 +238,13 @@ describe("not told", () => {
     { why: "a Service that has no host Service yet", subsets: TWO, hostService: undefined },
     {
       why: "what others take the traffic of, also where a copy is missing",
-      ...{ subsets: TWO, uncopied: true, withheld: true },
+      ...{ subsets: TWO, uncopied: true, withheld: "API_INVALID" },
       hostService: service("vc", "web-x-shop-x-blue", {}),
     },
     {
       why: "a copy that is stale, which is told otherwise",
       subsets: TWO,
-      withheld: true,
+      withheld: "API_INVALID",
       hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], MIRROR)],
     },
     { why: "a foreign host Service", subsets: TWO, hostService: service("vc", "web-x-shop-x-blue", {}) },
@@ -193,7 +255,24 @@ describe("not told", () => {
       rules: testRules({ ...EXTERNAL, enabled: false }),
       tenantSlices: [slice("shop", ["10.0.0.9"])],
     },
-    { why: "slices of users that are synced", slicesAreSynced: true, tenantSlices: [slice("shop", ["10.0.0.9"])] },
+    { why: "a copy of a slice that is still to come", slicesAreSynced: true, tenantSlices: [slice("shop", ["10.0.0.9"])] },
+    {
+      why: "slices of Pods of the families that Endpoints have, whatever patches make of their addresses",
+      ...{ subsets: TWO, tenantSlices: [slice("shop", ["10.0.0.7"], PODS)], hostSlices: SHOWN, patched: true },
+    },
+    {
+      why: "slices of Pods beside paused Endpoints",
+      ...{ subsets: TWO, tenantMeta: ANNOTATED, tenantSlices: [SECOND_FAMILY] },
+    },
+    {
+      why: "a mirror's slices beside Endpoints, whose copies the host refuses",
+      ...{ subsets: TWO, tenantSlices: [slice("shop", ["10.0.0.7"], MIRROR)], slicesAreSynced: true, withheld: "API_FORBIDDEN" },
+      hostSlices: SHOWN,
+    },
+    {
+      why: "a slice whose copy is not what it was, which is told otherwise",
+      ...{ tenantSlices: [slice("shop", ["10.0.0.9"])], slicesAreSynced: "alone", withheld: "API_INVALID", hostSlices: [STALE] },
+    },
     {
       why: "a namespace that is not mapped",
       rules: testRules({ ...EXTERNAL, translator: { mode: "multi-namespace", mappingsOnly: true } }),

@@ -153,15 +153,20 @@ const viewOf = remembered((subsets: readonly EndpointSubset[]) => viewOfEndpoint
 
 function seenEndpoints({ service, endpoints: { rules, tenant }, services }: KnownBackends): BackendsSeen["endpoints"] {
   if (tenant === undefined || tenant.metadata.deletionTimestamp) return undefined;
-  const { filled, families } = summaryOf(Array.isArray(tenant.subsets) ? tenant.subsets : NO_SUBSETS);
-  const overCapacity = tenant.metadata.annotations?.["endpoints.kubernetes.io/over-capacity"] === "truncated";
   return {
-    filled,
-    families,
-    overCapacity,
+    ...endpointsContents(tenant),
     wanted: decideCopy(rules, service, tenant, aroundOf(services)).action === "copy",
     paused: isPaused(rules.translator.markerPrefix, tenant),
   };
+}
+
+/** Returns what Endpoints contain: whether there are any addresses, their families, and whether some are left out. */
+export function endpointsContents({
+  metadata,
+  subsets,
+}: Endpoints): Pick<NonNullable<BackendsSeen["endpoints"]>, "filled" | "families" | "overCapacity"> {
+  const overCapacity = metadata.annotations?.["endpoints.kubernetes.io/over-capacity"] === "truncated";
+  return { ...summaryOf(Array.isArray(subsets) ? subsets : NO_SUBSETS), overCapacity };
 }
 
 /** The Services of both sides that a decision about a copy depends on. */

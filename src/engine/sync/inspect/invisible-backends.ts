@@ -10,12 +10,13 @@ import { formatKey, keyOf, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
 import { ENDPOINT_SLICES_KIND } from "../../kinds/endpoint-slices.ts";
-import { controllerOf, serviceOfSlice } from "../../kinds/slice-labels.ts";
+import { controllerOf, MIRROR, serviceOfSlice } from "../../kinds/slice-labels.ts";
 import type { Note } from "../../reconcile/plan-types.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import { hostServiceOwner } from "../../reconcile/predicate/host-service.ts";
-import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
+import { decideCopy, type CopyDecision } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
+import { endpointsContents } from "../backends/collect-backends.ts";
 
 /** One cluster as it is, whatever a run would change. */
 export interface ComparedCluster {
@@ -34,12 +35,17 @@ export interface VisibilityOptions {
   readonly host: ComparedCluster & { readonly slices: readonly KubeObject[] };
   /** Default: `backends: auto` does not apply yet, and messages recommend it. */
   readonly auto?: AutoHolds | undefined;
-  /** Explains why a running syncer cannot make or keep the copies of a Service. Default: missing copies are about to be made. */
+  /** Explains why copies are missing. Default: they are about to be made. */
   readonly withheld?: Withheld | undefined;
+  /** Patches of Endpoints are configured. Default: the rules have some. */
+  readonly patched?: boolean | undefined;
 }
 
-/** Returns the code of the note that prevents copies of a Service or of its Endpoints, by tenant key; undefined if nothing does. */
-export type Withheld = (key: ObjectKey) => Code | undefined;
+/**
+ * Returns why there is no copy of a Service, of Endpoints or of a slice, by tenant key: the code of the note that prevents it, or "unknown".
+ * Undefined if it is about to be made.
+ */
+export type Withheld = (resource: ResourceType, key: ObjectKey) => Code | "unknown" | undefined;
 
 /** State of a `backends: auto` that applies: configured (the syncer's permissions are unknown), or this syncer lacks permissions for it. */
 export type AutoHolds = "configured" | "without permissions";
@@ -58,23 +64,34 @@ export interface InvisibleBackends {
 
 /**
  * Checks Services whose host Service was created by this syncer or by the one that it works alongside. Objects that are paused, not mapped,
- * not selected or refused by the address policy do not count as missing, and addresses that are not ready need not be visible.
+ * not selected or refused by the address policy do not count as missing, and addresses that are not ready need not be visible. What a copy
+ * contains is compared, and not its source: patches may have changed it, and a copy that is not up to date is reported otherwise.
  *
  * @example
  * invisibleBackends({ rules, services, tenant, host }).map(({ note }) => note.code); // ["BACKENDS_INVISIBLE"]
  */
 export function invisibleBackends(options: VisibilityOptions): InvisibleBackends[] {
-  const rules = options.rules.find(({ kind }) => kind.resource === ENDPOINTS);
-  // If Endpoints are not read at all, readers see only copies of slices.
+  const rulesOf = (resource: ResourceType) => options.rules.find(({ kind }) => kind.resource === resource);
+  const [services, endpoints, slices] = [SERVICES, ENDPOINTS, ENDPOINT_SLICES].map(rulesOf);
+  const rules = endpoints ?? slices;
   if (rules === undefined) return [];
-  const seen = { rules, tenant: byService(options.tenant.slices ?? []), host: byService(options.host.slices) };
+  const copies = new Map(slices === undefined ? [] : options.host.slices.map((slice) => [formatKey(keyOf(slice)), slice]));
+  const views = { tenant: byService(options.tenant.slices ?? []), host: byService(options.host.slices), copies };
+  const seen: Seen = { rules, services, endpoints, slices, ...views };
   return options.services.flatMap((key) => lookAt(options, seen, key) ?? []);
 }
 
 interface Seen {
+  /** Those of Endpoints, or those of slices if Endpoints are not read. */
   readonly rules: Rules;
+  readonly services: Rules | undefined;
+  readonly endpoints: Rules | undefined;
+  /** Undefined if slices are not synced. */
+  readonly slices: Rules | undefined;
   readonly tenant: ReadonlyMap<string, readonly EndpointSlice[]>;
   readonly host: ReadonlyMap<string, readonly EndpointSlice[]>;
+  /** Slices on the host by key, if slices are synced. */
+  readonly copies: ReadonlyMap<string, KubeObject>;
 }
 
 function byService(slices: readonly KubeObject[]): Map<string, EndpointSlice[]> {
@@ -90,25 +107,29 @@ function byService(slices: readonly KubeObject[]): Map<string, EndpointSlice[]> 
 }
 
 function lookAt(options: VisibilityOptions, seen: Seen, key: ObjectKey): InvisibleBackends | undefined {
-  const { rules } = seen;
+  const { rules, services } = seen;
   const tenantService = options.tenant.get(SERVICES, key) as Service | undefined;
   const hostKey = rules.translator.toHost(key, SERVICES);
   const hostService = hostKey && (options.host.get(SERVICES, hostKey) as Service | undefined);
   if (tenantService === undefined || hostKey === undefined) return undefined;
-  if (hostService === undefined && options.withheld?.(key) === undefined) return undefined;
+  const unserved = hostService === undefined ? options.withheld?.(SERVICES, key) : undefined;
+  if (hostService === undefined && unserved === undefined) return undefined;
+  if (unserved !== undefined && services !== undefined && decideCopy(services, key, tenantService, {}).action !== "copy") return undefined;
   if (hostService !== undefined && hostServiceOwner(rules, key, { hostService }).whose !== "this") return undefined;
-  const around = { tenantService, hostService };
-  const backends = backendsOf(options, seen, { key, hostKey, around });
   const visible = addressesOf(viewOfSlices(seen.host.get(formatKey(hostKey)) ?? []));
-  const wanted = addressesOf(backends.view);
-  const missing = [...wanted].filter((address) => !visible.has(address)).length;
+  const parts = backendsOf(options, seen, { key, hostKey, unserved, around: { tenantService, hostService } });
+  const wanted = new Set(parts.flatMap(({ view }) => [...addressesOf(view)]));
+  const isMissing = (address: string) => !visible.has(address);
+  const missing = [...wanted].filter(isMissing).length;
   if (missing === 0) return undefined;
   const numbers = { ready: wanted.size, seen: wanted.size - missing };
+  const [first, last = first] = parts.filter(({ view }) => [...addressesOf(view)].some(isMissing));
+  const source = parts.map((part) => part.source).join(" and ");
   return {
     tenant: key,
     host: hostKey,
     ...numbers,
-    note: { code: "BACKENDS_INVISIBLE", message: messageOf(numbers, backends, options.auto) },
+    note: { code: "BACKENDS_INVISIBLE", message: messageOf(numbers, { ...last!, source }, options.auto) },
   };
 }
 
@@ -123,45 +144,123 @@ interface Backends {
   readonly source: string;
   readonly remedy: string;
   /** The remedy is the same whatever `backends` is set to. */
-  readonly isTaken?: true;
+  readonly isFixed?: true;
 }
 
 interface About {
   readonly key: ObjectKey;
   readonly hostKey: ObjectKey;
   readonly around: Surroundings;
+  /** Why there is no host Service; undefined if there is one. */
+  readonly unserved: ReturnType<Withheld>;
 }
 
-const NONE: Backends = { view: new Map(), source: "", remedy: "" };
+/** Backends that readers on the host should see, by their source. */
+function backendsOf(options: VisibilityOptions, seen: Seen, about: About): Backends[] {
+  const endpoints = seen.endpoints && (options.tenant.get(ENDPOINTS, about.key) as Endpoints | undefined);
+  const ofEndpoints = endpoints && ofCopiedEndpoints(options, seen, about, endpoints);
+  const beside = endpoints && { endpoints, isCopied: ofEndpoints !== undefined, contents: endpointsContents(endpoints) };
+  const slices = ofSlices(options, seen, about, beside);
+  return [...(ofEndpoints ? [ofEndpoints] : []), slices].filter(({ view }) => addressesOf(view).size > 0);
+}
 
-/** Backends that readers on the host should see, without those of copied slices, which they do see. */
-function backendsOf(options: VisibilityOptions, seen: Seen, { key, hostKey, around }: About): Backends {
+/** Reports whether an object is copied, or would be if there were a host Service. */
+function isWanted({ unserved }: About, decision: CopyDecision): boolean {
+  return decision.action === "copy" || (unserved !== undefined && decision.code === "HOST_SERVICE_MISSING");
+}
+
+/** Returns the backends of Endpoints; undefined if these are not copied. */
+function ofCopiedEndpoints(options: VisibilityOptions, seen: Seen, about: About, endpoints: Endpoints): Backends | undefined {
+  const { key, hostKey, around, unserved } = about;
   const { rules } = seen;
-  const synced = options.rules.some(({ kind }) => kind.resource === ENDPOINT_SLICES);
-  const slices = seen.tenant.get(formatKey(key)) ?? [];
-  const endpoints = options.tenant.get(ENDPOINTS, key) as Endpoints | undefined;
-  const own = slices.filter((slice) => endpoints === undefined || controllerOf(slice) === undefined);
-  const alone = synced ? NONE : ofSlices(rules, own, around);
-  if (endpoints === undefined) return alone;
+  if (!isWanted(about, decideCopy(rules, key, endpoints, around))) return undefined;
   const copy = options.host.get(ENDPOINTS, hostKey) as Endpoints | undefined;
-  const withheld = copy === undefined ? options.withheld?.(key) : undefined;
-  const decision = decideCopy(rules, key, endpoints, around);
-  const isWanted = decision.action === "copy" || (withheld !== undefined && decision.code === "HOST_SERVICE_MISSING");
-  if (!isWanted) return alone;
-  if (withheld !== undefined) return ofEndpointsWithout(rules, endpoints, withheldBy(withheld));
-  if (copy === undefined) return alone;
-  if (!isCopyOf(rules, copy, key)) return ofEndpointsWithout(rules, endpoints, takenBy(hostKey));
-  const remedy = slices.length > 0 && !synced ? SYNC_SLICES : MIRROR;
-  const copied = { view: viewOfEndpoints(copy), source: "Endpoints", remedy };
-  if (alone.view.size === 0) return copied;
-  return { view: new Map([...copied.view, ...alone.view]), source: `Endpoints and ${alone.source}`, remedy: alone.remedy };
+  const source = "Endpoints";
+  if (copy !== undefined && isCopyOf(rules, copy, key)) {
+    const isInSlices = seen.tenant.has(formatKey(key)) && seen.slices === undefined;
+    return { view: viewOfEndpoints(copy), source, remedy: isInSlices ? SYNC_SLICES : LET_MIRROR };
+  }
+  const withheld = unserved ?? options.withheld?.(ENDPOINTS, key);
+  const { object, rejected } = rules.kind.admitBody(endpoints, rules);
+  const isMissing = rejected === undefined && (copy !== undefined || withheld !== undefined);
+  const remedy = copy === undefined ? withheldBy(withheld) : takenBy(hostKey);
+  return { view: isMissing ? viewOfEndpoints(object as Endpoints) : NOTHING, source, remedy, isFixed: true };
+}
+
+const NOTHING: ReaderView = new Map();
+
+/** The tenant's Endpoints beside slices. */
+interface Beside {
+  readonly endpoints: Endpoints;
+  readonly isCopied: boolean;
+  readonly contents: ReturnType<typeof endpointsContents>;
+}
+
+/** Backends that slices bring to readers on the host, or would bring if they were synced. */
+function ofSlices(options: VisibilityOptions, seen: Seen, about: About, beside: Beside | undefined): Backends {
+  const { slices: synced, copies } = seen;
+  const rules = synced ?? { ...seen.rules, kind: ENDPOINT_SLICES_KIND };
+  const adds = addedBy(beside);
+  let remedy: string | undefined;
+  const views = (seen.tenant.get(formatKey(about.key)) ?? []).flatMap((slice) => {
+    const key = keyOf(slice);
+    const source = adds(slice);
+    if (source === undefined || !isWanted(about, decideCopy(rules, key, slice, about.around))) return [];
+    const place = rules.translator.toHost(key, ENDPOINT_SLICES);
+    const there = place && copies.get(formatKey(place));
+    if (there !== undefined && isCopyOf(rules, there, key)) return [there as EndpointSlice];
+    const { object, rejected } = rules.kind.admitBody(source, rules);
+    if (rejected !== undefined) return [];
+    if (synced === undefined) return [object as EndpointSlice];
+    const why = there === undefined ? whyWithoutCopy(options, seen, about, { slice, beside }) : TAKEN_SLICE;
+    remedy ??= why;
+    return why === undefined ? [] : [object as EndpointSlice];
+  });
+  const told = synced === undefined ? { remedy: ONLY_SLICES } : { remedy: remedy ?? "", isFixed: true as const };
+  return { view: viewOfSlices(views), source: numbered(views.length, "slice"), ...told };
+}
+
+/**
+ * Returns a function that reduces a slice to what readers do not get from the Endpoints beside it; undefined if that is nothing. A
+ * controller's slices contain more only if the Endpoints are empty, are over capacity, or lack an address family.
+ */
+function addedBy(beside: Beside | undefined): (slice: EndpointSlice) => EndpointSlice | undefined {
+  if (beside === undefined) return (slice) => slice;
+  const { endpoints, isCopied, contents } = beside;
+  let known: Set<string> | undefined;
+  return (slice) => {
+    const controller = controllerOf(slice);
+    if (controller === undefined) return slice;
+    const isMore = !contents.filled || contents.overCapacity || !contents.families.has(slice.addressType);
+    if (!isCopied || controller === MIRROR || !isMore) return undefined;
+    const inEndpoints = (known ??= new Set([...viewOfEndpoints(endpoints).values()].map(({ address }) => address)));
+    return { ...slice, endpoints: (slice.endpoints ?? []).filter(({ addresses }) => !inEndpoints.has(addresses?.[0] ?? "")) };
+  };
+}
+
+/** Returns the remedy for a slice without a copy although slices are synced; undefined if the copy is about to be made. */
+function whyWithoutCopy(
+  options: VisibilityOptions,
+  { endpoints, slices }: Seen,
+  { unserved }: About,
+  { slice, beside }: { readonly slice: EndpointSlice; readonly beside: Beside | undefined },
+): string | undefined {
+  const { patched = (endpoints?.patches.length ?? 0) > 0 } = options;
+  const lacksFamily = beside !== undefined && controllerOf(slice) !== undefined && beside.contents.filled && !beside.contents.overCapacity;
+  if (lacksFamily && patched && slices?.decidesBackends === true) return PATCH_SLICES;
+  const withheld = unserved ?? options.withheld?.(ENDPOINT_SLICES, keyOf(slice));
+  return withheld === undefined ? undefined : withheldBy(withheld);
 }
 
 const SYNC_SLICES =
   "nothing on the host makes slices from the copied Endpoints; let the syncer copy or make them (backends: auto in the settings)";
-const MIRROR =
+const LET_MIRROR =
   "nothing on the host makes slices from the copied Endpoints; let the syncer make them (backends: auto in the settings), or the host's kube-controller-manager (endpointslice-mirroring-controller)";
 const ONLY_SLICES = "only Endpoints are copied; let the syncer copy slices too (backends: auto in the settings)";
+const PATCH_SLICES =
+  "the Endpoints lack an address family, and patches of endpoints keep backends: auto from copying the slices that have it; write the patches for endpointSlices too, and set backends: both";
+const TAKEN_SLICE =
+  "a slice of another owner exists in place of a copy (HOST_OBJECT_FOREIGN); remove or rename the one that endpoint-sync audit names";
 
 const WITH_AUTO: Readonly<Record<AutoHolds, string>> = {
   configured:
@@ -174,34 +273,20 @@ function takenBy({ namespace, name }: ObjectKey): string {
   return `Endpoints of another owner exist in place of the copy, ${namespace}/${name} (HOST_OBJECT_FOREIGN); remove or rename them`;
 }
 
-function withheldBy(code: Code): string {
-  return `the copy is missing (${code}); see the Events of the Service and of its Endpoints`;
-}
-
-/** Backends of Endpoints that get no copy. */
-function ofEndpointsWithout(rules: Rules, endpoints: Endpoints, remedy: string): Backends {
-  const { object, rejected } = rules.kind.admitBody(endpoints, rules);
-  if (rejected !== undefined) return NONE;
-  return { view: viewOfEndpoints(object as Endpoints), source: "Endpoints", remedy, isTaken: true };
-}
-
-/** Backends that slices would bring to the host if they were synced. */
-function ofSlices(rules: Rules, slices: readonly EndpointSlice[], around: Surroundings): Backends {
-  const asSlices = { ...rules, kind: ENDPOINT_SLICES_KIND };
-  const admitted = slices.flatMap((slice) => {
-    if (decideCopy(asSlices, keyOf(slice), slice, around).action !== "copy") return [];
-    const { object, rejected } = ENDPOINT_SLICES_KIND.admitBody(slice, asSlices);
-    return rejected === undefined ? [object as EndpointSlice] : [];
-  });
-  return { view: viewOfSlices(admitted), source: numbered(admitted.length, "slice"), remedy: ONLY_SLICES };
+function withheldBy(code: ReturnType<Withheld>): string {
+  if (code === "API_FORBIDDEN")
+    return `the copy is missing (${code}): the host's API server refuses it, because of a quota, an admission webhook or a missing permission; the syncer's log quotes the response`;
+  if (code === "unknown")
+    return "the copy is missing; if a running syncer does not make it within seconds, the host's API server refuses it, for example because of a quota or an admission webhook: the syncer's log quotes the response";
+  return `the copy is missing (${code}); see the Events of the Service, of its Endpoints and of its slices`;
 }
 
 function messageOf(
   { ready, seen }: { ready: number; seen: number },
-  { source, remedy, isTaken }: Backends,
+  { source, remedy, isFixed }: Backends,
   auto: AutoHolds | undefined,
 ): string {
-  const what = auto === undefined || isTaken === true ? remedy : WITH_AUTO[auto];
+  const what = auto === undefined || isFixed === true ? remedy : WITH_AUTO[auto];
   return `The tenant has ${numbered(ready, "ready backend")} in ${source}, but readers on the host see ${seen}: ${what}`;
 }
 

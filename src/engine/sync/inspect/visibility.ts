@@ -13,7 +13,7 @@ import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { ClusterReads } from "./cluster-reads.ts";
 import { invisibleBackends, type AutoHolds, type InvisibleBackends, type ComparedCluster, type Withheld } from "./invisible-backends.ts";
 
-/** One cluster: its known Services and Endpoints, and its slices from lists. */
+/** One cluster: its known Services and Endpoints, and its slices, from lists or from a cache. */
 export interface ReadCluster extends Pick<ComparedCluster, "get"> {
   readonly reads: Pick<ClusterReads, "list">;
   /** The slices to list. Default all. */
@@ -31,6 +31,8 @@ export interface VisibilitySources {
   /** See {@link AutoHolds}. Default: `backends: auto` does not apply. */
   readonly auto?: AutoHolds | undefined;
   readonly withheld?: Withheld | undefined;
+  /** Patches of Endpoints are configured. Default: the rules have some. */
+  readonly patched?: boolean | undefined;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
@@ -48,7 +50,7 @@ export interface Visibility {
 const SETTLING_MS = 2_000;
 
 /**
- * Compares what the tenant's readers see with what readers on the host see. Reads lists of EndpointSlices, and nothing else.
+ * Compares what the tenant's readers see with what readers on the host see. Reads EndpointSlices, and nothing else.
  *
  * @throws API_… when a cluster cannot respond. A cluster that refuses is `hidden`.
  */
@@ -60,10 +62,10 @@ export async function readInvisible({
   clock,
   auto,
   withheld,
+  patched,
   signal,
 }: VisibilitySources): Promise<Visibility> {
-  // If no Endpoints are copied, slices are copied as they are, or nothing is copied.
-  const copies = rules.some(({ kind, enabled }) => kind.resource === ENDPOINTS && enabled);
+  const copies = rules.some(({ kind: { resource }, enabled }) => enabled && (resource === ENDPOINTS || resource === ENDPOINT_SLICES));
   const present = services.filter((key) => tenant.get(SERVICES, key) !== undefined);
   if (!copies || present.length === 0) return { invisible: [], hidden: [] };
   const [ofTenant, ofHost] = await Promise.all([slicesOf(tenant), slicesOf(host)]);
@@ -71,7 +73,11 @@ export async function readInvisible({
   const hidden = sides.flatMap(({ side, error }) => (error === undefined ? [] : [{ side, error }]));
   if (ofHost.items === undefined) return { invisible: [], hidden };
   const look = (keys: readonly ObjectKey[], slices: readonly KubeObject[]) =>
-    invisibleBackends({ rules, services: keys, auto, withheld, tenant: { ...tenant, slices: ofTenant.items }, host: { ...host, slices } });
+    invisibleBackends({
+      ...{ rules, services: keys, auto, withheld, patched },
+      tenant: { ...tenant, slices: ofTenant.items },
+      host: { ...host, slices },
+    });
   const first = look(present, ofHost.items);
   if (first.length === 0) return { invisible: [], hidden, slices: ofHost.items };
   await delay(clock, SETTLING_MS, signal);
