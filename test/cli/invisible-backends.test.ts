@@ -108,6 +108,21 @@ describe("on a host that does not", () => {
     ]);
   });
 
+  test("before a first run, a Service without a copy is told, unless it is paused", async () => {
+    const { client } = sides.tenant;
+    const annotations = { "sync.platform/pause": "true" };
+    for (const [name, metadata] of [
+      ["shop/db", {}],
+      ["shop/paused", { annotations }],
+    ] as const) {
+      await client.create(SERVICES, object(SERVICES, name, { metadata, spec: { ports: [{ port: 80 }] } }));
+      await client.create(ENDPOINTS, object(ENDPOINTS, name, { subsets: SUBSETS }));
+    }
+    expect((await findings("plain.yaml")).filter((text) => text.startsWith("invisible"))).toEqual(
+      invisible("2 ready backends in Endpoints, but readers on the host see 0: the copy is missing; "),
+    );
+  });
+
   test("Endpoints that are paused are told as paused", async () => {
     await copied("Endpoints", "plain.yaml");
     await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "db" }, "merge", {

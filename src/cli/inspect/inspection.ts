@@ -18,6 +18,7 @@ import type { Rules, SyncedKind } from "../../engine/reconcile/rules/rules.ts";
 import type { Withheld } from "../../engine/sync/inspect/invisible-backends.ts";
 import { createClusterReads, type ClusterReads } from "../../engine/sync/inspect/cluster-reads.ts";
 import { createClusterView, type ClusterView } from "../../engine/sync/inspect/cluster-view.ts";
+import { withoutReason } from "../../engine/sync/inspect/visibility.ts";
 import { createDeleteConfirmation } from "../../engine/sync/guards/delete-brake.ts";
 import { reasonOf } from "../../engine/sync/report/events.ts";
 import { checkIdentity, readClusterUid } from "../../engine/sync/cluster/identity.ts";
@@ -153,8 +154,8 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Omit<In
         const [note] = (await Promise.all(told)).flat();
         if (note !== undefined) codes.set(resource, note.code);
       }
-      // Another syncer makes the host Services that this one does not sync.
-      return (resource) => codes.get(resource) ?? (resource !== SERVICES || synced.includes(SERVICES) ? "unknown" : undefined);
+      const unknown = withoutReason(rules);
+      return (resource, key) => codes.get(resource) ?? unknown(resource, key);
     },
     dispose: () => engine.dispose(),
   };

@@ -1,21 +1,18 @@
 import { keyOf, type ObjectKey } from "../../kube/object/key.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
-import { readInvisible, type Visibility } from "../../engine/sync/inspect/visibility.ts";
+import { readInvisible, withoutReason, type Visibility } from "../../engine/sync/inspect/visibility.ts";
 import type { Withheld } from "../../engine/sync/inspect/invisible-backends.ts";
 import { hostScope } from "../input/followed-cluster.ts";
 import { tellWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import type { Inspection } from "./inspection.ts";
 
-/** Of a copy that is missing beside its host Service, an inspection does not know whether it is about to be made. */
-const UNKNOWN: Withheld = (resource) => (resource === SERVICES ? undefined : "unknown");
-
 /** Finds Services, among all or the given ones, whose backends readers on the host do not see. Warns about what it cannot determine. */
 export async function inspectVisibility(
   terminal: Terminal,
   { rules, tenant, host, tenantReads, hostReads, engine, clock, fallback }: Inspection,
   services: readonly ObjectKey[] = tenant.source(SERVICES).list().map(keyOf),
-  withheld: Withheld = UNKNOWN,
+  withheld: Withheld = withoutReason(rules),
 ): Promise<Visibility["invisible"]> {
   const { invisible, hidden } = await readInvisible({
     ...{ rules, services, clock, withheld },

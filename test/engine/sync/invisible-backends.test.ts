@@ -203,6 +203,11 @@ describe("told as invisible", () => {
       hostSlices: [{ ...slice("vc", ["10.0.0.8"]), metadata: { namespace: "vc", name: "web-1-x-shop-x-blue", uid: "uid-other" } }],
       says: "0/1 remove or rename",
     },
+    {
+      why: "what the host refuses, and not first what is not copied beside it",
+      ...{ subsets: TWO, uncopied: true, tenantSlices: [slice("shop", ["10.0.0.9"])], withheld: "API_FORBIDDEN" },
+      says: "0/3 copy is missing (API_FORBIDDEN)",
+    },
     { why: "a copy that an inspection does not find", subsets: TWO, uncopied: true, withheld: "unknown", says: "0/2 copy is missing" },
   ])("$why", ({ why: _why, says, ...one }) => {
     expect(found(one)).toEqual([`BACKENDS_INVISIBLE ${says}`]);

@@ -123,13 +123,15 @@ function lookAt(options: VisibilityOptions, seen: Seen, key: ObjectKey): Invisib
   const missing = [...wanted].filter(isMissing).length;
   if (missing === 0) return undefined;
   const numbers = { ready: wanted.size, seen: wanted.size - missing };
-  const [first, last = first] = parts.filter(({ view }) => [...addressesOf(view)].some(isMissing));
+  const lacking = parts.filter(({ view }) => [...addressesOf(view)].some(isMissing));
+  // What the host refuses stays hidden whatever `backends` is set to.
+  const { remedy, isFixed } = (lacking.find((part) => part.isFixed === true) ?? lacking.at(-1))!;
   const source = parts.map((part) => part.source).join(" and ");
   return {
     tenant: key,
     host: hostKey,
     ...numbers,
-    note: { code: "BACKENDS_INVISIBLE", message: messageOf(numbers, { ...last!, source }, options.auto) },
+    note: { code: "BACKENDS_INVISIBLE", message: messageOf(numbers, { source, remedy, isFixed }, options.auto) },
   };
 }
 
@@ -144,7 +146,7 @@ interface Backends {
   readonly source: string;
   readonly remedy: string;
   /** The remedy is the same whatever `backends` is set to. */
-  readonly isFixed?: true;
+  readonly isFixed?: true | undefined;
 }
 
 interface About {
@@ -283,7 +285,7 @@ function withheldBy(code: ReturnType<Withheld>): string {
 
 function messageOf(
   { ready, seen }: { ready: number; seen: number },
-  { source, remedy, isFixed }: Backends,
+  { source, remedy, isFixed }: Pick<Backends, "source" | "remedy" | "isFixed">,
   auto: AutoHolds | undefined,
 ): string {
   const what = auto === undefined || isFixed === true ? remedy : WITH_AUTO[auto];

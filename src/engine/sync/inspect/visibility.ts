@@ -46,6 +46,15 @@ export interface Visibility {
   readonly hidden: readonly { readonly side: "tenant" | "host"; readonly error: EngineError }[];
 }
 
+/**
+ * Returns what an inspection knows of missing copies, without a running syncer: not why they are missing. Another syncer makes the host
+ * Services that this one does not sync.
+ */
+export function withoutReason(rules: readonly Rules[]): Withheld {
+  const isSynced = rules.some(({ kind }) => kind.resource === SERVICES);
+  return (resource) => (resource !== SERVICES || isSynced ? "unknown" : undefined);
+}
+
 /** A mirror needs a moment: backends count as invisible only if they are missing twice, this many milliseconds apart. */
 const SETTLING_MS = 2_000;
 
