@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Code } from "../../../src/base/codes.ts";
-import { invisibleBackends } from "../../../src/engine/sync/inspect/invisible-backends.ts";
+import { invisibleBackends, type InvisibleBackends } from "../../../src/engine/sync/inspect/invisible-backends.ts";
 import { ENDPOINT_SLICES_KIND } from "../../../src/engine/kinds/endpoint-slices.ts";
 import { compileAddressPolicy } from "../../../src/engine/reconcile/rules/address-policy.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
@@ -57,7 +57,13 @@ function copyOfSlice(tenant: KubeObject): KubeObject {
 }
 
 /** Numbers, and what the message says of the remedy. */
-function found({
+function found(one: Case): string[] {
+  const says = (text: string) =>
+    /let the syncer copy|kube-controller-manager|remove or rename|copy is missing( \(API_FORBIDDEN\))?|set backends: both/.exec(text)?.[0];
+  return findingsOf(one).map(({ ready, seen, note }) => `${note.code} ${seen}/${ready} ${says(note.message)}`);
+}
+
+function findingsOf({
   rules = testRules(EXTERNAL),
   subsets,
   tenantMeta,
@@ -69,7 +75,7 @@ function found({
   withheld,
   patched,
   ...options
-}: Case): string[] {
+}: Case): InvisibleBackends[] {
   const endpoints = subsets === undefined ? undefined : tenantEndpoints(tenantMeta, subsets);
   const around = { tenantService: service("shop", "web", {}), hostService: namedService() };
   const planned = endpoints && plan(rules, { key: KEY, tenant: endpoints, host: undefined, ...around });
@@ -86,10 +92,7 @@ function found({
     ...(withheld && { withheld: () => withheld }),
     tenant: { get: (resource) => (resource === SERVICES ? around.tenantService : endpoints), slices: tenantSlices },
     host: { get: (resource) => (resource === SERVICES ? hostService : copy), slices: hostSlices },
-  }).map(
-    ({ ready, seen, note }) =>
-      `${note.code} ${seen}/${ready} ${/let the syncer copy|kube-controller-manager|remove or rename|copy is missing( \(API_FORBIDDEN\))?|set backends: both/.exec(note.message)?.[0]}`,
-  );
+  });
 }
 
 const TWO: readonly EndpointSubset[] = [
@@ -105,6 +108,12 @@ const ANNOTATED = { annotations: { "sync.platform/pause": "true" } };
 const NO_TENS = { addressPolicy: compileAddressPolicy({ allow: [], deny: ["10.0.0.0/8"], action: "drop-address" }) };
 const denying = testRules({ ...EXTERNAL, settings: NO_TENS });
 const MIRROR = { manager: "endpointslicemirroring-controller.k8s.io" };
+
+test("the message names nothing of the host, because it becomes an Event of the tenant", () => {
+  const [taken] = findingsOf({ subsets: TWO, taken: true });
+  expect(taken?.note.message).toContain("HOST_OBJECT_FOREIGN");
+  expect(taken?.note.message).not.toContain("x-shop-x-blue");
+});
 
 describe("told as invisible", () => {
   test.each<Case & { why: string; says: string }>([

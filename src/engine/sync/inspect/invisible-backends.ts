@@ -185,7 +185,7 @@ function ofCopiedEndpoints(options: VisibilityOptions, seen: Seen, about: About,
   const withheld = unserved ?? options.withheld?.(ENDPOINTS, key);
   const { object, rejected } = rules.kind.admitBody(endpoints, rules);
   const isMissing = rejected === undefined && (copy !== undefined || withheld !== undefined);
-  const remedy = copy === undefined ? withheldBy(withheld) : takenBy(hostKey);
+  const remedy = copy === undefined ? withheldBy(withheld) : TAKEN_ENDPOINTS;
   return { view: isMissing ? viewOfEndpoints(object as Endpoints) : NOTHING, source, remedy, isFixed: true };
 }
 
@@ -261,6 +261,9 @@ const LET_MIRROR =
 const ONLY_SLICES = "only Endpoints are copied; let the syncer copy slices too (backends: auto in the settings)";
 const PATCH_SLICES =
   "the Endpoints lack an address family, and patches of endpoints keep backends: auto from copying the slices that have it; write the patches for endpointSlices too, and set backends: both";
+/** The names of the host's objects are left out, because Events are the tenant's. */
+const TAKEN_ENDPOINTS =
+  "Endpoints of another owner exist in place of the copy (HOST_OBJECT_FOREIGN); remove or rename those that endpoint-sync audit names";
 const TAKEN_SLICE =
   "a slice of another owner exists in place of a copy (HOST_OBJECT_FOREIGN); remove or rename the one that endpoint-sync audit names";
 
@@ -270,10 +273,6 @@ const WITH_AUTO: Readonly<Record<AutoHolds, string>> = {
   "without permissions":
     "permissions on EndpointSlices that backends: auto needs are missing; grant those that the syncer's log names and restart the syncer",
 };
-
-function takenBy({ namespace, name }: ObjectKey): string {
-  return `Endpoints of another owner exist in place of the copy, ${namespace}/${name} (HOST_OBJECT_FOREIGN); remove or rename them`;
-}
 
 function withheldBy(code: ReturnType<Withheld>): string {
   if (code === "API_FORBIDDEN")
