@@ -27,6 +27,7 @@ import { createGather, ownerReference } from "./run/gather.ts";
 import { addEventHandlers } from "./run/event-handlers.ts";
 import { createLanes } from "./run/lanes.ts";
 import { createLoopGuard, type LoopGuardLimits } from "./guards/loop-guard.ts";
+import type { Expectations } from "./state/expectations.ts";
 import { createSyncState, type SyncState } from "./state/sync-state.ts";
 import { createStatusRecords, type SyncRecord } from "./state/status-records.ts";
 import { createReferenceCopies } from "./references/reference-copies.ts";
@@ -93,12 +94,12 @@ export interface RunContext {
 }
 
 /** Creates the work that undoes `backends: auto`: without decisions per Service, made slices may be left from an earlier configuration. */
-function handBackOf({ rules, host, logger, clock, enqueue }: SyncCoreOptions): HandBack | undefined {
+function handBackOf({ rules, host, ...rest }: SyncCoreOptions, known: Expectations | undefined): HandBack | undefined {
   const endpoints = rules.find(({ kind, enabled }) => enabled && kind.resource === ENDPOINTS);
   const slices = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
   if (endpoints === undefined || slices?.decidesBackends === true) return undefined;
   const synced = slices && { slices: () => host.source(ENDPOINT_SLICES).list() };
-  return createHandBack({ rules: endpoints, logger, clock, enqueue, ...synced });
+  return createHandBack({ hooks: {}, ...rest, rules: endpoints, known, ...synced });
 }
 
 /**
@@ -148,7 +149,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   });
   const backends =
     router.backends && createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, shown, enqueue });
-  const handBack = handBackOf(options);
+  const handBack = handBackOf(options, sides.get(ENDPOINT_SLICES.plural)?.host);
   const slicesShown = handBack !== undefined && sides.has(ENDPOINT_SLICES.plural) ? host.source(ENDPOINT_SLICES) : undefined;
   const endHandBack = slicesShown?.onChange((key) => {
     const slice = slicesShown.get(key);

@@ -1,12 +1,14 @@
 /** A host and a syncer that hands back to its mirror what was made of copies of Endpoints. */
 import { EngineError } from "../../../src/base/errors.ts";
-import { silentLogger } from "../../../src/base/logger.ts";
+import { silentLogger, type Logger } from "../../../src/base/logger.ts";
+import { createMetrics } from "../../../src/base/metrics.ts";
 import { slicesOfCopy } from "../../../src/engine/kinds/made-slices.ts";
 import { MIRROR, SKIP_MIRROR, SLICE_MANAGER } from "../../../src/engine/kinds/slice-labels.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
 import type { SliceCount } from "../../../src/engine/reconcile/rules/rules.ts";
 import { createHandBack } from "../../../src/engine/sync/backends/hand-back.ts";
 import type { ClusterAccess } from "../../../src/engine/sync/cluster/access.ts";
+import type { SyncHooks } from "../../../src/engine/sync/run/reconcile.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../src/kube/object/types.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
@@ -45,7 +47,7 @@ export function mirrored(copy: Endpoints): EndpointSlice[] {
 export const LATE_MS = 70_000;
 
 /** A host, and a syncer between its reconciles. */
-export function createWorld(bothKinds = false) {
+export function createWorld(bothKinds = false, { hooks = {}, logger = silentLogger }: { hooks?: SyncHooks; logger?: Logger } = {}) {
   const state = {
     copies: [] as KubeObject[],
     slices: [] as KubeObject[],
@@ -53,6 +55,7 @@ export function createWorld(bothKinds = false) {
     asked: [] as string[],
     lists: 0,
     isForbidden: false,
+    isReadOnly: false,
     isDown: false,
   };
   const source = { get: () => undefined, list: () => state.copies, onChange: () => () => undefined, synced: true, current: true };
@@ -66,6 +69,7 @@ export function createWorld(bothKinds = false) {
     },
     writer: {
       delete: async (_resource: unknown, { name }: { name: string }) => {
+        if (state.isReadOnly) throw new EngineError("API_FORBIDDEN", "cannot delete them");
         if (state.isDown) throw new EngineError("API_UNAVAILABLE", "the host is down");
         state.slices = state.slices.filter(({ metadata }) => metadata.name !== name);
         return "deleted";
@@ -73,11 +77,22 @@ export function createWorld(bothKinds = false) {
     },
   } as unknown as ClusterAccess;
   const clock = createFakeClock();
+  const metrics = createMetrics();
   const handBack = createHandBack({
-    ...{ rules: RULES, logger: silentLogger, clock, enqueue: (id: string) => void state.asked.push(id) },
+    ...{ rules: RULES, hooks, logger, metrics, clock, enqueue: (id: string) => void state.asked.push(id) },
     ...(bothKinds && { slices: () => state.slices }),
   });
   const around = (host: KubeObject | undefined, slices?: SliceCount, key = KEY) =>
     handBack.around(`endpoints|${key.namespace}/${key.name}`, RULES, { key, tenant: tenantEndpoints(), host, slices });
-  return { state, around, clock, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
+  return { state, around, clock, metrics, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
+}
+
+/** Runs whenever it asks for it, for so many milliseconds. */
+export async function pass({ clock, run }: Pick<ReturnType<typeof createWorld>, "clock" | "run">, ms: number): Promise<void> {
+  const end = clock.monotonic() + ms;
+  for (let next: number | undefined = 0; next !== undefined && clock.monotonic() + next <= end;) {
+    await clock.advance(next);
+    next = (await run()).requeueAfterMs;
+  }
+  if (clock.monotonic() < end) await clock.advance(end - clock.monotonic());
 }

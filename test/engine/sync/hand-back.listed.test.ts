@@ -1,21 +1,11 @@
 /** With `backends: endpoints`, what was made of copies without a label is known by a list alone, until it is handed back. */
 import { expect, test } from "vitest";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
-import { copyOf, createWorld, LATE_MS, made, mirrored } from "./hand-back-world.ts";
+import { copyOf, createWorld, LATE_MS, made, mirrored, pass } from "./hand-back-world.ts";
 
 type World = ReturnType<typeof createWorld>;
 
 const names = ({ state }: World) => state.slices.map(({ metadata }) => metadata.name);
-
-/** Runs whenever it asks for it, for so many milliseconds. */
-async function pass({ clock, run }: World, ms: number): Promise<void> {
-  const end = clock.monotonic() + ms;
-  for (let next: number | undefined = 0; next !== undefined && clock.monotonic() + next <= end;) {
-    await clock.advance(next);
-    next = (await run()).requeueAfterMs;
-  }
-  if (clock.monotonic() < end) await clock.advance(end - clock.monotonic());
-}
 
 test("it waits for a mirror that comes after minutes", async () => {
   const world = createWorld();

@@ -130,17 +130,6 @@ test("a label that comes back is looked after again: another process has led mea
   expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
 });
 
-test("what is left for want of rights is not looked at again", async () => {
-  const { state, around, clock, run } = createWorld();
-  const copy = copyOf("true", "20");
-  state.copies = [copy];
-  state.isForbidden = true;
-  expect(await run()).toEqual({});
-  await clock.advance(LATE_MS);
-  expect(around(copy)?.skipMirror).toBe("false");
-  expect([state.lists, state.asked.filter((id) => id === HAND_BACK)]).toEqual([1, []]);
-});
-
 test.each([
   ["the copy", []],
   ["its label", [copyOf(undefined, "19")]],

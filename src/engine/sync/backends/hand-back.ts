@@ -10,13 +10,13 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import { isEngineError } from "../../../base/errors.ts";
-import type { Logger } from "../../../base/logger.ts";
 import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
 import { formatKey, keyOf, parseKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { endpointsBehind, madeFrom } from "../../kinds/made-slices.ts";
 import { MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
+import { UNSEEN_RETRY_MS } from "../../reconcile/machine.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
 import { MANAGED_BY, managedByValue } from "../../translate/markers.ts";
@@ -24,6 +24,7 @@ import type { ClusterAccess } from "../cluster/access.ts";
 import { removalOfSlices } from "./left-slices.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
 import { syncId } from "../state/sync-id.ts";
+import { removeMade, type Removed, type RemoveOptions } from "./remove-made.ts";
 
 /** Queue id of this work. */
 export const HAND_BACK = "hand-back";
@@ -37,10 +38,9 @@ export interface HandBack extends BackendsObserver {
 }
 
 /** Dependencies of this work. */
-export interface HandBackOptions {
+export interface HandBackOptions extends RemoveOptions {
   /** The rules of Endpoints. */
   readonly rules: Rules;
-  readonly logger: Logger;
   readonly clock: Clock;
   /** Returns the slices of the host, including made slices; undefined if slices are not synced. */
   readonly slices?: (() => readonly KubeObject[]) | undefined;
@@ -53,14 +53,16 @@ const WAIT_MAX_MS = 60_000;
 /** Number of checks after which a warning is logged, because no mirror seems to work. */
 const SILENT_TIMES = 5;
 
+/** First delay before a permission that is missing is tried again, in milliseconds; it doubles each time. */
+const DENIED_MS = 10_000;
+/** Longest of these delays. */
+const DENIED_MAX_MS = 3_600_000;
+
 /**
  * Time for which a write of a process that has ended can still be carried out, in milliseconds. kube-apiserver works on a request for 60 s
  * (`--request-timeout`), and etcd works on its own part for 5 s and two elections of 1 s each.
  */
 const LATE_WRITES_MS = 70_000;
-
-/** Result for the made slices of one copy: they are gone, they wait for a replacement, or they stay because permissions are missing. */
-type HandedBack = "done" | "waits" | "kept";
 
 /** The syncer's slices in a list, by the host key of the copy of Endpoints: a search in all of them for each copy would take too long. */
 interface FoundSlices {
@@ -94,6 +96,7 @@ class RunningHandBack implements HandBack {
   /** True if no made slice is unknown: a cache shows all of them, or they were listed when no more could appear. */
   #knowsAll: boolean;
   #times = 0;
+  #deniedTimes = 0;
   #toldLeft = false;
 
   constructor(options: HandBackOptions) {
@@ -142,7 +145,7 @@ class RunningHandBack implements HandBack {
   }
 
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
-    const { rules, logger, clock } = this.#options;
+    const { clock } = this.#options;
     this.#since ??= clock.monotonic();
     // If slices are not synced, only a list after this time shows everything that earlier processes requested.
     const lateMs = this.#options.slices === undefined ? this.#since + LATE_WRITES_MS - clock.monotonic() : 0;
@@ -156,27 +159,33 @@ class RunningHandBack implements HandBack {
     const gone = this.#goneAmong(all, listed);
     if (!looksForAll && copies.length === 0 && gone.length === 0) return {};
     const found = looksForAll ? listed : await this.#slicesOf(host);
-    const left = [];
+    const left: string[] = [];
     const kept: ObjectKey[] = [];
+    let isRefused = false;
+    const sort = (result: Removed, place: string) => {
+      if (result === "waits") left.push(place);
+      if (result === "kept") kept.push(parseKey(place));
+      if (result === "refused") isRefused = true;
+    };
     for (const copy of copies) {
       const place = formatKey(keyOf(copy));
       this.#looked.add(place);
-      const result = found === undefined ? this.#keep(copy) : await this.#handBack(host, copy, found, mayGrow);
-      if (result === "waits") left.push(place);
-      if (result === "kept") kept.push(keyOf(copy));
+      sort(found === undefined ? this.#keep(copy, "kept") : await this.#handBack(host, copy, found, mayGrow), place);
     }
-    for (const place of gone) {
-      const result = found === undefined ? "kept" : await this.#removeOfGone(host, place, found, mayGrow);
-      if (result === "waits") left.push(place);
-      if (result === "kept") kept.push(parseKey(place));
-    }
+    for (const place of gone) sort(found === undefined ? "kept" : await this.#removeOfGone(host, place, found, mayGrow), place);
     this.#tellKept(kept);
-    // The deletion of slices is not tried again without the permission for it.
-    if (left.length === 0) {
-      // Until everything is handed back and no more slices can appear, only a list shows those of copies without a label.
-      if (!mayGrow && listed !== undefined) this.#knowsAll = true;
-      return mayGrow && listed !== undefined ? { requeueAfterMs: lateMs } : {};
-    }
+    if (left.length > 0) return { requeueAfterMs: this.#waitMs(left) };
+    if (kept.length > 0 || found === undefined) return this.#askAgain(kept.length > 0);
+    this.#deniedTimes = 0;
+    if (isRefused) return { requeueAfterMs: UNSEEN_RETRY_MS };
+    // Until everything is handed back and no more slices can appear, only a list shows those of copies without a label.
+    if (!mayGrow && listed !== undefined) this.#knowsAll = true;
+    return mayGrow && listed !== undefined ? { requeueAfterMs: lateMs } : {};
+  }
+
+  /** Returns the delay before the next check of slices that wait for a replacement, in milliseconds. */
+  #waitMs(left: readonly string[]): number {
+    const { rules, logger } = this.#options;
     this.#times += 1;
     if (this.#times === SILENT_TIMES)
       logger.warn(
@@ -188,7 +197,14 @@ class RunningHandBack implements HandBack {
           hint: `Set backends: auto again, or let the host's kube-controller-manager mirror the Endpoints in namespace ${rules.translator.vcluster.namespace}; a mirror leaves out the addresses of a subset after the first 1,000`,
         },
       );
-    return { requeueAfterMs: Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS) };
+    return Math.min(WAIT_MS * 2 ** (this.#times - 1), WAIT_MAX_MS);
+  }
+
+  /** Tries a missing permission again, because it can be granted later: in the end once an hour, or no more if no slices are known. */
+  #askAgain(isAnyKnown: boolean): { readonly requeueAfterMs?: number } {
+    const requeueAfterMs = Math.min(DENIED_MS * 2 ** this.#deniedTimes, DENIED_MAX_MS);
+    this.#deniedTimes += 1;
+    return isAnyKnown || requeueAfterMs < DENIED_MAX_MS ? { requeueAfterMs } : {};
   }
 
   #isLeft(copy: KubeObject, listed: FoundSlices | undefined): boolean {
@@ -224,34 +240,16 @@ class RunningHandBack implements HandBack {
   }
 
   /** Deletes the made slices of a missing copy. A copy that others deleted returns, so it must be missing twice and in a live read. */
-  async #removeOfGone(host: ClusterAccess, place: string, { made }: FoundSlices, mayGrow: boolean): Promise<HandedBack> {
+  async #removeOfGone(host: ClusterAccess, place: string, { made }: FoundSlices, mayGrow: boolean): Promise<Removed> {
     const isFirst = !this.#gone.has(place);
     this.#gone.add(place);
     if (isFirst) return "waits";
-    const live = await this.#live(host, place);
-    if (live !== undefined && live.length > 0) return "waits";
-    const result = await this.#remove(host.writer, made.get(place) ?? []);
+    const result = await removeMade(host, this.#options, {
+      ...{ id: `${HAND_BACK}|${place}`, slices: made.get(place) ?? [], key: parseKey(place), isStill: (found) => found === undefined },
+      reason: "The copy of Endpoints from which the slice was made no longer exists",
+    });
     if (result === "done" && !mayGrow) this.#states.set(place, "done");
     return result;
-  }
-
-  /** Reads the copy live, as a list of one or none, because a cache can lag behind the last write; undefined if lists are impossible. */
-  #live({ list }: ClusterAccess, place: string): Promise<readonly KubeObject[]> | undefined {
-    const { namespace, name } = parseKey(place);
-    return list?.(ENDPOINTS, { namespace, fieldSelector: `metadata.name=${name}` });
-  }
-
-  async #remove(writer: ClusterAccess["writer"], slices: readonly EndpointSlice[]): Promise<"done" | "kept"> {
-    try {
-      for (const slice of slices) {
-        const { uid, resourceVersion } = slice.metadata;
-        await writer.delete(ENDPOINT_SLICES, keyOf(slice), { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) });
-      }
-      return "done";
-    } catch (error) {
-      if (isEngineError(error, "API_FORBIDDEN")) return "kept";
-      throw error;
-    }
   }
 
   /** Reports whether slices that were made from the copy may be left. */
@@ -291,9 +289,9 @@ class RunningHandBack implements HandBack {
   }
 
   /** Keeps the made slices of a copy. The host's mirror may work again, and the label shows the next process that slices are left. */
-  #keep(copy: Endpoints): HandedBack {
+  #keep(copy: Endpoints, result: "kept" | "refused"): Removed {
     this.#note(copy, "made");
-    return "kept";
+    return result;
   }
 
   /** Lists the syncer's slices; undefined without permission to list slices. */
@@ -335,7 +333,7 @@ class RunningHandBack implements HandBack {
     return found;
   }
 
-  async #handBack(host: ClusterAccess, copy: Endpoints, found: FoundSlices, mayGrow: boolean): Promise<HandedBack> {
+  async #handBack(host: ClusterAccess, copy: Endpoints, found: FoundSlices, mayGrow: boolean): Promise<Removed> {
     const id = formatKey(keyOf(copy));
     const made = found.made.get(id) ?? [];
     if (made.length > 0 && skipsMirror(copy)) this.#note(copy, "made");
@@ -344,12 +342,14 @@ class RunningHandBack implements HandBack {
     const copies = found.beside.get(id) ?? [];
     const isReplaced = copies.length >= (this.#replaced.get(id) ?? Infinity);
     if (made.length > 0 && !isReplaced && !shows(copy, mirrored)) return "waits";
-    if (made.length > 0 && !isReplaced) {
-      const live = (await this.#live(host, id)) ?? [copy];
+    const result = await removeMade(host, this.#options, {
+      ...{ id: `${HAND_BACK}|${id}`, slices: made, key: keyOf(copy) },
+      reason: "Slices of the host's mirror, or copies of the tenant's slices, show its backends",
       // A mirror deletes its slices as soon as it notices that it is disabled.
-      if (!live.some((one) => !skipsMirror(one) && shows(one as Endpoints, mirrored))) return "waits";
-    }
-    if ((await this.#remove(host.writer, made)) === "kept") return this.#keep(copy);
+      isStill: isReplaced ? undefined : (one) => one !== undefined && !skipsMirror(one) && shows(one as Endpoints, mirrored),
+    });
+    if (result === "waits") return result;
+    if (result !== "done") return this.#keep(copy, result);
     this.#note(copy, mayGrow ? "made" : "done");
     return "done";
   }
