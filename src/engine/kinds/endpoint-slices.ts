@@ -19,8 +19,14 @@ const SAMPLE = {
   metadata: { ...sampleMetadata("web-abcde"), labels: { app: "web", [SERVICE_NAME]: "web" } },
   addressType: "IPv4",
   endpoints: [
-    { addresses: ["10.1.0.11"], conditions: { ready: true }, hostname: "web-0", nodeName: "node-1", targetRef: samplePod("web-0") },
-    { addresses: ["10.1.0.12"], conditions: { ready: true }, hostname: "web-1", nodeName: "node-2", targetRef: samplePod("web-1") },
+    {
+      ...{ addresses: ["10.1.0.11"], conditions: { ready: true }, hostname: "web-0" },
+      ...{ nodeName: "node-1", zone: "zone-a", targetRef: samplePod("web-0") },
+    },
+    {
+      ...{ addresses: ["10.1.0.12"], conditions: { ready: true }, hostname: "web-1" },
+      ...{ nodeName: "node-2", zone: "zone-b", targetRef: samplePod("web-1") },
+    },
   ],
   ports: SAMPLE_PORTS,
 };

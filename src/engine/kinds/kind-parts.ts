@@ -18,7 +18,7 @@ export const PLAIN_KIND: Pick<SyncedKind, "ownLabelKeys" | "ownLabels" | "servic
 const SAMPLE_NAMESPACE = "shop";
 
 /** The ports of samples with addresses. */
-export const SAMPLE_PORTS = [{ name: "http", port: 8080, protocol: "TCP" }];
+export const SAMPLE_PORTS = [{ name: "http", port: 8080, protocol: "TCP", appProtocol: "http" }];
 
 /** The metadata of a sample. */
 export function sampleMetadata(name: string): KubeObject["metadata"] {

@@ -31,7 +31,7 @@ export const SERVICES_KIND: SyncedKind = {
   schema: objectOf({ "metadata!": OBJECT_META, "spec!": SERVICE_SPEC, status: anything }),
   sample: {
     ...{ apiVersion: "v1", kind: "Service", metadata: sampleMetadata("web") },
-    spec: { type: "ClusterIP", ports: [{ name: "http", port: 80, protocol: "TCP", targetPort: 8080 }] },
+    spec: { type: "ClusterIP", ports: [{ name: "http", port: 80, protocol: "TCP", appProtocol: "http", targetPort: 8080 }] },
   },
   besideService: false,
   bodyFlows: false,

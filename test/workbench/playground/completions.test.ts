@@ -4,6 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { SCOPE } from "../../../src/engine/expression/left-out.ts";
 import { createSandbox } from "../../../src/engine/sandbox/sandbox.ts";
+import { SYNCED_KINDS } from "../../../src/engine/kinds/synced-kinds.ts";
 import { HOST_FUNCTIONS } from "../../../src/engine/expression/functions/host-functions.ts";
 import { compilePath } from "../../../src/engine/path/path.ts";
 import { completionsAt, type FoundCompletion } from "../../../src/workbench/playground/page/editor/completions.ts";
@@ -112,7 +113,7 @@ describe("in paths", () => {
     ["'metadata.annotations[\"exa|", ['["example.com/team"]', '["plain"]']],
     ["subsets[|", ["[*]", "[0]"]],
     ["subsets[*].|", ["addresses[*]", "ports[*]", "notReadyAddresses[*]"]],
-    ["subsets[*].addresses[*].|", ["ip", "hostname", "extra", "nodeName"]],
+    ["subsets[*].addresses[*].|", ["ip", "hostname", "extra", "nodeName", "targetRef"]],
     ["subsets[0].ports[*].po|", ["name", "port", "protocol", "appProtocol"]],
     ["$.metadata.|", ["labels", "annotations"]],
   ])("%s", (text, all) => {
@@ -121,7 +122,9 @@ describe("in paths", () => {
 
   test("each list has its own kind", () => {
     expect(labels(path("endpoints[*].|", "endpointSlices"))).toContain("addresses[*]");
-    expect(labels(path("spec.|", "services"))).toEqual(["ports[*]"]);
+    expect(labels(path("endpoints[*].|", "endpointSlices"))).toContain("zone");
+    expect(labels(path("spec.|", "services"))).toEqual(["type", "ports[*]"]);
+    expect(labels(path("spec.ports[*].|", "services"))).toContain("appProtocol");
   });
 
   test("a key that is not a name goes into brackets, escaped where YAML asks for it", () => {
@@ -177,6 +180,6 @@ describe("what is known", () => {
   });
 
   test("every list of patches has a shape", () => {
-    expect(Object.keys(KNOWN_SHAPES).sort()).toEqual(["endpointSlices", "endpoints", "services"]);
+    expect(Object.keys(KNOWN_SHAPES)).toEqual(SYNCED_KINDS.map(({ section }) => section));
   });
 });

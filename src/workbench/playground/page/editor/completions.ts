@@ -6,6 +6,7 @@
  */
 import { parsePath } from "../../../../engine/path/syntax/parse.ts";
 import type { Segment } from "../../../../engine/path/syntax/segment.ts";
+import { SYNCED_KINDS } from "../../../../engine/kinds/synced-kinds.ts";
 import type { PatchListName } from "../../../laws/report.ts";
 import { SAMPLE_VCLUSTER, type PlaygroundState } from "../../protocol.ts";
 import { KNOWN_SHAPES, MEMBERS_OF_NAME, MEMBERS_OF_TYPE, NAMES_IN_SCOPE } from "./known-names.ts";
@@ -55,6 +56,8 @@ export function completionsAt(state: PlaygroundState, offset: number, asked = fa
   return { from: offset - found.back, options };
 }
 
+/** The line that begins a section. */
+const SECTION = new RegExp(`^\\s*(${SYNCED_KINDS.map(({ section }) => section).join("|")}):`, "gm");
 const LINE = /^\s*(?:-\s+)?(path|expression|reverseExpression):[ \t]+(["']?)([^]*)$/;
 
 function cursorAt(config: string, offset: number): Cursor | undefined {
@@ -62,7 +65,7 @@ function cursorAt(config: string, offset: number): Cursor | undefined {
   const patch = writtenPatches(config)
     .filter(({ span }) => span.from <= offset)
     .toSorted((one, other) => other.span.from - one.span.from)[0];
-  const list = [...before.matchAll(/^\s*(endpoints|services|endpointSlices):/gm)].at(-1)?.[1] as PatchListName | undefined;
+  const list = [...before.matchAll(SECTION)].at(-1)?.[1];
   if (list === undefined) return undefined;
   const about = { list, path: patch?.path };
   const [, field, quote = "", text = ""] = LINE.exec(before.slice(before.lastIndexOf("\n") + 1)) ?? [];

@@ -4,6 +4,7 @@
  * @module
  */
 import { HOST_FUNCTIONS } from "../../../../engine/expression/functions/host-functions.ts";
+import { SYNCED_KINDS } from "../../../../engine/kinds/synced-kinds.ts";
 import type { PatchListName } from "../../../laws/report.ts";
 
 /** A name that an expression can use. */
@@ -54,17 +55,7 @@ export const MEMBERS_OF_NAME: Readonly<Record<string, readonly string[]>> = {
   Object: ["assign", "entries", "fromEntries", "hasOwn", "keys", "values"],
 };
 
-const PORT = { name: "http", port: 8080, protocol: "TCP", appProtocol: "" };
-const METADATA = { labels: {}, annotations: {} };
-const ADDRESS = { ip: "10.1.0.11", hostname: "web-0", nodeName: "node-1" };
-
-/** An example object of each kind, for fields that the tenant's object does not have. */
-export const KNOWN_SHAPES: Readonly<Record<PatchListName, object>> = {
-  endpoints: { metadata: METADATA, subsets: [{ addresses: [ADDRESS], notReadyAddresses: [ADDRESS], ports: [PORT] }] },
-  services: { metadata: METADATA, spec: { ports: [{ ...PORT, targetPort: 8080 }] } },
-  endpointSlices: {
-    metadata: METADATA,
-    endpoints: [{ addresses: ["10.1.0.11"], hostname: "web-0", nodeName: "node-1", zone: "", conditions: { ready: true } }],
-    ports: [PORT],
-  },
-};
+/** An example object of each kind, for fields that the tenant's object does not have. Its keys of labels and annotations are not offered. */
+export const KNOWN_SHAPES: Readonly<Record<PatchListName, object>> = Object.fromEntries(
+  SYNCED_KINDS.map(({ section, sample }) => [section, { ...sample, metadata: { labels: {}, annotations: {} } }]),
+);
