@@ -1,5 +1,5 @@
 /**
- * Writes the reference pages that say what the code says already. `npm run docs` writes them; `test/docs/pages.test.ts` compares.
+ * Writes the reference pages, and parts of them, that say what the code says already. `npm run docs` writes them; `test/docs/pages.test.ts` compares.
  *
  * A new page is one entry of {@link PAGES}: its path below `docs/`, and a function that gives its text.
  *
@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { cliPage } from "./generate/cli-page.ts";
 import { conformancePage } from "./generate/conformance-page.ts";
 import { configurationPage, settingsPage } from "./generate/schema-pages.ts";
+import { contextTypes, expressionsPage } from "./generate/host-functions.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { licencesPage } from "./generate/licences-page.ts";
 import { managementApiPage } from "./generate/management-api-page.ts";
@@ -23,6 +24,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "reference/conformance.md": conformancePage,
   "reference/configuration.md": configurationPage,
   "reference/errors.md": errorsPage,
+  "reference/expressions.md": expressionsPage,
   "reference/licences.md": licencesPage,
   "reference/management-api.md": managementApiPage,
   "reference/management-config.md": managementConfigPage,
@@ -30,6 +32,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "reference/permissions.md": permissionsPage,
   "reference/settings.md": settingsPage,
   "reference/test-files.md": testFilesPage,
+  "../types/context.d.ts": contextTypes,
 };
 
 /** Writes every page below `folder`. */

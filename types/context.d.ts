@@ -29,9 +29,11 @@ declare const context: {
   readonly path: string;
 };
 
+// begin: functions (npm run docs writes them)
 /** Base64 → text in Latin-1; throws if it is not base64, as in browsers. */
 declare function atob(text: string): string;
 /** Text in Latin-1 → base64; throws if a character is above U+00FF. */
 declare function btoa(text: string): string;
 /** `<name>.<namespace>.svc[.<domain>]` of a tenant Service → the full DNS name of its host Service. */
 declare function virtualToHostDNS(name: string): string;
+// end: functions
