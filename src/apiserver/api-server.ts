@@ -338,7 +338,7 @@ class Serving {
     }
   }
 
-  #fail({ asked: { request, response }, record, counted }: RequestInfo, error: unknown): void {
+  #fail({ asked: { request, response, query }, record, counted }: RequestInfo, error: unknown): void {
     const status = statusOf(error);
     if (status === undefined && response.destroyed && !response.headersSent) counted.left();
     // A client that leaves in the middle of its request is not a failure of the server.
@@ -355,7 +355,11 @@ class Serving {
     if (unread) response.setHeader("Connection", "close");
     if (status?.code === 401) response.setHeader("WWW-Authenticate", "Bearer");
     const answer = status ?? statusOf(internalError())!;
-    this.#answering.status({ request, response, audit: record }, answer, unread ? dropBody(request, this.#options.clock) : undefined);
+    this.#answering.status(
+      { request, response, query, audit: record },
+      answer,
+      unread ? dropBody(request, this.#options.clock) : undefined,
+    );
     record?.complete(answer.code);
   }
 }

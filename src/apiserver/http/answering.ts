@@ -79,7 +79,7 @@ export class Answering {
    * @param before Awaited between the last byte and the end of the response. Default: nothing.
    */
   status(
-    { request, response, audit }: Pick<OpenExchange, "request" | "audit"> & { readonly response: ServerResponse },
+    { request, response, query, audit }: Pick<OpenExchange, "request" | "query" | "audit"> & { readonly response: ServerResponse },
     status: Status,
     before?: Promise<void>,
   ): void {
@@ -87,7 +87,6 @@ export class Answering {
     const retryAfter = status.details?.retryAfterSeconds;
     if (retryAfter !== undefined && status.code !== 409) response.setHeader("Retry-After", String(retryAfter));
     response.setHeader("X-Content-Type-Options", "nosniff");
-    const query = new URLSearchParams(request.url?.split("?", 2)[1]);
     write(response, status.code, "application/json", pretty(request, query) ? indented(status) : `${JSON.stringify(status)}\n`, before);
   }
 }

@@ -274,8 +274,9 @@ function createOutsideRoutes(
     addressOf,
     baseUrl: issuer,
   });
-  return async ({ request, response, path, method, audit }: OpenExchange): Promise<boolean> => {
-    if (path !== TOKEN_KEYS_PATH) return signIn(request, response, path, audit);
+  return async (exchange: OpenExchange): Promise<boolean> => {
+    const { response, path, method } = exchange;
+    if (path !== TOKEN_KEYS_PATH) return signIn(exchange, path);
     if (method !== "GET" && method !== "HEAD") return false;
     response.writeHead(200, { "Content-Type": "application/jwk-set+json" }).end(JSON.stringify(api.tokenKeys()));
     return true;

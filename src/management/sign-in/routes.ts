@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Chance } from "../../base/chance.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isEngineError, messageOf } from "../../base/errors.ts";
@@ -6,7 +5,6 @@ import { silentLogger, type Logger } from "../../base/logger.ts";
 import { noMetrics, type Metrics } from "../../base/metrics.ts";
 import { READ_MS } from "../../apiserver/http/limits/limits.ts";
 import { remoteAddressOf, type AddressOf } from "../../apiserver/http/client-address.ts";
-import type { AuditRecord } from "../../apiserver/types/audit-record.ts";
 import { Answering, createAnswerWriter } from "../../apiserver/http/answering.ts";
 import { internalError, noSuchPath, statusOf } from "../../apiserver/types/status.ts";
 import type { Provider } from "./rules/admit.ts";
@@ -59,7 +57,7 @@ export interface SignInRoutesOptions {
 }
 
 /** Handles a request for sign-in. Returns false, and does nothing, if the path is not one of these endpoints. Never rejects. */
-export type SignInRoutes = (request: IncomingMessage, response: ServerResponse, path: string, audit?: AuditRecord) => Promise<boolean>;
+export type SignInRoutes = (visit: Visit, path: string) => Promise<boolean>;
 
 /** Matches anything that can be a key, generated or given. */
 const KEY_FORM = /^[\x21-\x7e]{1,1024}$/;
@@ -168,13 +166,13 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
     };
   };
 
-  return async (request, response, path, audit) => {
+  return async (visit, path) => {
     const handler = handlerOf(path);
     if (handler === undefined) return false;
+    const { response, audit } = visit;
     setCustomHeaders(response, config().customHttpHeaders);
     response.setHeader("Cache-Control", "no-store");
     response.setHeader("X-Content-Type-Options", "nosniff");
-    const visit: Visit = { request, response, audit, query: new URLSearchParams((request.url ?? "").split("?", 2)[1] ?? "") };
     try {
       await handler(visit);
     } catch (error) {
@@ -186,7 +184,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
       audit?.annotate("management.platform/sign-in-refused", shown.message ?? "");
       const program = programOf(error);
       if (program !== undefined) sendBack(visit, program, shown.message ?? "");
-      else if (!wantsPage(visit)) answering.status({ request, response, audit }, shown);
+      else if (!wantsPage(visit)) answering.status(visit, shown);
       else
         pages.failure(visit, {
           code: shown.code ?? 500,

@@ -102,7 +102,8 @@ export async function startPlatform(config: SignInSettings, limits: Partial<Sign
     logger,
   });
   const server = createServer((request, response) => {
-    void routes(request, response, new URL(request.url!, "http://any").pathname).then((answered) => {
+    const { pathname, searchParams: query } = new URL(request.url!, "http://any");
+    void routes({ request, response, query }, pathname).then((answered) => {
       if (!answered) response.writeHead(404).end("another server's");
     });
   });
