@@ -40,6 +40,7 @@ interface OpenWatch {
 }
 
 class RegistryClient implements InProcessClient {
+  readonly streamsLists = true;
   readonly #registry: Registry;
   readonly #watches = new Set<OpenWatch>();
   #closed = false;
@@ -67,9 +68,10 @@ class RegistryClient implements InProcessClient {
   }
 
   async *watch(resource: ResourceType, options: WatchOptions): AsyncGenerator<WatchEvent> {
-    const { signal, bookmarks = true, onOpen, ...scope } = options;
+    const { signal, bookmarks = true, initialEvents = false, onOpen, ...scope } = options;
     if (signal.aborted) return;
-    const queue = await this.#call(() => this.#registry.watch(resource, { ...scope, allowWatchBookmarks: bookmarks }));
+    const initial = initialEvents && { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
+    const queue = await this.#call(() => this.#registry.watch(resource, { ...scope, ...initial, allowWatchBookmarks: bookmarks }));
     const watch = { queue, broken: false };
     this.#watches.add(watch);
     signal.addEventListener("abort", queue.end, { once: true });

@@ -117,6 +117,7 @@ export function createHttpClient(options: HttpClientOptions): ClusterClient {
 }
 
 class HttpClient implements ClusterClient {
+  readonly streamsLists = true;
   readonly #clock: Clock;
   readonly #limits: Required<HttpClientLimits>;
   readonly #transport: Transport;
@@ -176,14 +177,16 @@ class HttpClient implements ClusterClient {
   }
 
   async *watch(resource: ResourceType, options: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
-    const { namespace, labelSelector, fieldSelector, resourceVersion, bookmarks = true, timeoutSeconds, onOpen } = options;
+    const { namespace, labelSelector, fieldSelector, resourceVersion, initialEvents, bookmarks = true, timeoutSeconds, onOpen } = options;
     const { signal } = options;
-    const query = { watch: true, labelSelector, fieldSelector, resourceVersion, allowWatchBookmarks: bookmarks, timeoutSeconds };
+    const where = { labelSelector, fieldSelector, resourceVersion: resourceVersion === "" ? undefined : resourceVersion };
+    const initial = initialEvents === true && { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
+    const query = { watch: true, ...where, ...initial, allowWatchBookmarks: bookmarks, timeoutSeconds };
     const path = resourcePath(resource, { namespace }) + queryString(query);
     const body = await this.#open(path, signal);
     if (body === undefined) return;
     onOpen?.();
-    yield* readWatch({ ...this.#limits, body, resource, request: `watch ${path}`, clock: this.#clock, signal });
+    yield* readWatch({ ...this.#limits, body, resource, request: `watch ${path}`, clock: this.#clock, signal, initialEvents });
   }
 
   /** Opens the stream of a watch; undefined if `signal` aborted before. */

@@ -36,8 +36,13 @@ export interface ObjectList {
 
 /** The start and the content of a watch. */
 export interface WatchOptions extends ListScope {
-  /** The state after which the events begin. */
+  /** The state after which the events begin. With `initialEvents`, "" is the most recent state. */
   readonly resourceVersion: string;
+  /**
+   * Requests an ADDED event for each object that exists, and a bookmark after the last one, for which {@link endsInitialEvents} returns
+   * true. Changes that happen meanwhile may be among these events. Only for clients with `streamsLists`. Default false.
+   */
+  readonly initialEvents?: boolean;
   /** Requests bookmarks. Default true. */
   readonly bookmarks?: boolean;
   /** The server ends the watch after this many seconds. */
@@ -52,6 +57,13 @@ export interface WatchOptions extends ListScope {
 export interface WatchEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
   readonly object: KubeObject;
+  /** Length of the event's text, in characters; absent if there was none, and in watches without `initialEvents`. */
+  readonly textLength?: number;
+}
+
+/** Reports whether an event is the bookmark after the last initial event. Its resourceVersion is that of the list. */
+export function endsInitialEvents({ type, object }: WatchEvent): boolean {
+  return type === "BOOKMARK" && object.metadata.annotations?.["k8s.io/initial-events-end"] === "true";
 }
 
 /** Preconditions of a delete. */
@@ -77,6 +89,8 @@ export type PatchType = "json" | "merge";
  * - Calls are not retried, except reads whose connection broke before a response.
  */
 export interface ClusterClient {
+  /** True if `watch` understands `initialEvents`. The server may still refuse or ignore them. Default false. */
+  readonly streamsLists?: boolean;
   get(resource: ResourceType, key: ObjectKey): Promise<KubeObject | undefined>;
   list(resource: ResourceType, options?: ListOptions): Promise<ObjectList>;
   watch(resource: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent>;

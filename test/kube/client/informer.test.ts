@@ -22,14 +22,16 @@ import { FakeCluster, stateOf } from "../runtime/fake-cluster.ts";
 
 const chance: Chance = { fraction: () => 0.5, uuid: () => "", bytes: (length) => new Uint8Array(length) };
 
-/** Serves the list and watch of a fake cluster as an API server does. */
+/** Serves the list and watch of a fake cluster as an API server does; an older one knows nothing of initial events. */
 function serve(cluster: FakeCluster): Script {
   return async ({ query }, response) => {
     const gone = new AbortController();
     response.on("close", () => gone.abort());
     if (query.get("watch") === null) return json(response, listOf(cluster));
+    const initialEvents = query.get("sendInitialEvents") === "true";
+    if (initialEvents && !cluster.streamsLists) return failure(response, 422, "Invalid");
     const where = { resourceVersion: query.get("resourceVersion") ?? "", timeoutSeconds: Number(query.get("timeoutSeconds")) };
-    const options = { ...where, signal: gone.signal, onOpen: () => stream(response) };
+    const options = { ...where, initialEvents, signal: gone.signal, onOpen: () => stream(response) };
     try {
       for await (const event of cluster.watch(ENDPOINTS, options)) stream(response, event);
       response.end();
@@ -62,9 +64,17 @@ afterEach(async () => {
   expect(rejections.splice(0)).toEqual([]);
 });
 
-async function createWorld({ user = {}, scheme = "http" }: { user?: Record<string, unknown>; scheme?: "http" | "https" } = {}) {
+interface WorldOptions {
+  readonly user?: Record<string, unknown>;
+  readonly scheme?: "http" | "https";
+  /** Whether the server knows initial events. */
+  readonly streams?: boolean;
+}
+
+async function createWorld({ user = {}, scheme = "http", streams = true }: WorldOptions = {}) {
   const clock = createFakeClock();
   const cluster = new FakeCluster({ clock });
+  cluster.streamsLists = streams;
   const server = await startScriptedServer({ scheme, script: serve(cluster) });
   const lines: string[] = [];
   const line = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
@@ -119,7 +129,10 @@ function writing(world: World, text: string): Script {
   };
 }
 
-describe("the informer over HTTP goes on", () => {
+describe.each([
+  { streams: true, server: "one with initial events" },
+  { streams: false, server: "one without" },
+])("the informer over HTTP, of $server, goes on", ({ streams }) => {
   test.each<{ row: number; why: string; fault: (world: World) => Promise<void> | void }>([
     { row: 1, why: "the stream is reset", fault: ({ server }) => server.resetConnections() },
     {
@@ -219,7 +232,7 @@ describe("the informer over HTTP goes on", () => {
       },
     },
   ])("after $why (row $row)", async ({ fault }) => {
-    const world = await createWorld();
+    const world = await createWorld({ streams });
     await world.follow();
     await fault(world);
     world.cluster.put("changed-later");
@@ -231,7 +244,7 @@ describe("the informer over HTTP goes on", () => {
   });
 
   test("after lists that fail at the start (row 3)", async () => {
-    const world = await createWorld();
+    const world = await createWorld({ streams });
     let asked = 0;
     const restore = interrupt(
       world.server,
@@ -285,6 +298,7 @@ describe("the informer over HTTP", () => {
       expect(world.informer.current).toBe(true);
     }
     expect(world.server.requests.filter(({ query }) => query.get("watch") !== null)).toHaveLength(5);
+    expect(world.server.requests.filter(({ query }) => query.get("watch") === null)).toEqual([]);
     expect(world.server.connections).toBe(connections);
     expect(world.lines).toEqual([]);
   });

@@ -15,7 +15,9 @@ interface OpenWatch {
  * The list and watch of one kind, with history, pages and faults on demand. It keeps promises that an API server keeps, so that
  * what it does wrong is what a test asked for.
  */
-export class FakeCluster implements Pick<ClusterClient, "list" | "watch"> {
+export class FakeCluster implements Pick<ClusterClient, "list" | "watch" | "streamsLists"> {
+  /** Whether its lists are read from watches. */
+  streamsLists = false;
   readonly objects = new Map<string, KubeObject>();
   readonly #clock: Clock;
   #history: { version: number; event: WatchEvent }[] = [];
@@ -126,10 +128,16 @@ export class FakeCluster implements Pick<ClusterClient, "list" | "watch"> {
     if (this.down !== undefined) throw this.down;
     const error = this.watchErrors.shift();
     if (error !== undefined) throw error;
+    if (options.initialEvents === true) return yield* this.#stream(this.#initialEvents(), options);
     const from = Number(options.resourceVersion);
     if (from < this.#compactedAt) throw new EngineError("API_EXPIRED", "too old resource version");
     const waiting: Delivery[] = this.#history.filter(({ version }) => version > from).map(({ event }) => event);
     yield* this.#stream(waiting, options);
+  }
+
+  #initialEvents(): Delivery[] {
+    const { items, resourceVersion } = this.staleList ?? this.snapshot();
+    return [...items.map((object) => ({ type: "ADDED" as const, object })), initialEnd(Number(resourceVersion))];
   }
 
   async *#stream(waiting: Delivery[], { signal, onOpen, timeoutSeconds = 1e6 }: WatchOptions): AsyncGenerator<WatchEvent, void, undefined> {
@@ -165,6 +173,12 @@ export function stateOf(objects: readonly KubeObject[]): Record<string, string> 
 /** A bookmark as an API server sends it. */
 export function bookmark(version: number): WatchEvent {
   return { type: "BOOKMARK", object: { apiVersion: "v1", kind: "Endpoints", metadata: { resourceVersion: String(version) } } };
+}
+
+/** The bookmark after initial events. */
+export function initialEnd(version: number): WatchEvent {
+  const { type, object } = bookmark(version);
+  return { type, object: { ...object, metadata: { ...object.metadata, annotations: { "k8s.io/initial-events-end": "true" } } } };
 }
 
 function aborted(signal: AbortSignal | undefined): Promise<void> {

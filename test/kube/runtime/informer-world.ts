@@ -27,10 +27,11 @@ export function failOnRejections(): void {
   });
 }
 
-/** An informer that has not started, and what its listeners, logger and metrics hear. */
-export function createWorld(options: Partial<InformerOptions> = {}) {
+/** An informer that has not started, and what its listeners, logger and metrics hear. `streams`: whether lists are read from watches. */
+export function createWorld({ streams = false, ...options }: Partial<InformerOptions> & { readonly streams?: boolean } = {}) {
   const clock = createFakeClock();
   const cluster = new FakeCluster({ clock });
+  cluster.streamsLists = streams;
   const metrics = createMetrics();
   const lines: string[] = [];
   const line = (level: string) => (message: string) => void lines.push(`${level} ${message}`);

@@ -3,7 +3,7 @@
  * DNS entry, or a wrong target of a load balancer.
  *
  * The uid of `kube-system` is compared
- * - after each list, before it is used;
+ * - after each list, before it is used; a watch with initial events is a list until they end;
  * - when a watch is open after a failure or a premature end, before its first event is passed on;
  * - before the first event of any other watch, so that idle watches cause no requests;
  * - before the first call after a failure.
@@ -16,7 +16,14 @@ import type { Clock } from "../../../base/clock.ts";
 import { EngineError, isEngineError } from "../../../base/errors.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
-import type { ClusterClient, ListOptions, ObjectList, WatchEvent, WatchOptions } from "../../../kube/object/cluster-client.ts";
+import {
+  endsInitialEvents,
+  type ClusterClient,
+  type ListOptions,
+  type ObjectList,
+  type WatchEvent,
+  type WatchOptions,
+} from "../../../kube/object/cluster-client.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { NAMESPACES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
@@ -80,6 +87,7 @@ class GuardedCluster implements ClusterGuard {
     const { client } = options;
     this.#options = options;
     this.client = {
+      ...(client.streamsLists === true && { streamsLists: true }),
       get: (resource, key) => this.#get(resource, key),
       list: (resource, scope) => this.#list(resource, scope),
       watch: (resource, scope) => this.#watch(resource, scope),
@@ -206,6 +214,7 @@ class GuardedCluster implements ClusterGuard {
       ask: () => this.#askAnew(),
       known: this.#blind || (!this.#suspicious && startedMs - this.#rightMs < JUST_NOW_MS),
       suspicious: this.#suspicious && !this.#blind,
+      isList: scope.initialEvents === true,
     });
     const agreedMs = (scope.timeoutSeconds ?? 0) * 1_000 - EARLY_MS;
     let ended = false;
@@ -231,6 +240,8 @@ interface StreamChecks {
   readonly known: boolean;
   /** Check the identity as soon as the watch is open. */
   readonly suspicious: boolean;
+  /** The watch begins with a list. The identity is checked at its end, and not before. */
+  readonly isList: boolean;
 }
 
 /** One watch that passes on no change before the identity of the cluster is known. */
@@ -240,6 +251,7 @@ class GuardedStream {
   readonly #outer: AbortSignal;
   readonly #end = () => this.#ending.abort();
   #known: boolean;
+  #isList: boolean;
   #failure: { readonly error: unknown } | undefined;
   #asked: Promise<void> | undefined;
   readonly options: WatchOptions;
@@ -247,6 +259,7 @@ class GuardedStream {
   constructor(scope: WatchOptions, checks: StreamChecks) {
     this.#checks = checks;
     this.#known = checks.known;
+    this.#isList = checks.isList;
     this.#outer = scope.signal;
     if (this.#outer.aborted) this.#end();
     this.#outer.addEventListener("abort", this.#end, { once: true });
@@ -254,7 +267,7 @@ class GuardedStream {
   }
 
   async #opened(tell: WatchOptions["onOpen"]): Promise<void> {
-    if (this.#checks.suspicious) await this.#askOnce();
+    if (this.#checks.suspicious && !this.#isList) await this.#askOnce();
     if (this.#failure === undefined) tell?.();
   }
 
@@ -271,12 +284,21 @@ class GuardedStream {
 
   /** True if an event can be passed on immediately, as nearly all can. */
   get passes(): boolean {
-    return this.#known && this.#failure === undefined;
+    return this.#known && !this.#isList && this.#failure === undefined;
   }
 
-  async pass({ type }: WatchEvent): Promise<void> {
+  async pass(event: WatchEvent): Promise<void> {
+    if (this.#isList) return this.#passList(event);
+    const { type } = event;
     // A bookmark changes nothing, and an idle watch receives only bookmarks.
     if (!this.#known && (type !== "BOOKMARK" || this.#asked !== undefined)) await this.#askOnce();
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  async #passList(event: WatchEvent): Promise<void> {
+    if (!endsInitialEvents(event)) return;
+    this.#isList = false;
+    await this.#askOnce();
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 

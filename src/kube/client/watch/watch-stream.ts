@@ -22,6 +22,8 @@ export interface WatchStreamOptions {
   /** A stream without a byte for this long counts as broken. Servers send a bookmark about once a minute. */
   readonly inactivityMs: number;
   readonly eventBytesMax: number;
+  /** Adds the length of its text to each event. Default false. */
+  readonly initialEvents?: boolean | undefined;
 }
 
 const TYPES = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
@@ -35,7 +37,7 @@ const TYPES = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
  * for await (const event of readWatch({ body, request, clock, signal, inactivityMs: 90_000, eventBytesMax: 16 << 20 })) take(event);
  */
 export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<WatchEvent, void, undefined> {
-  const { body, resource, request, signal, eventBytesMax } = options;
+  const { body, resource, request, signal, eventBytesMax, initialEvents = false } = options;
   const splitter = new LineSplitter(eventBytesMax);
   const idle = watchForSilence(options);
   const end = () => body.destroy();
@@ -46,7 +48,8 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
     for await (const chunk of idle.waitingFor(body)) {
       for (const line of splitter.push(chunk)) {
         if (signal.aborted) return;
-        yield parseEvent(line, resource, request);
+        const event = parseEvent(line, resource, request);
+        yield initialEvents ? { ...event, textLength: line.length } : event;
       }
     }
     if (splitter.midLine && !signal.aborted)

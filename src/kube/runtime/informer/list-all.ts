@@ -59,6 +59,7 @@ async function readPages(
   throw tooLarge(resource, `${PAGES_MAX} pages`);
 }
 
-function tooLarge({ plural }: ResourceType, limit: string): EngineError {
+/** The error API_LIST_TOO_LARGE. */
+export function tooLarge({ plural }: ResourceType, limit: string): EngineError {
   return new EngineError("API_LIST_TOO_LARGE", `Cannot list ${plural}: the server returns more than ${limit}`);
 }

@@ -16,12 +16,13 @@ import { backoffDelay, type BackoffOptions } from "../../../base/backoff.ts";
 import type { Chance } from "../../../base/chance.ts";
 import { delay, type Clock, type Timer } from "../../../base/clock.ts";
 import { EngineError, isEngineError } from "../../../base/errors.ts";
-import type { ClusterClient, ListScope, WatchEvent, WatchOptions } from "../../object/cluster-client.ts";
+import type { ClusterClient, ListScope, WatchEvent } from "../../object/cluster-client.ts";
 import { compareResourceVersions } from "../../object/resource-version.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { listAll } from "./list-all.ts";
 import type { Replacement } from "./object-cache.ts";
+import { OpenWatch, OVERDUE_MS } from "./open-watch.ts";
+import { ListReader } from "./stream-all.ts";
 import { retryAfterMs } from "../retry.ts";
 
 /** Why a list is read. */
@@ -67,7 +68,7 @@ export interface ReflectorTimes {
 
 /** How a reflector is set up. */
 export interface ReflectorOptions extends ReflectorTimes {
-  readonly client: Pick<ClusterClient, "list" | "watch">;
+  readonly client: Pick<ClusterClient, "list" | "watch" | "streamsLists">;
   readonly resource: ResourceType;
   readonly scope: ListScope;
   readonly clock: Clock;
@@ -89,8 +90,6 @@ const DEFAULTS: Required<ReflectorTimes> = {
   backoff: { initialMs: 400, maximumMs: 30_000, factor: 1.15, jitter: 0.1 },
 };
 
-/** Time after its requested end at which a watch that has not ended is abandoned. */
-const OVERDUE_MS = 8_000;
 /** A watch that lasted this long was healthy, even without events. */
 const HEALTHY_MS = 5_000;
 /** Time at the start of an outage in which no delay is longer than {@link DENSE_DELAY_MS}, so that repeated short ones cost little. */
@@ -127,6 +126,9 @@ export class Reflector {
   /** Monotonic time of the last list that {@link relist} caused, and the timer for the next one. */
   #askedMs = -Infinity;
   #asked: Timer | undefined;
+  readonly #lists: ListReader;
+  /** The watch that a list began, until the state "watch" takes it over. */
+  #begun: OpenWatch | undefined;
   /** Ends the open watch. */
   #endWatch: () => void = () => {};
   /** Ends the current wait, if it may end early. */
@@ -137,12 +139,14 @@ export class Reflector {
   constructor(options: ReflectorOptions) {
     this.#options = { ...DEFAULTS, ...options };
     this.#pageSize = this.#options.pageSize;
+    this.#lists = new ListReader({ ...this.#options, signal: this.#stopping.signal });
   }
 
   /** Resolves when stopped. Never rejects. */
   async run(): Promise<void> {
     let state: State = { name: "list", reason: "start" };
     while (!this.#stopping.signal.aborted) state = await this.#step(state);
+    await this.#takeBegun()?.close();
     this.#setCurrent(false);
   }
 
@@ -192,10 +196,13 @@ export class Reflector {
 
   async #list(reason: ListReason): Promise<State> {
     try {
-      const { items, resourceVersion } = await listAll({ ...this.#options, pageSize: this.#pageSize, signal: this.#stopping.signal });
+      const open = () => this.#openWatch("list");
+      const { items, resourceVersion, watch } = await this.#lists.read({ pageSize: this.#pageSize, open });
+      this.#begun = watch;
       if (this.#stopping.signal.aborted) return { name: "stopped" };
       this.#takeList(items, resourceVersion);
     } catch (error) {
+      await this.#takeBegun()?.close();
       // One possible reason is a page of huge objects that exceeds the client's limit.
       if (isEngineError(error, "API_ERROR")) this.#pageSize = Math.max(1, Math.floor(this.#pageSize / 4));
       return this.#retry("list", error, { name: "list", reason });
@@ -224,10 +231,15 @@ export class Reflector {
   }
 
   async #watch(): Promise<State> {
-    if (this.#isDue()) return { name: "list", reason: this.#relistReason };
-    const watch = this.#prepareWatch();
+    const begun = this.#takeBegun();
+    if (this.#isDue()) {
+      await begun?.close();
+      return { name: "list", reason: this.#relistReason };
+    }
+    const watch = begun ?? this.#openWatch(this.#resourceVersion);
+    this.#endWatch = watch.end;
     try {
-      for await (const event of this.#options.client.watch(this.#options.resource, watch.options)) {
+      for await (const event of watch) {
         watch.heardMs = this.#options.clock.monotonic();
         watch.progressed = this.#takeEvent(event) || watch.progressed;
       }
@@ -239,45 +251,19 @@ export class Reflector {
       if (livedMs >= HEALTHY_MS || broke) this.#failures = 0;
       return this.#afterWatchFailure(error);
     } finally {
-      watch.close();
+      await watch.close();
     }
     return this.#afterWatchEnd(watch);
   }
 
-  #prepareWatch(): Watch {
-    const { scope, clock, chance, watchSeconds, settleMs } = this.#options;
-    const ending = new AbortController();
-    const end = () => ending.abort();
-    const timeoutSeconds = Math.max(1, Math.round(watchSeconds * (1 + 0.2 * chance.fraction())));
-    const giveUp = () => {
-      watch.overdue = true;
-      end();
-    };
-    const timers: Timer[] = [clock.schedule(timeoutSeconds * 1000 + OVERDUE_MS, giveUp)];
-    this.#stopping.signal.addEventListener("abort", end, { once: true });
-    this.#endWatch = end;
-    const onOpen = () => {
-      watch.openedMs = clock.monotonic();
-      // The server sends missed events right after it accepts the watch.
-      timers.push(clock.schedule(settleMs, () => this.#setCurrent(true)));
-    };
-    const close = () => {
-      for (const timer of timers) timer.cancel();
-      this.#stopping.signal.removeEventListener("abort", end);
-      ending.abort();
-    };
-    const where = { ...scope, resourceVersion: this.#resourceVersion, bookmarks: true, timeoutSeconds };
-    const options = { ...where, signal: ending.signal, onOpen };
-    const watch: Watch = {
-      options,
-      startedMs: clock.monotonic(),
-      openedMs: undefined,
-      heardMs: -Infinity,
-      progressed: false,
-      overdue: false,
-      close,
-    };
-    return watch;
+  #openWatch(after: string): OpenWatch {
+    return new OpenWatch({ ...this.#options, after, stopping: this.#stopping.signal, onSettled: () => this.#setCurrent(true) });
+  }
+
+  #takeBegun(): OpenWatch | undefined {
+    const begun = this.#begun;
+    this.#begun = undefined;
+    return begun;
   }
 
   /** Passes an event to the sink. Returns whether it was new or a bookmark. */
@@ -295,7 +281,7 @@ export class Reflector {
     return newer || event.type === "BOOKMARK";
   }
 
-  #afterWatchEnd(watch: Watch): State {
+  #afterWatchEnd(watch: OpenWatch): State {
     if (this.#stopping.signal.aborted) return { name: "stopped" };
     if (this.#isDue()) return this.#next();
     // A server that still sends events has only failed to end the watch; a silent one may have withheld events.
@@ -307,7 +293,7 @@ export class Reflector {
     return this.#next();
   }
 
-  #forgetOutage({ openedMs, progressed }: Watch): void {
+  #forgetOutage({ openedMs, progressed }: OpenWatch): void {
     if (progressed || (openedMs !== undefined && this.#since(openedMs) >= SHORT_MS)) this.#outage = undefined;
   }
 
@@ -369,22 +355,6 @@ export class Reflector {
     this.#current = current;
     this.#options.sink.setCurrent(current);
   }
-}
-
-/** One watch stream. */
-interface Watch {
-  readonly options: WatchOptions;
-  readonly startedMs: number;
-  /** Monotonic time at which the server accepted it, if the client reports this. */
-  openedMs: number | undefined;
-  /** Monotonic time of its last event. */
-  heardMs: number;
-  /** True if it delivered something new, or a bookmark. */
-  progressed: boolean;
-  /** True if it was abandoned because the server did not end it. */
-  overdue: boolean;
-  /** Releases everything that belongs to the watch. */
-  readonly close: () => void;
 }
 
 function staleList(found: string, seen: string): EngineError {
