@@ -2,7 +2,7 @@
  * What a watch tells, and in which order.
  */
 import { describe, expect, test } from "vitest";
-import type { ClusterClient, WatchEvent, WatchOptions } from "../../src/kube/object/cluster-client.ts";
+import { endsInitialEvents, type ClusterClient, type WatchEvent, type WatchOptions } from "../../src/kube/object/cluster-client.ts";
 import { keyOf } from "../../src/kube/object/key.ts";
 import { CONFIG_MAPS, type ResourceType } from "../../src/kube/object/resource.ts";
 import { compareResourceVersions } from "../../src/kube/object/resource-version.ts";
@@ -68,6 +68,31 @@ export function watchCases(setting: () => Setting): void {
       expect(events[2]!.object["data"]).toEqual({ a: "1" });
       expect(events[2]!.object.metadata.resourceVersion).toBe(left.metadata.resourceVersion);
       await client.delete(CONFIG_MAPS, keyOf(marker));
+    });
+
+    test("with initial events, a watch begins with every object and a bookmark at the end of them, and goes on", async () => {
+      const { client, namespace, objects } = setting();
+      expect(client.streamsLists).toBe(true);
+      const labelled = (name: string, value: string) => {
+        const object = objects.configMap(name);
+        return { ...object, metadata: { ...object.metadata, labels: { initial: value } } };
+      };
+      for (const name of ["first", "second"]) await client.create(CONFIG_MAPS, labelled(name, "in"));
+      await client.create(CONFIG_MAPS, labelled("third", "out"));
+      const list = await client.list(CONFIG_MAPS, { namespace });
+      const abort = new AbortController();
+      const options = { namespace, labelSelector: "initial=in", resourceVersion: "", initialEvents: true, timeoutSeconds: 90 };
+      const seen: string[] = [];
+      for await (const event of client.watch(CONFIG_MAPS, { ...options, signal: abort.signal })) {
+        const ends = endsInitialEvents(event);
+        if (event.type !== "BOOKMARK") seen.push(shown([event])[0]!);
+        else if (ends) seen.push("end");
+        if (ends) expect(compareResourceVersions(event.object.metadata.resourceVersion!, list.resourceVersion)).toBeGreaterThanOrEqual(0);
+        if (ends) await client.create(CONFIG_MAPS, labelled("fourth", "in"));
+        if (seen.length === 4) abort.abort();
+      }
+      expect([...seen.slice(0, 2).sort(), ...seen.slice(2)]).toEqual(["ADDED first", "ADDED second", "end", "ADDED fourth"]);
+      for (const name of ["first", "second", "third", "fourth"]) await client.delete(CONFIG_MAPS, { namespace, name });
     });
 
     test("aborting the signal ends a watch without an error", async () => {

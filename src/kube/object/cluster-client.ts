@@ -86,6 +86,7 @@ export type PatchType = "json" | "merge";
  * - `delete` returns "deleted", or "absent" for an object that no longer exists; a failed precondition is `API_CONFLICT`.
  * - `watch` yields events in order from after `resourceVersion`, ends when the server or `signal` ends it, and throws
  *   `API_EXPIRED` when that state is no longer in the history, `API_UNAVAILABLE` when the stream breaks.
+ * - With `streamsLists`, a `watch` with `initialEvents` yields every object in scope, and then a bookmark at the end of them.
  * - Calls are not retried, except reads whose connection broke before a response.
  */
 export interface ClusterClient {

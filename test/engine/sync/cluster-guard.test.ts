@@ -15,6 +15,10 @@ const DOWN = new EngineError("API_UNAVAILABLE", "connect ECONNREFUSED");
 const FORBIDDEN = new EngineError("API_FORBIDDEN", "namespaces is forbidden");
 const EVENT: WatchEvent = { type: "MODIFIED", object: WEB };
 const BOOKMARK: WatchEvent = { type: "BOOKMARK", object: WEB };
+const LIST_END: WatchEvent = {
+  type: "BOOKMARK",
+  object: { ...WEB, metadata: { annotations: { "k8s.io/initial-events-end": "true" } } },
+};
 
 function createWorld() {
   const clock = createFakeClock();
@@ -52,13 +56,13 @@ function createWorld() {
   };
   const guard = createClusterGuard({ client, clock, logger: silentLogger, metrics, cluster: "tenant" });
   const seen: string[] = [];
-  const watch = async () => {
+  const watch = async (initialEvents = false) => {
     const signal = new AbortController().signal;
-    const options = { resourceVersion: "1", timeoutSeconds: 28, signal, onOpen: () => void seen.push("open") };
+    const options = { resourceVersion: "1", initialEvents, timeoutSeconds: 28, signal, onOpen: () => void seen.push("open") };
     for await (const { type } of guard.client.watch(ENDPOINTS, options)) seen.push(type);
   };
   const told = () => metrics.value("endpoint_sync_cluster_is_another", { cluster: "tenant" });
-  return { clock, state, guard, seen, watch, told };
+  return { clock, state, client, guard, seen, watch, told };
 }
 
 /** A guard that has seen the right cluster a while ago. */
@@ -133,6 +137,31 @@ test("an event of another cluster does not pass, even if no connection broke", a
   state.uid = "other";
   await expect(watch()).rejects.toMatchObject(wrong);
   expect(seen).toEqual(["open"]);
+});
+
+test("a list that is streamed is asked about at its end, once, whatever came before it", async () => {
+  const { state, seen, watch } = await createSettled();
+  state.events = [EVENT, EVENT, BOOKMARK, LIST_END, EVENT];
+  await watch(true);
+  expect([seen, state.asked]).toEqual([["open", "MODIFIED", "MODIFIED", "BOOKMARK", "BOOKMARK", "MODIFIED"], 1]);
+});
+
+test.each([0, 2])("the end of a streamed list of another cluster does not pass, after %s objects", async (objects) => {
+  const { state, guard, seen, watch } = await createSettled();
+  // The last answer was right just now.
+  await guard.client.list(ENDPOINTS);
+  state.events = [...Array.from({ length: objects }, () => EVENT), LIST_END];
+  state.uid = "other";
+  await expect(watch(true)).rejects.toMatchObject(wrong);
+  expect(seen).not.toContain("BOOKMARK");
+});
+
+test("a client that streams lists does so behind a guard, and no other does", () => {
+  const { guard, client } = createWorld();
+  expect(guard.client.streamsLists).toBeUndefined();
+  const streaming = { ...client, streamsLists: true };
+  const options = { clock: createFakeClock(), logger: silentLogger, metrics: createMetrics(), cluster: "tenant" };
+  expect(createClusterGuard({ client: streaming, ...options }).client.streamsLists).toBe(true);
 });
 
 test("who asks at the same time shares one request", async () => {

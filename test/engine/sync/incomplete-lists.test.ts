@@ -3,7 +3,7 @@
  * single object.
  */
 import { expect, test } from "vitest";
-import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
+import { endsInitialEvents, type ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, EVENTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { Endpoints } from "../../../src/kube/object/types.ts";
 import { clock, cluster, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
@@ -13,16 +13,26 @@ useRunningSyncers();
 const NAMES = ["web", "db", "cache"];
 const hostKey = (name: string) => ({ namespace: "vc", name: `${name}-x-shop-x-blue` });
 
+/** How an informer reads its lists. */
+const WAYS = ["in pages", "as streams"] as const;
+
 /** Lists of Endpoints are empty so many times. */
-function emptyLists(client: ClusterClient, times: number): ClusterClient {
+function emptyLists(client: ClusterClient, times: number, way: (typeof WAYS)[number] = "in pages"): ClusterClient {
   let left = times;
   return {
+    streamsLists: way === "as streams",
     get: (resource, key) => client.get(resource, key),
     async list(resource, options) {
       const list = await client.list(resource, options);
       return resource === ENDPOINTS && left-- > 0 ? { ...list, items: [] } : list;
     },
-    watch: (resource, options) => client.watch(resource, options),
+    async *watch(resource, options) {
+      let hides = resource === ENDPOINTS && options.initialEvents === true && left-- > 0;
+      for await (const event of client.watch(resource, options)) {
+        hides &&= !endsInitialEvents(event);
+        if (!hides) yield event;
+      }
+    },
     create: (resource, object) => client.create(resource, object),
     update: (resource, object) => client.update(resource, object),
     patch: (resource, key, type, body) => client.patch(resource, key, type, body),
@@ -51,11 +61,11 @@ async function addressOf({ client }: Worlds["host"], name: string): Promise<stri
   return found?.subsets?.[0]?.addresses?.[0]?.ip;
 }
 
-test("the host's list lacks the copies: changes, deletions and host edits go through after seconds", async () => {
+test.each(WAYS)("the host's list lacks the copies, %s: changes, deletions and host edits go through after seconds", async (way) => {
   const { tenant, host } = await synced();
   await setAddress(tenant, "web", "10.0.0.7");
   await tenant.client.delete(ENDPOINTS, { namespace: "shop", name: "db" });
-  await start({ tenant, on: host, namespace: "vc", through: (client, side) => (side === "host" ? emptyLists(client, 1) : client) });
+  await start({ tenant, on: host, namespace: "vc", through: (client, side) => (side === "host" ? emptyLists(client, 1, way) : client) });
   await clock.advance(5_000);
   expect(await addressOf(host, "web")).toBe("10.0.0.7");
   expect(await host.client.get(ENDPOINTS, hostKey("db"))).toBeUndefined();
@@ -68,10 +78,10 @@ test("the host's list lacks the copies: changes, deletions and host edits go thr
   expect(edited?.metadata.labels).toMatchObject({ tier: "gold" });
 });
 
-test("the tenant's list lacks the sources: no copy is deleted, and a deleted one comes back", async () => {
+test.each(WAYS)("the tenant's list lacks the sources, %s: no copy is deleted, and a deleted one comes back", async (way) => {
   const { tenant, host } = await synced();
   const before = (await host.client.list(ENDPOINTS)).items.map(({ metadata }) => metadata.uid);
-  await start({ tenant, on: host, namespace: "vc", through: (client, side) => (side === "tenant" ? emptyLists(client, 1) : client) });
+  await start({ tenant, on: host, namespace: "vc", through: (client, side) => (side === "tenant" ? emptyLists(client, 1, way) : client) });
   await clock.advance(5_000);
   expect((await host.client.list(ENDPOINTS)).items.map(({ metadata }) => metadata.uid)).toEqual(before);
   await host.client.delete(ENDPOINTS, hostKey("web"));

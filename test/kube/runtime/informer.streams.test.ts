@@ -175,7 +175,6 @@ describe("a stream that fails is followed by pages at once", () => {
       throw unavailable("The stream ended in the middle of an event");
     };
   const refused = (code: ConstructorParameters<typeof EngineError>[0]) => () =>
-    // eslint-disable-next-line require-yield
     async function* (): AsyncGenerator<WatchEvent, void, undefined> {
       throw new EngineError(code, "refused");
     };
