@@ -29,7 +29,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   informer_objects: "Objects in the cache",
   informer_current: "1 while the cache follows its cluster",
   informer_lists_total:
-    "Full lists, by reason: start, periodic, expired (a watch fell too far behind), failures, contradicted (by the cluster)",
+    "Full lists, as a stream or in pages, by reason: start, periodic, expired (a watch fell too far behind), failures, contradicted (by the cluster)",
   informer_failures_total: "Failed lists and watches",
   workqueue_depth: "Keys waiting in the queue; priority is fresh or background",
   workqueue_adds_total: "Keys added to the queue",

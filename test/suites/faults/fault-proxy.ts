@@ -396,7 +396,4 @@ export const truncateAnswer: Fault = async ({ ask, response }) => {
 };
 
 export const isWatch = ({ watch }: Passing): boolean => watch;
-/** A list that is the beginning of a watch. */
-export const isStream = ({ watch, url }: Passing): boolean => watch && url.includes("sendInitialEvents=true");
-/** A list in pages. */
 export const isList = ({ method, watch, url }: Passing): boolean => method === "GET" && !watch && url.includes("limit=");

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
-import { answerStatus, answerText, isList, isStream, isWatch, type Fault, type FaultProxy, type Passing } from "./fault-proxy.ts";
+import { answerStatus, answerText, isList, isWatch, type Fault, type FaultProxy, type Passing } from "./fault-proxy.ts";
 import { guardRigs, prepareRig, startRig, type Rig } from "./rig.ts";
 
 guardRigs();
 
+/** A list that is the beginning of a watch. */
+const isStream = ({ watch, url }: Passing) => watch && url.includes("sendInitialEvents=true");
 const ofEndpoints = ({ url }: Passing) => /\/endpoints(?:\?|$)/.test(url);
 const watchesEndpoints = (passing: Passing) => isWatch(passing) && ofEndpoints(passing);
 const listsEndpoints = (passing: Passing) => isList(passing) && ofEndpoints(passing);

@@ -50,16 +50,16 @@ async function readPages(
   for (let pages = 1; pages < PAGES_MAX; pages++) {
     const page = await client.list(resource, { ...scope, limit: pageSize, continue: next, signal });
     textLength += page.textLength ?? 0;
-    if (textLength > LIST_TEXT_MAX) throw tooLarge(resource, `${LIST_TEXT_MAX} characters`);
+    if (textLength > LIST_TEXT_MAX) throw listTooLarge(resource, `${LIST_TEXT_MAX} characters`);
     for (const item of page.items) items.push(item);
     // All pages show the state of the first one. If a server behaves differently, a watch from its earliest state misses no event.
     if (page.continue === undefined) return { items, resourceVersion: first.resourceVersion };
     next = page.continue;
   }
-  throw tooLarge(resource, `${PAGES_MAX} pages`);
+  throw listTooLarge(resource, `${PAGES_MAX} pages`);
 }
 
 /** The error API_LIST_TOO_LARGE. */
-export function tooLarge({ plural }: ResourceType, limit: string): EngineError {
+export function listTooLarge({ plural }: ResourceType, limit: string): EngineError {
   return new EngineError("API_LIST_TOO_LARGE", `Cannot list ${plural}: the server returns more than ${limit}`);
 }

@@ -4,7 +4,7 @@ import { endsInitialEvents, type ClusterClient, type ListScope, type WatchEvent 
 import { keyOf } from "../../object/key.ts";
 import type { ResourceType } from "../../object/resource.ts";
 import type { KubeObject } from "../../object/types.ts";
-import { LIST_TEXT_MAX, listAll, tooLarge, type CompleteList } from "./list-all.ts";
+import { LIST_TEXT_MAX, listAll, listTooLarge, type CompleteList } from "./list-all.ts";
 import { KeyMap } from "./object-cache.ts";
 import type { OpenWatch } from "./open-watch.ts";
 
@@ -76,7 +76,7 @@ export class ListReader {
 }
 
 /** The beginning of a watch. */
-export interface StreamAllOptions {
+interface StreamAllOptions {
   readonly watch: OpenWatch;
   readonly resource: ResourceType;
   readonly clock: Clock;
@@ -88,7 +88,7 @@ export interface StreamAllOptions {
  * @throws API_BAD_REQUEST when the server ignores the request for initial events, or is too slow; API_LIST_TOO_LARGE when it sends too much
  *   text; API_UNAVAILABLE when the stream ends before the initial events do; errors of the client.
  */
-export async function streamAll({ watch, resource, clock }: StreamAllOptions): Promise<CompleteList> {
+async function streamAll({ watch, resource, clock }: StreamAllOptions): Promise<CompleteList> {
   const objects = new KeyMap<KubeObject>();
   const silence = endWhenSilent(watch, clock);
   let textLength = 0;
@@ -99,7 +99,7 @@ export async function streamAll({ watch, resource, clock }: StreamAllOptions): P
         return { items: [...objects.values()], resourceVersion: versionOf(event) };
       }
       textLength += event.textLength ?? 0;
-      if (textLength > LIST_TEXT_MAX) throw tooLarge(resource, `${LIST_TEXT_MAX} characters`);
+      if (textLength > LIST_TEXT_MAX) throw listTooLarge(resource, `${LIST_TEXT_MAX} characters`);
       if (event.type === "BOOKMARK") continue;
       watch.heardMs = clock.monotonic();
       take(objects, event);
