@@ -3,13 +3,14 @@
  *
  * @module
  */
-import { uidOf, type Asked, type Fault, type LineFault, type Told } from "./proxy.ts";
+import { belongsAfter, type Asked, type Fault, type LineFault, type Told } from "./proxy.ts";
 
 const COPIED = new Set(["endpoints", "services", "secrets", "configmaps", "endpointslices"]);
 
 const always = () => true;
 const isWrite = ({ verb }: Asked) => verb === "write";
 const isWatch = ({ verb }: Asked) => verb === "watch";
+const isStream = ({ url }: Asked) => url.includes("sendInitialEvents=true");
 const isRead = ({ verb }: Asked) => verb === "get" || verb === "list";
 const isList = ({ verb, plural }: Asked) => verb === "list" && COPIED.has(plural);
 /** Of objects that are copied. A Lease, an Event or a question about permissions is another matter. */
@@ -62,6 +63,8 @@ export const FAULTS: readonly Fault[] = [
   answered("answered 429", always, refusal(429, "TooManyRequests", { "retry-after": "1" })),
   answered("answered 409", isCopied, refusal(409, "Conflict")),
   answered("answered 422", isCopied, refusal(422, "Invalid")),
+  // Lists of this process are in pages from then on, where the faults of lists below meet them.
+  answered("a list as a stream is refused", isStream, refusal(422, "Invalid")),
   answered("answered 403", (asked) => isCopied(asked) || isRead(asked), refusal(403, "Forbidden")),
   answered("answered 401", always, refusal(401, "Unauthorized")),
   answered("answered 404", ({ verb }) => verb === "get", refusal(404, "NotFound")),
@@ -139,7 +142,7 @@ export const LINE_FAULTS: readonly LineFault[] = [
     name: "an event after later ones of other objects",
     change(line, held) {
       const before = held.splice(0);
-      if (before.some((one) => uidOf(one) === uidOf(line))) return [...before, line];
+      if (belongsAfter(line, before)) return [...before, line];
       held.push(line);
       return before;
     },

@@ -296,11 +296,16 @@ export function pause(ms: number): Promise<void> {
 
 /** A line and those that were held back before: behind it, unless they are about the same object. */
 function inOrder(line: string, held: readonly string[]): readonly string[] {
-  return held.some((one) => uidOf(one) === uidOf(line)) ? [...held, line] : [line, ...held];
+  return belongsAfter(line, held) ? [...held, line] : [line, ...held];
+}
+
+/** Whether no API server sends a line before those that are held back: they are about its object, or it ends a list that has them. */
+export function belongsAfter(line: string, held: readonly string[]): boolean {
+  return line.includes("k8s.io/initial-events-end") || held.some((one) => uidOf(one) === uidOf(line));
 }
 
 /** Of the object that a line of a watch is about. */
-export function uidOf(line: string): string {
+function uidOf(line: string): string {
   return /"uid":"([^"]+)"/.exec(line)?.[1] ?? "";
 }
 
