@@ -156,18 +156,11 @@ export function copyNameIn(slice: EndpointSlice): string | undefined {
  * endpointsBehind("sync.platform/", slice)?.hostName; // "db-x-shop-x-blue"
  */
 export function endpointsBehind(markerPrefix: string, slice: KubeObject): CopySource | undefined {
-  const known = sourcesBehind.get(slice);
-  if (known?.markerPrefix === markerPrefix) return known.source;
-  const read = readMarkersInAnnotations(markerPrefix, slice);
-  // Only sources are remembered: most slices have none, and this function runs for every event.
-  const source = read?.kind === formatKind(ENDPOINTS) ? read : undefined;
-  if (source === undefined) return undefined;
-  sourcesBehind.set(slice, { markerPrefix, source });
-  return source;
+  const source = readMarkersInAnnotations(markerPrefix, slice);
+  return source?.kind === KIND_OF_COPY ? source : undefined;
 }
 
-/** Results by slice: they are needed again with each change of an object that belongs to the Service. */
-const sourcesBehind = new WeakMap<KubeObject, { readonly markerPrefix: string; readonly source: CopySource }>();
+const KIND_OF_COPY = formatKind(ENDPOINTS);
 
 function groupsOf({ subsets = [], ...copy }: Endpoints): Group[] {
   const groups = new Map<string, Group>();

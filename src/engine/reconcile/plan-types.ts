@@ -10,6 +10,8 @@ import type { Surroundings } from "./rules/rules.ts";
 export interface PlanInput extends Surroundings {
   /** The tenant key that is reconciled. */
   readonly key: ObjectKey;
+  /** The key that it translates to. The plan translates `key` if it is undefined. */
+  readonly hostKey?: ObjectKey | undefined;
   readonly tenant: KubeObject | undefined;
   /** The object at the host key, whatever its owner. */
   readonly host: KubeObject | undefined;

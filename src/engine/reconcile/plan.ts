@@ -7,10 +7,19 @@
 import { finish } from "../../base/finish.ts";
 import { compareResourceVersions } from "../../kube/object/resource-version.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { readMarkers, writeMarkers } from "../translate/markers.ts";
+import { writeMarkers, type CopySource } from "../translate/markers.ts";
 import { decideCopy } from "./predicate/should-copy.ts";
 import { strippedCopy, copyOf, rebuiltCopy, copySourceOf, rejection, reported } from "./copy/host-copy.ts";
-import { bodyIsAsWritten, isCopyOf, withMarkerLabels, isRewritten, mayAdopt, mayTakeOver, withoutForeignMarks } from "./copy/ownership.ts";
+import {
+  bodyIsAsWritten,
+  isCopyOf,
+  markersOfCopy,
+  withMarkerLabels,
+  isRewritten,
+  mayAdopt,
+  mayTakeOver,
+  withoutForeignMarks,
+} from "./copy/ownership.ts";
 import {
   deletion,
   recreation,
@@ -88,9 +97,8 @@ function replacesOrphans({ state, notes }: Plan): boolean {
 }
 
 function* planAtHostKey(rules: Rules, input: PlanInput): Generator<undefined, Plan> {
-  const hostKey = rules.translator.toHost(input.key, rules.kind.resource);
+  const { tenant, hostKey = rules.translator.toHost(input.key, rules.kind.resource) } = input;
   const answer: MakePlan = (state, parts = {}) => ({ state, hostKey, operations: [], notes: [], outcomes: [], references: [], ...parts });
-  const { tenant } = input;
   if (tenant === undefined) return planAbsent(rules, input, answer);
 
   const decision = decideCopy(rules, input.key, tenant, input);
@@ -143,9 +151,7 @@ function planHandOver(rules: Rules, { host, key, tenant }: PlanInput, answer: Ma
  */
 function isStale(rules: Rules, { host, key, tenant, sourceConfirmed }: PlanInput & { readonly tenant: KubeObject }): boolean {
   if (host === undefined || sourceConfirmed || host.metadata.deletionTimestamp) return false;
-  const labelled = isCopyOf(rules, host, key) ? host : withMarkerLabels(rules, host, key);
-  if (labelled !== host && !isCopyOf(rules, labelled, key)) return false;
-  const copied = readMarkers(rules.translator.markerPrefix, labelled)!.resourceVersion;
+  const copied = (markersOfCopy(rules, host, key) ?? markersOfCopy(rules, withMarkerLabels(rules, host, key), key))?.resourceVersion;
   const cached = tenant.metadata.resourceVersion;
   return copied !== undefined && cached !== undefined && compareResourceVersions(cached, copied) < 0;
 }
@@ -154,7 +160,8 @@ function isStale(rules: Rules, { host, key, tenant, sourceConfirmed }: PlanInput
 function* planCopy(rules: Rules, input: CopyInput, answer: MakePlan): Generator<undefined, Plan> {
   const { host, key } = input;
   if (host === undefined) return yield* planCreate(rules, input, answer);
-  if (isCopyOf(rules, host, key)) return yield* planUpdate(rules, { ...input, host }, answer);
+  const markers = markersOfCopy(rules, host, key);
+  if (markers !== undefined) return yield* planUpdate(rules, { ...input, host }, markers, answer);
   const other = ourMarkers(rules, host, rules.kind.resource);
   if (other !== undefined && isMappedElsewhere(rules.translator, rules.kind.resource, other, input.hostKey))
     return yield* planReplacement(rules, { ...input, host }, answer);
@@ -239,9 +246,13 @@ function* planAdoption(rules: Rules, input: CopyInput & { host: KubeObject }, an
   return { ...planned, notes: [...planned.notes, ...adopted] };
 }
 
-function* planUpdate(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
+function* planUpdate(
+  rules: Rules,
+  input: CopyInput & { host: KubeObject },
+  markers: CopySource,
+  answer: MakePlan,
+): Generator<undefined, Plan> {
   const { host, tenant } = input;
-  const markers = readMarkers(rules.translator.markerPrefix, host)!;
   if (host.metadata.deletionTimestamp) return answer("waiting");
   if (markers.uid !== (tenant.metadata.uid ?? "")) return yield* planRebuild(rules, input, answer, "The tenant object was recreated");
   if (isRewritten(rules, host)) return yield* planTakeOver(rules, input, answer);

@@ -73,6 +73,8 @@ interface MarkerKeys {
   readonly namespaceLabel: string;
   readonly required: readonly MarkerKey[];
   readonly optional: readonly MarkerKey[];
+  /** The markers of each copy that was read: every event and every decision about a copy needs them, and cached objects do not change. */
+  readonly read: WeakMap<KubeObject, CopySource>;
 }
 
 const keysByPrefix = new Map<string, MarkerKeys>();
@@ -92,6 +94,7 @@ function keysBelow(prefix: string): MarkerKeys {
     namespaceLabel: lasting(prefix + NAMESPACE),
     required: below(REQUIRED),
     optional: below(OPTIONAL),
+    read: new WeakMap<KubeObject, CopySource>(),
   };
   keysByPrefix.set(prefix, keys);
   return keys;
@@ -145,47 +148,35 @@ export function managedByValue(vcluster: string): string {
   return safeConcat(vcluster);
 }
 
-/** Objects whose markers are cached: those of one plan, which reads the same ones repeatedly. */
-const LAST_READ_MAX = 4;
-
-interface Read {
-  readonly prefix: string;
-  readonly object: KubeObject;
-  readonly source: CopySource | undefined;
-}
-
-const lastRead: Read[] = [];
-let nextRead = 0;
-
 /** Reads the markers of `object`; undefined unless all of them are present and agree with each other. The object must not change. */
 export function readMarkers(prefix: string, object: KubeObject): CopySource | undefined {
-  for (const read of lastRead) if (read.object === object && read.prefix === prefix) return read.source;
-  const keys = keysBelow(prefix);
-  const { labels = {}, annotations } = object.metadata;
-  const said = parseAnnotations(keys, annotations);
-  const isAgreed =
-    said !== undefined &&
-    own(labels, keys.managedBy) === managedByValue(said.vcluster) &&
-    own(labels, keys.namespaceLabel) === said.namespace;
-  const source = isAgreed ? said : undefined;
-  lastRead[nextRead] = { prefix, object, source };
-  nextRead = (nextRead + 1) % LAST_READ_MAX;
-  return source;
+  const said = readMarkersInAnnotations(prefix, object);
+  if (said === undefined) return undefined;
+  const { managedBy, namespaceLabel } = keysBelow(prefix);
+  const { labels = {} } = object.metadata;
+  const isAgreed = own(labels, managedBy) === managedByValue(said.vcluster) && own(labels, namespaceLabel) === said.namespace;
+  return isAgreed ? said : undefined;
 }
 
 /**
- * Reads the markers that an object has inherited, regardless of its labels, which others may have edited.
+ * Reads the markers that an object has inherited, regardless of its labels, which others may have edited. The object must not change.
  *
  * @example
  * readMarkersInAnnotations("sync.platform/", slice)?.hostName; // "db-x-shop-x-blue"
  */
-export function readMarkersInAnnotations(prefix: string, { metadata }: KubeObject): CopySource | undefined {
-  return parseAnnotations(keysBelow(prefix), metadata.annotations);
-}
-
-function parseAnnotations(keys: MarkerKeys, annotations: StringMap = {}): CopySource | undefined {
+export function readMarkersInAnnotations(prefix: string, object: KubeObject): CopySource | undefined {
+  const keys = keysBelow(prefix);
+  const { annotations = {} } = object.metadata;
   // Most objects are not copies.
   if (own(annotations, keys.vcluster) === undefined) return undefined;
+  const known = keys.read.get(object);
+  if (known !== undefined) return known;
+  const source = parseAnnotations(keys, annotations);
+  if (source !== undefined) keys.read.set(object, source);
+  return source;
+}
+
+function parseAnnotations(keys: MarkerKeys, annotations: StringMap): CopySource | undefined {
   const source: Record<string, string> = { vcluster: "", kind: "", namespace: "", name: "", uid: "", hostName: "", hostNamespace: "" };
   for (const { field, key } of keys.required) {
     const value = own(annotations, key);

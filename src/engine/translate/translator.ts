@@ -1,5 +1,5 @@
 import { EngineError } from "../../base/errors.ts";
-import { sameKey, type ObjectKey } from "../../kube/object/key.ts";
+import type { ObjectKey } from "../../kube/object/key.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
 import { invalidDns, parseServiceDns } from "./dns.ts";
 import { DEFAULT_MARKER_PREFIX, isMarkerKey } from "./markers.ts";
@@ -90,8 +90,6 @@ function checkPrefix(prefix: string): void {
 }
 
 function keyRules(vcluster: VCluster, namespaces: NamespaceRules, mappingsOnly: boolean): Pick<Translator, "toHost" | "hostNamespace"> {
-  /** The last result: one event needs the same key several times, for the Service, the Endpoints and their labels. */
-  let last: { readonly tenant: ObjectKey; readonly host: ObjectKey | undefined } | undefined;
   const hostNamespace = (namespace: string) => namespaces.toHost(namespace) ?? (mappingsOnly ? undefined : vcluster.namespace);
   return {
     hostNamespace,
@@ -100,13 +98,9 @@ function keyRules(vcluster: VCluster, namespaces: NamespaceRules, mappingsOnly: 
       if (tenant.name === "kubernetes" && tenant.namespace === "default" && (kind === undefined || KINDS_OF_SERVICE.includes(kind.kind)))
         return { namespace: vcluster.namespace, name: vcluster.name };
       if (tenant.namespace === "") return { namespace: "", name: sharedName(tenant, vcluster) };
-      if (last !== undefined && sameKey(last.tenant, tenant)) return last.host;
       const mapped = namespaces.toHost(tenant.namespace);
-      const isPlaced = mapped !== undefined || !mappingsOnly;
-      const name = mapped === undefined ? sharedName(tenant, vcluster) : tenant.name;
-      const host = isPlaced ? { namespace: mapped ?? vcluster.namespace, name } : undefined;
-      last = { tenant: { namespace: tenant.namespace, name: tenant.name }, host };
-      return host;
+      if (mapped !== undefined) return { namespace: mapped, name: tenant.name };
+      return mappingsOnly ? undefined : { namespace: vcluster.namespace, name: sharedName(tenant, vcluster) };
     },
   };
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import type { ObjectKey } from "../../../src/kube/object/key.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { createOrphans } from "../../../src/engine/sync/run/event-handlers.ts";
+import { ourMarkers } from "../../../src/engine/translate/identity.ts";
 import { formatKind, writeMarkers, type CopySource } from "../../../src/engine/translate/markers.ts";
 import { testRules } from "../../support/rules.ts";
 
@@ -17,23 +19,30 @@ function copyAt(host: { namespace: string; name: string }, of: Partial<CopySourc
   return { apiVersion: "v1", kind: "Endpoints", metadata: { ...host, ...markers } };
 }
 
-test("a copy is a orphan where its tenant object does not translate to, until it is gone", () => {
+function lookingAtOrphans() {
   const orphans = createOrphans();
-  orphans.look(rules, OLD, copyAt(OLD));
-  orphans.look(rules, OLD, copyAt(OLD));
+  const look = (place: ObjectKey, object: KubeObject | undefined) =>
+    orphans.look(rules, place, object && ourMarkers(rules, object, rules.kind.resource));
+  return { orphans, look };
+}
+
+test("a copy is a orphan where its tenant object does not translate to, until it is gone", () => {
+  const { orphans, look } = lookingAtOrphans();
+  look(OLD, copyAt(OLD));
+  look(OLD, copyAt(OLD));
   expect(orphans.of(rules, KEY)).toEqual([OLD]);
-  orphans.look(rules, OLD, undefined);
+  look(OLD, undefined);
   expect(orphans.of(rules, KEY)).toEqual([]);
 });
 
 test("a copy in its place, one of another virtual cluster and one that inherited its markers are no orphans", () => {
-  const orphans = createOrphans();
+  const { orphans, look } = lookingAtOrphans();
   const place = { namespace: "new-shop", name: "web" };
-  orphans.look(rules, place, copyAt(place));
-  orphans.look(rules, OLD, copyAt(OLD, { vcluster: "red" }));
-  orphans.look(rules, OLD, copyAt(OLD, { vclusterNamespace: "vc-of-another-blue" }));
+  look(place, copyAt(place));
+  look(OLD, copyAt(OLD, { vcluster: "red" }));
+  look(OLD, copyAt(OLD, { vclusterNamespace: "vc-of-another-blue" }));
   const inherited = copyAt(OLD);
   const other = { namespace: "old-shop", name: "other" };
-  orphans.look(rules, other, { ...inherited, metadata: { ...inherited.metadata, ...other } });
+  look(other, { ...inherited, metadata: { ...inherited.metadata, ...other } });
   expect(orphans.of(rules, KEY)).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { keyOf, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { ourMarkers } from "../../translate/identity.ts";
-import { managedByValue, MANAGED_BY, NAMESPACE, readMarkers } from "../../translate/markers.ts";
+import { managedByValue, MANAGED_BY, NAMESPACE, readMarkers, type CopySource } from "../../translate/markers.ts";
 import { isMarkedBySyncer, readForeignMarkers, type ForeignSource } from "../../translate/foreign-markers.ts";
 import { changedSides, readBase, type Unit } from "../agreement/base.ts";
 import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/excluded-keys.ts";
@@ -16,8 +16,13 @@ import type { Rules } from "../rules/rules.ts";
 
 /** Reports whether `host` is our copy of exactly this tenant object. */
 export function isCopyOf(rules: Rules, host: KubeObject, key: ObjectKey): boolean {
+  return markersOfCopy(rules, host, key) !== undefined;
+}
+
+/** Returns the markers of our copy of exactly this tenant object; undefined if `host` is any other object. */
+export function markersOfCopy(rules: Rules, host: KubeObject, key: ObjectKey): CopySource | undefined {
   const source = ourMarkers(rules, host, rules.kind.resource);
-  return source !== undefined && sameKey(source, key);
+  return source !== undefined && sameKey(source, key) ? source : undefined;
 }
 
 /** Returns the object with the marker labels: the endpoints controller replaces all labels, but keeps the annotations. */

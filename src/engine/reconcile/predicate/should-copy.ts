@@ -67,7 +67,7 @@ function ownRules(rules: Rules, key: ObjectKey, tenant: KubeObject): CopyDecisio
   if (isPaused(rules.translator.markerPrefix, tenant)) {
     return { action: "leave", code: "EXCLUDED", message: "The object has the pause annotation" };
   }
-  if (rules.translator.toHost(key, rules.kind.resource) === undefined) {
+  if (rules.translator.hostNamespace(key.namespace) === undefined) {
     return { action: "remove", code: "NAME_NOT_MAPPED", message: `Namespace "${key.namespace}" is not mapped` };
   }
   return undefined;

@@ -229,23 +229,10 @@ function copyOf(
   const place = rules.translator.toHost(keyOf(slice), ENDPOINT_SLICES);
   const copy = place && shown(place);
   if (copy === undefined || hostService === undefined) return undefined;
-  const known = backing.get(copy) ?? backingOf(rules, copy);
-  backing.set(copy, known);
-  if (known.uid === undefined || known.service === undefined || !sameKey(known.service, hostService)) return undefined;
-  return { object: copy as EndpointSlice, isOfThisLife: known.uid === (slice.metadata.uid ?? "") };
-}
-
-/** Facts about a version of a host slice. Remembered, because each decision needs them for each slice of the Service. */
-const backing = new WeakMap<KubeObject, Backing>();
-
-interface Backing {
-  readonly uid: string | undefined;
-  readonly service: ObjectKey | undefined;
-}
-
-function backingOf(rules: Rules, copy: KubeObject): Backing {
   const source = copy.metadata.deletionTimestamp ? undefined : ourMarkers(rules, copy, ENDPOINT_SLICES);
-  return { uid: source?.uid, service: serviceOfSlice(copy) };
+  const service = serviceOfSlice(copy);
+  if (source === undefined || service === undefined || !sameKey(service, hostService)) return undefined;
+  return { object: copy as EndpointSlice, isOfThisLife: source.uid === (slice.metadata.uid ?? "") };
 }
 
 function comparedWith(rules: Rules, made: readonly EndpointSlice[], desired: readonly EndpointSlice[]): Completeness {

@@ -227,10 +227,9 @@ class DecidedBackends implements ServiceBackends {
   #collect(service: ObjectKey, made: ReadonlyMap<string, ObjectKey>): CollectedBackends {
     const { router } = this.#options;
     const { rules } = this.#endpoints;
-    const hostKey = rules.translator.toHost(service, ENDPOINTS);
-    const hostService = rules.translator.toHost(service, SERVICES);
+    const hostKey = router.backends!.hostKeyOf(service);
     return collectBackends({
-      ...{ service, hostKey, hostService },
+      ...{ service, hostKey, hostService: hostKey },
       endpoints: { rules, tenant: this.#endpoints.tenant.get(service) as Endpoints | undefined, host: this.#atHost(service) },
       slices: this.#slices,
       tenantSlices: router.slices!.of(service),
@@ -243,7 +242,7 @@ class DecidedBackends implements ServiceBackends {
 
   #servicesOf(service: ObjectKey): KnownBackends["services"] {
     const { rules } = this.#endpoints;
-    const hostService = rules.translator.toHost(service, SERVICES);
+    const hostService = this.#options.router.backends!.hostKeyOf(service);
     return {
       tenant: this.#options.service("tenant", service),
       host: hostService && this.#options.service("host", hostService),
@@ -252,7 +251,7 @@ class DecidedBackends implements ServiceBackends {
   }
 
   #atHost(service: ObjectKey): KubeObject | undefined {
-    const hostKey = this.#endpoints.rules.translator.toHost(service, ENDPOINTS);
+    const hostKey = this.#options.router.backends!.hostKeyOf(service);
     return hostKey && this.#endpoints.host.get(hostKey);
   }
 

@@ -2,6 +2,7 @@ import { formatKey, keyOf, parseKey, sameKey, type ObjectKey } from "../../../ku
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
+import type { CopySource } from "../../translate/markers.ts";
 import type { ClusterCaches } from "../cluster/access.ts";
 import { createBackendsIndex, type BackendsIndex } from "../state/backends-index.ts";
 import { createServiceSlices, type ServiceSlices } from "../state/service-slices.ts";
@@ -86,28 +87,29 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
   }
 
   function fromHost(resource: ResourceType, hostKey: ObjectKey, object: KubeObject | undefined): void {
+    const own = object && rules.find(({ kind }) => kind.resource === resource);
+    const source = own && ourMarkers(own, object!, resource);
     for (const rule of rules) {
-      if (rule.kind.resource === resource) orphans.look(rule, hostKey, object);
-      for (const key of keysBeside(rule, resource, hostKey, object)) enqueue(syncId(rule.kind.resource.plural, key));
+      if (rule.kind.resource === resource) orphans.look(rule, hostKey, source);
+      for (const key of keysBeside(rule, resource, hostKey, source)) enqueue(syncId(rule.kind.resource.plural, key));
     }
     if (backends === undefined) return;
     if (resource === ENDPOINT_SLICES) touch(backends.look(hostKey, object));
     else if (resource === ENDPOINTS || resource === SERVICES) touch(backends.servicesAt(hostKey));
   }
 
-  function keysBeside(rule: Rules, resource: ResourceType, hostKey: ObjectKey, object: KubeObject | undefined): readonly ObjectKey[] {
+  function keysBeside(rule: Rules, resource: ResourceType, hostKey: ObjectKey, source: CopySource | undefined): readonly ObjectKey[] {
     const { kind } = rule;
-    if (kind.resource === resource) return tenantKeys(rule, hostKey, object);
+    if (kind.resource === resource) return tenantKeys(rule, hostKey, source);
     if (kind.resource === ENDPOINTS && resource === SERVICES) return tenantKeys(rule, hostKey);
     if (kind.resource === ENDPOINT_SLICES && resource === SERVICES) return slices!.ofHost(hostKey);
     if (kind.resource !== ENDPOINTS || sliceRules === undefined) return [];
-    return tenantKeys(sliceRules, hostKey, object).flatMap((slice) => slices!.serviceOf(slice) ?? []);
+    return tenantKeys(sliceRules, hostKey, source).flatMap((slice) => slices!.serviceOf(slice) ?? []);
   }
 
   /** Returns the tenant keys that translate to a host key, and the tenant key of which the object there is a copy. */
-  function tenantKeys(rule: Rules, hostKey: ObjectKey, object?: KubeObject): ObjectKey[] {
+  function tenantKeys(rule: Rules, hostKey: ObjectKey, source?: CopySource): ObjectKey[] {
     const claimed = Array.from(claims.get(syncId(rule.kind.resource.plural, hostKey)) ?? [], parseKey);
-    const source = object && ourMarkers(rule, object, rule.kind.resource);
     if (source === undefined || claimed.some((key) => sameKey(key, source))) return claimed;
     return [...claimed, { namespace: source.namespace, name: source.name }];
   }
@@ -150,8 +152,8 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
 
 /** Tracks copies in places to which their tenant object no longer translates, because its namespace was remapped. */
 interface Orphans {
-  /** Records the current object at a host key. */
-  look(rules: Rules, hostKey: ObjectKey, object: KubeObject | undefined): void;
+  /** Records the tenant object of which a copy is at a host key; undefined if there is no copy. */
+  look(rules: Rules, hostKey: ObjectKey, copied: ObjectKey | undefined): void;
   /** Host keys of the orphaned copies of one tenant object. */
   readonly of: (rules: Rules, key: ObjectKey) => readonly ObjectKey[];
 }
@@ -174,9 +176,8 @@ export function createOrphans(): Orphans {
   }
 
   return {
-    look(rules, hostKey, object) {
+    look(rules, hostKey, copied) {
       const { plural } = rules.kind.resource;
-      const copied = object && ourMarkers(rules, object, rules.kind.resource);
       const wanted = copied && rules.translator.toHost(copied, rules.kind.resource);
       const source = wanted !== undefined && sameKey(wanted, hostKey) ? undefined : copied;
       // Usually, there are no orphans.

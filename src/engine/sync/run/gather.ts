@@ -1,4 +1,4 @@
-import { keyOf, type ObjectKey } from "../../../kube/object/key.ts";
+import { keyOf, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference, Service } from "../../../kube/object/types.ts";
@@ -67,14 +67,14 @@ export function createGather(options: GatherOptions): Gather {
   return (id, side, key, hostKey) => {
     const tenantObject = side.tenant.get(key);
     const serviceKey = tenantObject && side.rules.kind.serviceOf(key, tenantObject);
-    const hostServiceKey = serviceKey && side.rules.translator.toHost(serviceKey, SERVICES);
+    const hostServiceKey = serviceKey && (sameKey(serviceKey, key) ? hostKey : side.rules.translator.toHost(serviceKey, SERVICES));
     const hostObject = hostKey && side.host.get(hostKey);
     // If another syncer creates Services, the embedder may decide which of them count.
     const owns = hostServiceKey && side.rules.services === "external" ? ownsHostService?.(hostServiceKey) : undefined;
     const slices = slicesOf(side.rules, key, hostKey, tenantObject !== undefined && hostObject === undefined);
     const decided = backends?.around(id, side.rules, { key, tenant: tenantObject, host: hostObject, slices });
     return {
-      key,
+      ...{ key, hostKey },
       tenant: tenantObject,
       host: hostObject,
       tenantService: serviceKey && (services.tenant.get(serviceKey) as Service | undefined),

@@ -6,12 +6,13 @@ import { copyNameIn, endpointsBehind } from "../../kinds/made-slices.ts";
 import { serviceOfSlice } from "../../kinds/slice-labels.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
-import type { Translator } from "../../translate/translator.ts";
 
 /** Index of the host's slices by the tenant Service whose backends they show to readers. */
 export interface BackendsIndex {
   /** Records the current state of a host slice. Returns the tenant Services to which it belonged before and belongs now. */
   look(hostKey: ObjectKey, slice: KubeObject | undefined): readonly ObjectKey[];
+  /** Returns the host key of a tenant Service and of its Endpoints; undefined if their namespace is not mapped. */
+  readonly hostKeyOf: (service: ObjectKey) => ObjectKey | undefined;
   /** Returns the host keys of slices that name this tenant Service, or that were made from its Endpoints, whatever they contain now. */
   of(service: ObjectKey): readonly ObjectKey[];
   /** Records that a slice was written for this Service; caches may never show it. */
@@ -40,7 +41,8 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   const slices = new Map<string, Set<string>>();
   const placesOf = new Map<string, readonly string[]>();
   const services = new Map<string, Set<string>>();
-  const known = new Set<string>();
+  /** Per known tenant Service: its host key, which every decision about it needs several times. */
+  const known = new Map<string, ObjectKey | undefined>();
   const versions = new Map<string, number>();
   const resting = new Set<string>();
   /** Index of slices made from copied Endpoints, by tenant Service and the other way round. */
@@ -63,9 +65,15 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   /** Adds a tenant Service to those of its host key. Called on each change of an object of the Service. */
   function know(id: string, service: ObjectKey): void {
     if (known.has(id)) return;
-    known.add(id);
-    const place = placeOf(translator, service);
+    const hostKey = translator.toHost(service, SERVICES);
+    known.set(id, hostKey);
+    const place = hostKey && formatKey(hostKey);
     if (place !== undefined) services.set(place, (services.get(place) ?? new Set()).add(id));
+  }
+
+  function hostKeyOf(service: ObjectKey): ObjectKey | undefined {
+    const id = formatKey(service);
+    return known.has(id) ? known.get(id) : translator.toHost(service, SERVICES);
   }
 
   /** Returns the host Services of a slice, from its label and from the Endpoints that it was made from, or from its name without these. */
@@ -103,9 +111,10 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       for (const places of [before, now]) for (const place of places) for (const service of services.get(place) ?? []) told.add(service);
       return [...told].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
     },
+    hostKeyOf,
     of(service) {
-      const place = placeOf(translator, service);
-      const ids = new Set(place && slices.get(place));
+      const hostKey = hostKeyOf(service);
+      const ids = new Set(hostKey && slices.get(formatKey(hostKey)));
       for (const id of madeOf.get(formatKey(service)) ?? []) ids.add(id);
       return Array.from(ids, parseKey);
     },
@@ -138,9 +147,4 @@ function sameTexts(one: readonly string[], other: readonly string[]): boolean {
 function forgetIn(groups: Map<string, Set<string>>, group: string, id: string): void {
   groups.get(group)?.delete(id);
   if (groups.get(group)?.size === 0) groups.delete(group);
-}
-
-function placeOf(translator: Translator, service: ObjectKey): string | undefined {
-  const place = translator.toHost(service, SERVICES);
-  return place && formatKey(place);
 }

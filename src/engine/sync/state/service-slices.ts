@@ -1,4 +1,4 @@
-import { formatKey, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { formatKey, parseKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { serviceOfSlice } from "../../kinds/slice-labels.ts";
@@ -30,6 +30,7 @@ export function createServiceSlices(translator: Translator): ServiceSlices {
       const id = formatKey(key);
       const before = services.get(id);
       const now = slice && serviceOfSlice(slice);
+      if (before !== undefined && now !== undefined && sameKey(before, now)) return [now];
       if (before !== undefined) {
         services.delete(id);
         slices.remove(formatKey(before), id);
