@@ -27,7 +27,7 @@ const MAY_IMPORT: Record<string, { modules: string[]; packages?: RegExp }> = {
   "engine/expression": { modules: ["base", "schema"], packages: /^acorn$/ },
   "engine/sandbox": { modules: ["base", "engine/expression"], packages: /^(@jitl\/|quickjs-)/ },
   "engine/translate": { modules: ["base", "kube/object"] },
-  "engine/patch": { modules: ["base", "kube/object", "engine/path", "engine/translate"] },
+  "engine/patch": { modules: ["base", "kube/object", "engine/path", "engine/expression", "engine/translate"] },
   "engine/reconcile": {
     modules: ["base", "schema", "kube/object", "engine/path", "engine/expression", "engine/translate", "engine/patch"],
   },

@@ -130,7 +130,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   // Compiling does not run an expression, but the compiler can take long for its text; the patches of all kinds share one budget.
   const budget = createFuelBudget(limits.configurationFuel);
   const compiler: PatchEngine = {
-    compile: (text) => sandbox.compile(text, { budget }),
+    compile: (text, options) => sandbox.compile(text, { ...options, budget }),
     evaluate: sandbox.evaluate.bind(sandbox),
     readsHostObject: sandbox.readsHostObject.bind(sandbox),
   };

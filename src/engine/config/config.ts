@@ -4,6 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../base/json.ts";
+import { withParsed } from "../patch/parsed-patch.ts";
 import type { PatchDefinition } from "../patch/patch-definition.ts";
 import { decode } from "../../schema/decode.ts";
 import { mergeNodes, startOf, valueAt, type Node } from "../../schema/node.ts";
@@ -18,7 +19,7 @@ import { checkBackends, warnOfDeadReverses, warnOfForeignPatches, warnOfServices
 import { checkPlaces } from "./misplaced-sections.ts";
 import { checkNamespaces, fillName, type VclusterIdentity } from "./namespaces.ts";
 import type { PATCH } from "./patches/patch-schema.ts";
-import { checkPatches } from "./patches/patches.ts";
+import { checkPatches, type CheckedPatch } from "./patches/patches.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 import { warnOfOneWayPatches, warnOfUnreachedReverses } from "./patches/way-back.ts";
 
@@ -159,29 +160,35 @@ function resolve(root: Node, options: ConfigOptions & { report: Report }): Confi
   const merged = decode(kinds === SYNCED_KINDS ? CONFIG_SCHEMA : configSchema(kinds), root, { report });
   const sections = kinds.map(({ section }) => section);
   checkPlaces(root, sections, report);
-  checkSections(valueAt(valueAt(root, "sync"), "toHost"), options);
+  const patches = checkSections(valueAt(valueAt(root, "sync"), "toHost"), options);
   const problems = sortProblems(report.problems);
   if (report.failed || merged === undefined) return { ok: false, problems };
-  return { ok: true, config: configOf(merged, { root, kinds, vcluster: options.vcluster }), warnings: problems };
+  return { ok: true, config: configOf(merged, { root, kinds, vcluster: options.vcluster, patches }), warnings: problems };
 }
 
-function checkSections(toHost: Node | undefined, options: ConfigOptions & { report: Report }): void {
+/** Checks the sections, and returns their patches by section. */
+function checkSections(toHost: Node | undefined, options: ConfigOptions & { report: Report }): CheckedPatches {
   const { report, settings = DEFAULT_SETTINGS, vcluster, kinds = SYNCED_KINDS } = options;
   const rules = { report, settings };
-  const all = kinds.flatMap((kind) => {
+  const bySection = kinds.map((kind) => {
     const list = valueAt(valueAt(toHost, kind.section), "patches");
     const patches = checkPatches(list, { field: `sync.toHost.${kind.section}.patches`, kind, rules });
     warnOfDeadReverses(kind, patches, report);
     warnOfUnreachedReverses(kind, patches, report);
     warnOfOneWayPatches(kind, patches, report);
-    return patches;
+    return [kind.section, patches] as const;
   });
+  const all = bySection.flatMap(([, patches]) => patches);
   warnOfUncopiedReferences(toHost, all, rules);
   checkNamespaces(valueAt(toHost, "namespaces"), { report, vcluster });
   warnOfServicesAlone(toHost, report);
   checkBackends(toHost, rules);
   warnOfForeignPatches(toHost, report);
+  return new Map(bySection);
 }
+
+/** The patches of each section, in the order of the file. */
+type CheckedPatches = ReadonlyMap<string, readonly CheckedPatch[]>;
 
 type Merged = Infer<typeof CONFIG_SCHEMA>;
 
@@ -189,9 +196,10 @@ interface Given {
   readonly root: Node;
   readonly kinds: readonly SyncedKind[];
   readonly vcluster: VclusterIdentity | undefined;
+  readonly patches: CheckedPatches;
 }
 
-function configOf(merged: Merged, { root, kinds, vcluster }: Given): Config {
+function configOf(merged: Merged, { root, kinds, vcluster, patches: checked }: Given): Config {
   const { toHost } = merged.sync;
   const written = (name: string) => isTrue(valueAt(valueAt(valueAt(valueAt(root, "sync"), "toHost"), name), "enabled"));
   const { enabled, mappings, mappingsOnly } = toHost.namespaces;
@@ -200,7 +208,11 @@ function configOf(merged: Merged, { root, kinds, vcluster }: Given): Config {
   const synced = kinds.map(({ section, byDefault }) => {
     const decoded = sections[section];
     const { enabled: isEnabled, patches = [] } = decoded ?? { enabled: false };
-    const own = { enabled: isEnabled, explicit: written(section), patches: patches.map(definitionOf) };
+    const own = {
+      enabled: isEnabled,
+      explicit: written(section),
+      patches: patches.map((patch, index) => withParsed(definitionOf(patch), checked.get(section)![index]!.parsed)),
+    };
     return [section, byDefault ? own : { ...own, configured: decoded !== undefined }];
   });
   return {

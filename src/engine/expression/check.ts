@@ -11,7 +11,7 @@ import { adviseOn } from "./lints/hints.ts";
 import { refuseNode } from "./left-out.ts";
 import { declaredNames } from "./names.ts";
 import { findReads, type Reads } from "./reads.ts";
-import { parseExpression, walk, type SyntaxStep, type SyntaxProblem } from "./syntax.ts";
+import { parseExpression, walk, type ParsedExpression, type SyntaxStep, type SyntaxProblem } from "./syntax.ts";
 import { adviseOnToken } from "./lints/token-advice.ts";
 import { findWarnings } from "./lints/warnings.ts";
 
@@ -32,20 +32,28 @@ export interface CheckedExpression {
   readonly warnings: readonly ExpressionWarning[];
 }
 
-/** Limits of {@link checkExpression}. */
-export interface CheckOptions {
+/** A checked expression with its tree, for further lints. A tree is many times larger than its text: it is not kept. */
+export interface ReadExpression {
+  readonly checked: CheckedExpression;
+  readonly parsed: ParsedExpression;
+  readonly steps: readonly SyntaxStep[];
+  /** Names that the expression declares itself. */
+  readonly declared: ReadonlySet<string>;
+}
+
+/** Limits of {@link readExpression}. */
+export interface ReadOptions {
   /** Length of the text in bytes of UTF-8. Default 16 KiB. */
   readonly maximumBytes?: number;
 }
 
-const MAXIMUM_BYTES = 16 * 1024;
+/** Options of {@link checkExpression}. */
+export interface CheckOptions extends ReadOptions {
+  /** An earlier result. It is returned for the same text, which is not parsed again. */
+  readonly checked?: CheckedExpression | undefined;
+}
 
-/**
- * Results for the texts that were checked last, enough for a configuration with some hundred patches. Its expressions are checked when it
- * is read, and again whenever a sandbox compiles them: a sandbox cannot run an expression that another sandbox compiled.
- */
-const CHECKED = new Map<string, CheckedExpression>();
-const CHECKED_MAX = 1_000;
+const MAXIMUM_BYTES = 16 * 1024;
 
 /**
  * Checks that `text` is one ES2023 expression without unsupported features (import, await, async functions).
@@ -54,20 +62,28 @@ const CHECKED_MAX = 1_000;
  * @example
  * checkExpression("context.vcluster.name + value").reads; // [["vcluster", "name"]]
  */
-export function checkExpression(text: string, options: CheckOptions = {}): CheckedExpression {
-  const { maximumBytes = MAXIMUM_BYTES } = options;
-  if (new TextEncoder().encode(text).length > maximumBytes)
-    throw refusal(text, { message: `it is longer than ${maximumBytes} bytes`, offset: 0 });
-  const known = CHECKED.get(text);
-  if (known !== undefined) return known;
-  const checked = checkShort(text);
-  if (CHECKED.size >= CHECKED_MAX) CHECKED.delete(CHECKED.keys().next().value!);
-  CHECKED.set(text, checked);
-  return checked;
+export function checkExpression(text: string, { checked, maximumBytes }: CheckOptions = {}): CheckedExpression {
+  mustBeShort(text, maximumBytes);
+  return checked?.text === text ? checked : readShort(text).checked;
 }
 
-/** Checks a text that is not too long. The result depends only on the text. */
-function checkShort(text: string): CheckedExpression {
+/**
+ * Like {@link checkExpression}, but also returns the tree.
+ *
+ * @throws EXPRESSION_SYNTAX as {@link checkExpression}.
+ */
+export function readExpression(text: string, { maximumBytes }: ReadOptions = {}): ReadExpression {
+  mustBeShort(text, maximumBytes);
+  return readShort(text);
+}
+
+function mustBeShort(text: string, maximumBytes = MAXIMUM_BYTES): void {
+  if (new TextEncoder().encode(text).length > maximumBytes)
+    throw refusal(text, { message: `it is longer than ${maximumBytes} bytes`, offset: 0 });
+}
+
+/** Reads a text that is not too long. The result depends only on the text. */
+function readShort(text: string): ReadExpression {
   const odd = text.search(/[\0\p{Surrogate}]/u);
   if (odd >= 0)
     throw refusal(text, { message: "found a character that must be escaped", offset: odd, hint: 'Write it as "\\u…" in a string' });
@@ -84,7 +100,8 @@ function checkShort(text: string): CheckedExpression {
     text,
     warnings.map(({ offset }) => offset - parsed.start),
   );
-  return { text, reads: findReads(steps), warnings: warnings.map(({ message, hint }, index) => ({ message, hint, ...places[index]! })) };
+  const found = warnings.map(({ message, hint }, index) => ({ message, hint, ...places[index]! }));
+  return { checked: { text, reads: findReads(steps), warnings: found }, parsed, steps, declared };
 }
 
 function firstProblem(steps: readonly SyntaxStep[]): SyntaxProblem | undefined {

@@ -10,10 +10,9 @@
 import type { AnyNode, MemberExpression } from "acorn";
 import { placesOfOffsets } from "./excerpt.ts";
 import { FINDINGS_MAX } from "./lints/finding.ts";
-import { declaredNames } from "./names.ts";
 import { memberName } from "./reads.ts";
-import { childrenOf, parseExpression, walk, type Offset, type SyntaxStep } from "./syntax.ts";
-import type { ExpressionWarning } from "./check.ts";
+import { childrenOf, type Offset, type SyntaxStep } from "./syntax.ts";
+import type { ExpressionWarning, ReadExpression } from "./check.ts";
 import { anything } from "../../schema/builders.ts";
 import type { Schema } from "../../schema/schema.ts";
 
@@ -82,17 +81,13 @@ const WORDS: Readonly<Record<Use["use"], { readonly what: string; readonly write
 };
 
 /**
- * Returns the first {@link FINDINGS_MAX} warnings for `text`, one expression. They concern members that can be absent: accessing or calling
+ * Returns the first {@link FINDINGS_MAX} warnings for an expression. They concern members that can be absent: accessing or calling
  * a member of an absent value fails, and an absent value is not a result.
  *
  * @example
  * // For an address: value.nodeName.startsWith("a") → `value.nodeName` can be absent. Write value.nodeName?.startsWith("a")
  */
-export function warnOfOptionalFields(text: string, start: KnownValues): ExpressionWarning[] {
-  const parsed = parseExpression(text);
-  if ("message" in parsed) return [];
-  const steps = walk(parsed.root);
-  const declared = declaredNames(steps);
+export function warnOfOptionalFields({ checked, parsed, steps, declared }: ReadExpression, start: KnownValues): ExpressionWarning[] {
   // If the expression declares one of these names, chains that start with it are ambiguous.
   if (declared.has("value") || declared.has("context")) return [];
   const uses: Use[] = [];
@@ -100,7 +95,7 @@ export function warnOfOptionalFields(text: string, start: KnownValues): Expressi
   const sourceOf = ({ start, end }: AnyNode) => parsed.text.slice(start, end);
   const found = uses.slice(0, FINDINGS_MAX).sort((left, right) => left.offset - right.offset);
   const places = placesOfOffsets(
-    text,
+    checked.text,
     found.map(({ offset }) => offset - parsed.start),
   );
   return found.map(({ chain, use }, index) => {

@@ -1,4 +1,5 @@
 import { EngineError, isEngineError } from "../../base/errors.ts";
+import { parsedOf } from "./parsed-patch.ts";
 import type { PatchDefinition, ReferenceDefinition } from "./patch-definition.ts";
 import { compilePath, compileRelativePath, type Path } from "../path/path.ts";
 import type { CompiledExpression, PatchEngine } from "./types.ts";
@@ -45,15 +46,23 @@ function compilePatch(
   { engine, pathSyntax = "field" }: { readonly engine: PatchEngine; readonly pathSyntax?: "field" | "jsonpath" },
 ): CompiledPatch {
   checkMode(definition, index);
-  const at = <Field extends string, Value>(field: Field, text: string | undefined, compile: (text: string) => Value) =>
-    text === undefined ? {} : ({ [field]: withPlace(index, field, () => compile(text)) } as Record<Field, Value>);
+  const parsed = parsedOf(definition);
+  const known = parsed.pathSyntax === pathSyntax && parsed.path?.text === definition.path ? parsed.path : undefined;
+  const at = <Field extends "expression" | "reverseExpression">(field: Field) => {
+    const text = definition[field];
+    if (text === undefined) return {};
+    return { [field]: withPlace(index, field, () => engine.compile(text, { checked: parsed[field] })) } as Record<
+      Field,
+      CompiledExpression
+    >;
+  };
   return {
     index,
     definition,
-    path: withPlace(index, "path", () => compilePath(definition.path, { syntax: pathSyntax })),
-    ...at("expression", definition.expression, (text) => engine.compile(text)),
-    ...at("reverseExpression", definition.reverseExpression, (text) => engine.compile(text)),
-    ...(definition.reference && { reference: compileReference(definition.reference, index) }),
+    path: known ?? withPlace(index, "path", () => compilePath(definition.path, { syntax: pathSyntax })),
+    ...at("expression"),
+    ...at("reverseExpression"),
+    ...(definition.reference && { reference: compileReference(definition.reference, { index, known: parsed.relativePaths }) }),
   };
 }
 
@@ -66,11 +75,15 @@ function checkMode({ expression, reverseExpression, reference }: PatchDefinition
   });
 }
 
-function compileReference(definition: ReferenceDefinition, index: number): CompiledReference {
+function compileReference(
+  definition: ReferenceDefinition,
+  { index, known = [] }: { readonly index: number; readonly known: readonly Path[] | undefined },
+): CompiledReference {
   const relative = (part: "name" | "namespace" | "kind" | "apiVersion") => {
     const text = definition[`${part}Path`];
     if (text === undefined) return {};
-    return { [part]: withPlace(index, `reference.${part}Path`, () => compileRelativePath(text)) };
+    const compile = () => known.find((path) => path.text === text) ?? compileRelativePath(text);
+    return { [part]: withPlace(index, `reference.${part}Path`, compile) };
   };
   return { definition, ...relative("name"), ...relative("namespace"), ...relative("kind"), ...relative("apiVersion") };
 }

@@ -1,5 +1,6 @@
 /** Shared types of the modules around patches. */
 import type { Code } from "../../base/codes.ts";
+import type { CheckedExpression } from "../expression/check.ts";
 import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Direction } from "./patch-definition.ts";
 import type { ResourceType } from "../../kube/object/resource.ts";
@@ -44,7 +45,8 @@ export interface PricedValue {
  * `charged` and `contextCharged`, as for a value.
  */
 export interface PatchEngine {
-  compile(text: string): CompiledExpression;
+  /** Compiles an expression. `checked` is the result of an earlier check of the text, if there is one. */
+  compile(text: string, options?: { readonly checked?: CheckedExpression | undefined }): CompiledExpression;
   evaluate(expression: CompiledExpression, scope: PatchScope): PricedValue;
   /** Reports whether the expression can see any part of `context.hostObject`. Default: every expression can. */
   readsHostObject?(expression: CompiledExpression): boolean;

@@ -45,10 +45,16 @@ export interface Expression {
   readonly text: string;
 }
 
-/** Options of compiling, or of one evaluation. */
+/** Options of one evaluation. */
 export interface BudgetOptions {
   /** A shared budget; the operation uses at most its remaining steps. */
   readonly budget?: FuelBudget;
+}
+
+/** Options of compiling. */
+export interface CompileOptions extends BudgetOptions {
+  /** The result of an earlier check of the text, which is then not parsed again. */
+  readonly checked?: CheckedExpression | undefined;
 }
 
 /** A value, and the steps that computing it took. */
@@ -75,7 +81,7 @@ export interface Sandbox {
    * @throws EXPRESSION_FUEL if it needs more steps than the budget has left; details: expression, fuel, limit.
    * @throws USAGE after {@link dispose}, and within `toHostDns`.
    */
-  compile(text: string, options?: BudgetOptions): Expression;
+  compile(text: string, options?: CompileOptions): Expression;
   /**
    * Evaluates an expression.
    *
@@ -185,11 +191,11 @@ class QuickJsSandbox implements Sandbox {
     this.#instance = this.#newInstance();
   }
 
-  compile(text: string, { budget }: BudgetOptions = {}): Expression {
+  compile(text: string, { budget, checked: known }: CompileOptions = {}): Expression {
     this.#mustBeFree("compile");
-    const known = this.#compiled.get(text);
-    if (known !== undefined) return known;
-    const checked = checkExpression(text, { maximumBytes: this.limits.sourceBytes });
+    const before = this.#compiled.get(text);
+    if (before !== undefined) return before;
+    const checked = checkExpression(text, { maximumBytes: this.limits.sourceBytes, checked: known });
     const compiled = this.#compileInEngine(checked, budget);
     if (this.#compiled.size >= COMPILED_MAX) this.#compiled.delete(this.#compiled.keys().next().value!);
     this.#compiled.set(text, compiled);

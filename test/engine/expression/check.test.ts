@@ -175,17 +175,15 @@ function hostileText(): fc.Arbitrary<string> {
 }
 
 describe("what was found of a text", () => {
-  test("is found once for the configuration and the sandbox, whose limits may differ", () => {
-    const text = "value + 'found once'";
-    const found = checkExpression(text);
-    expect(checkExpression(text, { maximumBytes: 100 })).toBe(found);
-    expect(() => checkExpression(text, { maximumBytes: 10 })).toThrow("longer than 10 bytes");
+  const text = "value + 'found once'";
+  const checked = checkExpression(text);
+
+  test("is taken for the same text, whose limit may differ", () => {
+    expect(checkExpression(text, { checked, maximumBytes: 100 })).toBe(checked);
+    expect(() => checkExpression(text, { checked, maximumBytes: 10 })).toThrow("longer than 10 bytes");
   });
 
-  test("is forgotten after a thousand others", () => {
-    const found = checkExpression("value + 'forgotten'");
-    for (let index = 0; index < 1_000; index += 1) checkExpression(`value + 'forgotten after ${index}'`);
-    expect(checkExpression("value + 'forgotten'")).not.toBe(found);
-    expect(checkExpression("value + 'forgotten'")).toEqual(found);
+  test("is not taken for another text", () => {
+    expect(checkExpression("value", { checked })).toEqual(checkExpression("value"));
   });
 });

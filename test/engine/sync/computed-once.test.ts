@@ -3,38 +3,15 @@
  * are asked for and that are read out of annotations. V8 counts the calls, so the numbers do not depend on the machine. A test that fails
  * with more is a sign that something is computed again that the caller already had.
  */
-import { Session, type Profiler } from "node:inspector";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { EmbeddedCluster } from "../../../src/cluster/cluster.ts";
 import type { Settings } from "../../../src/engine/config/settings.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
+import { useCountedCalls } from "../../support/counted-calls.ts";
 import { clock, fill, start, useRunningSyncers } from "./running-syncers.ts";
 import { sidesWith } from "./seen-backends.ts";
 
-const session = new Session();
-
-function post(method: string, parameters: object = {}): unknown {
-  let answer: unknown;
-  session.post(method, parameters, (error, result) => {
-    if (error !== null) throw new Error(`${method}: ${error.message}`);
-    answer = result;
-  });
-  return answer;
-}
-
-beforeAll(() => {
-  session.connect();
-  post("Profiler.enable");
-  post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
-});
-afterAll(() => session.disconnect());
-
-/** Calls of functions of `src/engine/translate` since the last question. */
-function calls(): (name: string) => number {
-  const { result } = post("Profiler.takePreciseCoverage") as Profiler.TakePreciseCoverageReturnType;
-  const functions = result.filter(({ url }) => url.includes("/src/engine/translate/")).flatMap((file) => file.functions);
-  return (name) => functions.filter(({ functionName }) => functionName === name).reduce((sum, { ranges }) => sum + ranges[0]!.count, 0);
-}
+const calls = useCountedCalls("engine/translate");
 
 function change({ client }: EmbeddedCluster, ip: string): Promise<unknown> {
   const subsets = [{ addresses: [{ ip }], ports: [{ port: 80 }] }];

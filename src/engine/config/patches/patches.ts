@@ -4,8 +4,9 @@
  *
  * @module
  */
-import { checkExpression } from "../../expression/check.ts";
+import { readExpression, type CheckedExpression } from "../../expression/check.ts";
 import { warnOfOptionalFields, type KnownValues } from "../../expression/optional-fields.ts";
+import type { ParsedPatch } from "../../patch/parsed-patch.ts";
 import { compilePath, type Path, type Segment } from "../../path/path.ts";
 import type { SyncedKind } from "../../reconcile/rules/rules.ts";
 import { anything } from "../../../schema/builders.ts";
@@ -22,14 +23,20 @@ import { protectedReason } from "./protected-paths.ts";
 import { checkReference } from "./reference.ts";
 import { warnOfUnknownField } from "./unknown-paths.ts";
 
-/** One patch of a checked list. */
-export interface CheckedPatch {
+/** A patch in its list. */
+interface ListedPatch {
   readonly index: number;
   /** `sync.toHost.endpoints.patches[1]` */
   readonly field: string;
   readonly node: MapNode;
+}
+
+/** One patch of a checked list. */
+export interface CheckedPatch extends ListedPatch {
   /** Absent if the path does not compile or must not be patched. */
   readonly path?: Path;
+  /** What compiled. */
+  readonly parsed: ParsedPatch;
 }
 
 /**
@@ -46,19 +53,24 @@ export function checkPatches(list: Node | undefined, options: { field: string; k
   return checked;
 }
 
-function checkPatch(patch: CheckedPatch, { kind, rules }: { kind: SyncedKind; rules: PatchRules }): CheckedPatch {
+function checkPatch(patch: ListedPatch, { kind, rules }: { kind: SyncedKind; rules: PatchRules }): CheckedPatch {
   checkMode(patch, rules.report);
   const path = checkPath(patch, kind, rules);
   const { schema } = kind;
   const value = path === undefined ? anything : schemaAt(schema, path.segments);
-  for (const name of ["expression", "reverseExpression"]) {
-    // Before the first copy there is no host object.
-    const hostObject = { schema, optional: name === "expression" };
-    checkText(patch, name, rules, { value, virtualObject: schema, hostObject });
-  }
+  // Before the first copy there is no host object.
+  const known = (optional: boolean) => ({ value, virtualObject: schema, hostObject: { schema, optional } });
+  const expression = checkText(patch, "expression", rules, known(true));
+  const reverseExpression = checkText(patch, "reverseExpression", rules, known(false));
   const options = { field: fieldPath(patch.field, "reference"), rules, isSelector: patch.node.entries.has("labels") };
-  checkReference(valueAt(patch.node, "reference"), options);
-  return path === undefined ? patch : { ...patch, path };
+  const relativePaths = checkReference(valueAt(patch.node, "reference"), options);
+  const parsed = {
+    ...{ pathSyntax: rules.settings.pathSyntax, relativePaths },
+    ...(path !== undefined && { path }),
+    ...(expression !== undefined && { expression }),
+    ...(reverseExpression !== undefined && { reverseExpression }),
+  };
+  return { ...patch, parsed, ...(path !== undefined && { path }) };
 }
 
 /** The schema of the values that a path matches. Labels and annotations are always present while patches run. */
@@ -80,7 +92,7 @@ const MODES: Readonly<Record<string, "expression" | "reference">> = {
   reference: "reference",
 };
 
-function checkMode({ node, field }: CheckedPatch, report: Report): void {
+function checkMode({ node, field }: ListedPatch, report: Report): void {
   const used = Object.keys(MODES).filter((name) => node.entries.has(name));
   const labels = node.entries.get("labels");
   const refuse = (at: Position, message: string, hint: string) => report.error({ code: "PATCH_MODE", at, field, message, hint });
@@ -114,7 +126,7 @@ function meantMode(node: MapNode): boolean {
   return unknown.some((name) => suggest(name, Object.keys(MODES)) !== undefined);
 }
 
-function checkPath({ node, field }: CheckedPatch, kind: SyncedKind, { report, settings }: PatchRules): Path | undefined {
+function checkPath({ node, field }: ListedPatch, kind: SyncedKind, { report, settings }: PatchRules): Path | undefined {
   const value = valueAt(node, "path");
   const text = textOf(value);
   if (value?.kind !== "scalar" || text === undefined) return undefined;
@@ -152,14 +164,15 @@ function checkDuplicates(patches: readonly CheckedPatch[], report: Report): void
   }
 }
 
-function checkText(patch: CheckedPatch, name: string, { report, settings }: PatchRules, start: KnownValues): void {
+function checkText(patch: ListedPatch, name: string, { report, settings }: PatchRules, start: KnownValues): CheckedExpression | undefined {
   const node = valueAt(patch.node, name);
   const text = textOf(node);
-  if (node?.kind !== "scalar" || text === undefined) return;
+  if (node?.kind !== "scalar" || text === undefined) return undefined;
   const field = fieldPath(patch.field, name);
-  const result = compileText({ report, node, field }, () => checkExpression(text, { maximumBytes: settings.limits.sourceBytes }));
-  const warnings = result === undefined ? [] : [...result.warnings, ...warnOfOptionalFields(text, start)];
-  for (const warning of warnings) {
+  const read = compileText({ report, node, field }, () => readExpression(text, { maximumBytes: settings.limits.sourceBytes }));
+  if (read === undefined) return undefined;
+  for (const warning of [...read.checked.warnings, ...warnOfOptionalFields(read, start)]) {
     report.warning({ code: "CONFIG_VALUE", at: positionInside(node, warning), field, message: warning.message, hint: warning.hint });
   }
+  return read.checked;
 }

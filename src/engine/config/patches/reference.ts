@@ -1,6 +1,6 @@
 import { suggest } from "../../../base/suggest.ts";
 import { referableKinds } from "../../kinds/synced-kinds.ts";
-import { compileRelativePath } from "../../path/path.ts";
+import { compileRelativePath, type Path } from "../../path/path.ts";
 import { fieldPath } from "../../../schema/field.ts";
 import { keyStartOf, startOf, textOf, valueAt, type MapNode, type Node } from "../../../schema/node.ts";
 import { compileText } from "./compile-text.ts";
@@ -9,22 +9,27 @@ import type { PatchRules } from "./patch-rules.ts";
 const PATHS = ["namePath", "namespacePath", "kindPath", "apiVersionPath"] as const;
 
 /**
- * Checks the `reference` of a patch beyond its shape.
+ * Checks the `reference` of a patch beyond its shape, and returns its relative paths.
  *
  * Reported: PATH_SYNTAX and PATH_UNSUPPORTED of its relative paths. Warnings: CONFIG_VALUE for paths that cannot find anything,
  * REFERENCE_KIND for a kind that is not configured. `isSelector`: the patch has labels next to its reference.
  */
-export function checkReference(node: Node | undefined, options: { field: string; rules: PatchRules; isSelector: boolean }): void {
-  if (node?.kind !== "map") return;
+export function checkReference(
+  node: Node | undefined,
+  options: { field: string; rules: PatchRules; isSelector: boolean },
+): readonly Path[] {
+  if (node?.kind !== "map") return [];
   const { field, rules } = options;
-  for (const name of PATHS) checkRelativePath(valueAt(node, name), { field: fieldPath(field, name), rules });
+  const paths = PATHS.flatMap((name) => checkRelativePath(valueAt(node, name), { field: fieldPath(field, name), rules }) ?? []);
   warnOfIdlePaths(node, options);
   if (!options.isSelector && !node.entries.has("labels")) warnOfKind(node, options);
+  return paths;
 }
 
-function checkRelativePath(node: Node | undefined, { field, rules }: { field: string; rules: PatchRules }): void {
+function checkRelativePath(node: Node | undefined, { field, rules }: { field: string; rules: PatchRules }): Path | undefined {
   const text = textOf(node);
-  if (node?.kind === "scalar" && text !== undefined) compileText({ report: rules.report, node, field }, () => compileRelativePath(text));
+  if (node?.kind !== "scalar" || text === undefined) return undefined;
+  return compileText({ report: rules.report, node, field }, () => compileRelativePath(text));
 }
 
 /** Without namePath, the matched value is the name itself: a string, in which a path finds nothing. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkExpression } from "../../expression/check.ts";
+import type { CheckedExpression } from "../../expression/check.ts";
 import { inverseOf } from "../../expression/inverse.ts";
 import type { SyncedKind } from "../../reconcile/rules/rules.ts";
 import { fieldPath } from "../../../schema/field.ts";
@@ -13,7 +13,7 @@ import type { CheckedPatch } from "./patches.ts";
 
 /** Warns about every `reverseExpression` at a path where host edits are never synced back. */
 export function warnOfUnreachedReverses(kind: SyncedKind, patches: readonly CheckedPatch[], report: Report): void {
-  for (const { node, field, path } of patches) {
+  for (const { node, field, path, parsed } of patches) {
     const reverse = node.entries.get("reverseExpression");
     const why =
       path && reverse
@@ -22,7 +22,7 @@ export function warnOfUnreachedReverses(kind: SyncedKind, patches: readonly Chec
             path.segments.map((segment) => (segment.kind === "key" ? segment.key : "*")),
           )
         : undefined;
-    const message = why ?? (reverse && isConstant(textOf(valueAt(node, "expression"))) ? CONSTANT : undefined);
+    const message = why ?? (reverse && isConstant(parsed.expression) ? CONSTANT : undefined);
     if (message === undefined || reverse === undefined) continue;
     const hint = "Remove it";
     report.warning({
@@ -47,15 +47,10 @@ function neverComesBack(kind: SyncedKind, [first, second]: readonly string[]): s
 }
 
 /** Reports whether an expression reads nothing that an edit could change. */
-function isConstant(text: string | undefined): boolean {
-  if (text === undefined) return false;
-  try {
-    const { reads } = checkExpression(text);
-    return reads !== "all" && reads.every(([name]) => name === "vcluster") && !/\bvalue\b|\\u/.test(text);
-  } catch {
-    // Another check reports the error.
-    return false;
-  }
+function isConstant(expression: CheckedExpression | undefined): boolean {
+  if (expression === undefined) return false;
+  const { reads, text } = expression;
+  return reads !== "all" && reads.every(([name]) => name === "vcluster") && !/\bvalue\b|\\u/.test(text);
 }
 
 /**
