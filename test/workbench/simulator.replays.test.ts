@@ -159,6 +159,39 @@ const SENT_AWAY_BY_A_LOST_DELETE = `
   configuration changes in place 598892506
 `;
 
+/** The tenant's mirror loses a slice to a user, who gives it other backends, before the host's mirror has shown those of the Endpoints. */
+const OVERWRITTEN_BEFORE_THE_MIRROR = `
+  tenant has a slice 1254934320
+  backends change in place 288070072
+  tenant serves 4
+  backends change by a restart 683655649
+  reconcile begins 1074889844
+  reconcile begins 1998015446
+  answered 422 3438562470
+  answer arrives 313697712
+  request is answered 820466855
+  write is late 3213557489
+  answer arrives 1464883686
+  answer arrives 2398582110
+  reconcile begins 470926589
+  late write lands 2920022668
+  event arrives 650448356
+  request is answered 767526264
+  answer arrives 1380429824
+  reconcile begins 557021880
+  backends change in place 3215241499
+  write is late 1726276675
+  answer arrives 2750639756
+  crash, then a late list 3964402197
+  event arrives 3622790441
+  event arrives 3213531124
+  reconcile begins 3582591921
+  request is answered 3842912593
+  tenant deletes a slice 1514560762
+  reconcile begins 1921289784
+  tenant has a slice 2366894316
+`;
+
 test("a copy that was free to go for a moment only goes when its time is over", async () => {
   const simulator = await createSimulator({ configurations: [{ name: "auto", configs: [{}], settings: { backends: "auto" } }] });
   const { violation, timeline } = await simulator.replay({ seed: 1012732, decisions: decisionsOf(RELEASED_FOR_A_MOMENT) });
@@ -190,6 +223,17 @@ test("the host's mirror is sent away only from what the host itself shows", asyn
   const { violation, timeline } = await simulator.replay({ seed: 21009569, decisions: decisionsOf(SENT_AWAY_BY_A_LOST_DELETE) });
   simulator.dispose();
   expect(timeline.join("\n")).toMatch(/host deletes db[^]*DELETE lost[^]*x-blue-m0: create/);
+  expect(violation).toBeUndefined();
+});
+
+test("a copied slice of the tenant's mirror that a user takes over keeps its backends until others show those of the Endpoints", async () => {
+  const configuration = { name: "changing", configs: [{}], backends: ["auto", "both", "endpoints"] } as const;
+  const simulator = await createSimulator({ configurations: [configuration] });
+  const { violation, timeline } = await simulator.replay({ seed: 220162495, decisions: decisionsOf(OVERWRITTEN_BEFORE_THE_MIRROR) });
+  simulator.dispose();
+  expect(timeline.join("\n")).toMatch(
+    /tenant endpointslices shop\/web-b: delete[^]*shop\/web-b: create[^]*-0: create[^]*vc\/web-b[^ ]*: update/,
+  );
   expect(violation).toBeUndefined();
 });
 

@@ -334,3 +334,50 @@ test("a copy of a slice stays while the mirror has its time for what takes the p
   expect(deleted(world.writes)).toEqual(["web-b-x-shop-x-blue"]);
   world.close();
 });
+
+test("a copied slice of the tenant's mirror that a user takes over keeps its backends until slices of the copy of Endpoints show them", async () => {
+  const world = copied(await between());
+  // The host's copy contains the only backend of the Endpoints, which no other slice shows.
+  world.has(ENDPOINT_SLICES, {
+    ...ownSlice(
+      "web-b",
+      ips(1).map(({ ip }) => ip),
+    ),
+    ports: PORTS,
+  } as KubeObject);
+  world.reconcile(SLICE);
+  world.shows(ENDPOINT_SLICES, "web-b");
+  world.writes.length = 0;
+  world.has(ENDPOINT_SLICES, ownSlice("web-b", ["10.9.0.1"]));
+  for (const id of [SLICE, UNIT, SLICE]) world.reconcile(id);
+  expect(world.writes).toEqual([]);
+  world.enqueued.length = 0;
+  world.mirrors();
+  world.reconcile(UNIT);
+  expect(world.enqueued).toContain(SLICE);
+  world.reconcile(SLICE);
+  expect(world.writes.map(({ action }) => action)).toEqual(["update"]);
+  world.close();
+});
+
+test("a copied slice that loses a backend of the copy of Endpoints does not wait for slices of it that never come", async () => {
+  const world = copied(await between());
+  world.has(ENDPOINT_SLICES, {
+    ...ownSlice(
+      "web-b",
+      ips(1).map(({ ip }) => ip),
+    ),
+    ports: PORTS,
+  } as KubeObject);
+  world.reconcile(SLICE);
+  world.shows(ENDPOINT_SLICES, "web-b");
+  world.writes.length = 0;
+  world.has(ENDPOINT_SLICES, ownSlice("web-b", ["10.9.0.1"]));
+  world.reconcile(SLICE);
+  await world.clock.advance(5_000);
+  // The host refuses what would be made.
+  world.begin(UNIT);
+  world.reconcile(SLICE);
+  expect(world.writes.map(({ action }) => action)).toEqual(["update"]);
+  world.close();
+});

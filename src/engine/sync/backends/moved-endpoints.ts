@@ -1,13 +1,15 @@
 /**
- * Endpoints that move from one slice of the tenant to another of the same Service. Each slice has its own copy. The copy that loses
- * endpoints must wait for the copy that gains them; otherwise, readers on the host would briefly miss endpoints that the tenant shows all
- * the time.
+ * Endpoints that move from one slice of the tenant to another of the same Service, or remain in its Endpoints. Each object has its own copy.
+ * The copy that loses endpoints must wait for the copy that gains them, or for the slices of the copy of Endpoints; otherwise, readers on the
+ * host would briefly miss endpoints that the tenant shows all the time.
  *
  * @module
  */
-import { viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
+import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
 import type { EndpointSlice } from "../../../kube/object/types.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
+import type { CollectedBackends } from "./collect-backends.ts";
+import type { Teller } from "./decide-backends.ts";
 
 /** A slice of the tenant, and its copy as the host shows it. */
 export interface CopiedSlice {
@@ -17,18 +19,25 @@ export interface CopiedSlice {
 
 /**
  * Reports whether the copy of a slice would lose endpoints that have moved to other slices of the Service in the tenant, but are not in the
- * copies of those slices yet. `others` is called only if endpoints would be lost. Endpoints are compared by what readers use: address, port
- * and readiness.
+ * copies of those slices yet, or that are `unseen` in slices of the copy of Endpoints. Both functions are called only if endpoints would be
+ * lost. Endpoints are compared by what readers use: address, port and readiness.
  *
  * @example
- * awaitsOthers({ tenant: emptied, host: full }, function* () { yield { tenant: grown, host: undefined }; }); // true
+ * awaitsOthers({ tenant: emptied, host: full }, function* () { yield { tenant: grown, host: undefined }; }, () => []); // true
  */
-export function awaitsOthers(slice: CopiedSlice, others: () => Iterable<CopiedSlice>): boolean {
+export function awaitsOthers(slice: CopiedSlice, others: () => Iterable<CopiedSlice>, unseen: () => readonly string[]): boolean {
   const lost = newcomers({ tenant: slice.host, host: slice.tenant });
   if (lost.length === 0) return false;
   const moved = new Set(lost);
   for (const other of others()) if (newcomers(other).some((id) => moved.has(id))) return true;
-  return false;
+  return unseen().some((id) => moved.has(id));
+}
+
+/** Returns the ready endpoints in the copy of Endpoints that readers should get from its slices, but can see at most in one copied slice. */
+export function unseenOfCopy({ copy, copies, made, mirrored, seen }: CollectedBackends, teller: Teller, slice: string): readonly string[] {
+  if (copy === undefined || !seen.served || teller === "copies" || teller === "others") return NONE;
+  const shown = viewOfSlices([...made, ...mirrored, ...copies.filter(({ metadata }) => metadata.name !== slice)]);
+  return [...viewOfEndpoints(copy)].flatMap(([id, { ready }]) => (ready && shown.get(id)?.ready !== true ? [id] : []));
 }
 
 /** Returns the ready endpoints that `tenant` shows and `host` does not. */

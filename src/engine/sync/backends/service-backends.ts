@@ -26,7 +26,7 @@ import { beginReconcile, createNoticeReconcile, type ReconcileRun, type SyncHook
 import { BACKENDS, syncId } from "../state/sync-id.ts";
 import { EVENT_SILENCE_MS } from "../report/events.ts";
 import { aroundOf, collectBackends, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
-import { awaitsOthers, type CopiedSlice } from "./moved-endpoints.ts";
+import { awaitsOthers, unseenOfCopy, type CopiedSlice } from "./moved-endpoints.ts";
 import { decideBackends, isSource, type BackendsDecision } from "./decide-backends.ts";
 import {
   editNote,
@@ -135,11 +135,12 @@ class DecidedBackends implements ServiceBackends {
     };
   }
 
-  /** Reports whether the copy of a slice must wait: it would lose endpoints that copies of other slices of the Service do not show yet. */
+  /** Reports whether the copy of a slice must wait: it would lose endpoints that readers do not see in the other objects of the Service yet. */
   #awaitsMove(service: ObjectKey, known: RememberedService, { id, key, tenant, host }: PlannedObject & { readonly id: string }): boolean {
     const slice = { tenant, host } as CopiedSlice;
-    const { moving } = known;
-    if (host === undefined || host.metadata.deletionTimestamp || !awaitsOthers(slice, () => this.#besideSlice(service, key))) {
+    const { moving, made, decision } = known;
+    const unseen = () => unseenOfCopy(this.#collect(service, made), decision.teller, host!.metadata.name!);
+    if (host === undefined || host.metadata.deletionTimestamp || !awaitsOthers(slice, () => this.#besideSlice(service, key), unseen)) {
       moving.delete(id);
       return false;
     }
@@ -318,8 +319,7 @@ class DecidedBackends implements ServiceBackends {
     const known = this.#known.get(service);
     if (known !== undefined && (known.held.size > 0 || known.moving.size > 0 || known.made.size > 0)) return false;
     const hasEndpoints = this.#endpoints.tenant.get(service) !== undefined || this.#atHost(service) !== undefined;
-    const isSimple = !hasEndpoints && !this.#options.router.backends!.hasMade(service);
-    return isSimple && known?.decision.copiesDerived !== false;
+    return !hasEndpoints && !this.#options.router.backends!.hasMade(service) && known?.decision.copiesDerived !== false;
   }
 
   /** Lists the caches again after several outdated reconciles: a lagging cache catches up within moments, so one has missed a change. */
