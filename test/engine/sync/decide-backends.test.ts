@@ -196,6 +196,7 @@ describe("what takes a place is seen before what had it goes", () => {
       seen: { ...MADE, copy: COPY, derived: { ...PODS, copied: 2 } },
       is: { dropsMade: true, skipsMirror: true },
     },
+    { why: "or with the copy, though a slice of Pods has no copy", seen: { ...MADE, derived: PODS }, is: { dropsMade: true } },
     { why: "and not before", seen: { ...MADE, copy: COPY, derived: PODS }, is: { dropsMade: false, skipsMirror: false, makes: true } },
     { why: "what was made waits for another copy", seen: { ...MADE, endpoints: ENDPOINTS }, is: { dropsMade: false, skipsMirror: true } },
     { why: "and goes without one", seen: { ...MADE, endpoints: ENDPOINTS, copyWaited: true }, is: { dropsMade: true } },

@@ -171,6 +171,8 @@ function tellByBoth(seen: BackendsSeen): BackendsDecision {
 function tellBySlices(seen: BackendsSeen): BackendsDecision {
   const complete = isCopied(seen);
   const skipsMirror = seen.copy !== undefined && (complete || seen.copy.skipsMirror);
+  // Slices that were made from a copy that is gone are stale, even if a slice of the tenant never gets a copy.
+  const isGone = seen.endpoints === undefined && seen.copy === undefined;
   return {
     teller: "copies",
     copiesDerived: true,
@@ -179,7 +181,7 @@ function tellBySlices(seen: BackendsSeen): BackendsDecision {
     skipsMirror,
     // Made slices that exist until then must not become stale.
     makes: !complete && seen.made !== "none",
-    dropsMade: complete && seen.made !== "none",
+    dropsMade: (complete || isGone) && seen.made !== "none",
     dropsMirrored: complete && seen.copy?.skipsMirror === true && seen.mirror !== "none",
     waitsForMirror: false,
   };
