@@ -91,6 +91,8 @@ function noting(client: ClusterClient, requests: Set<Request>): ClusterClient {
     },
     watch(resource, options) {
       requests.add(`watch ${resource.plural}`);
+      // A server that does not stream lists is asked for pages instead.
+      if (options?.initialEvents === true) requests.add(`list ${resource.plural}`);
       return client.watch(resource, options);
     },
     create(resource, object) {

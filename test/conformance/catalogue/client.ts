@@ -141,6 +141,10 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "an open watch receives later changes, and reports when it is open": detection,
       "with a selector, objects are added and deleted as their labels change": ["upstream", "`cacheWatcher.convertToWatchEvent`"],
       "timeoutSeconds ends a watch without an error": ["Common parameters", "timeoutSeconds"],
+      "with initial events, a watch begins with every object and a bookmark at the end of them, and goes on": [
+        "API concepts",
+        "Streaming lists",
+      ],
     },
   },
   {
