@@ -12,7 +12,7 @@ export const OWN_COMMANDS: readonly string[] = [
   "test/management/{replicas,data/led-resealing,data/key-guide}*",
 ];
 
-/** Tests that run documentation, start processes, or walk thousands of cases. */
+/** Tests that run documentation, start processes, walk thousands of cases, or need modules of their own: these run isolated. */
 export const LONG: readonly string[] = [
   "test/{docs,deploy,suites}/**/*.test.ts",
   "test/scenarios.late.test.ts",
@@ -20,7 +20,7 @@ export const LONG: readonly string[] = [
   "test/cli/{backends-auto,cluster-data,completion,diff,invisible-backends,lean-start,login-kubectl,lost-data,management,platform-data,process,test-watch,preview.scenarios}.test.ts",
   "test/management/{administrator-end,curl,management-kills,key-sequences,password-change,password-turns,permission-table}.test.ts",
   "test/management/{sign-in,audit,vault}/guide.test.ts",
-  "test/management/audit/store/sqlite-lines.test.ts",
+  "test/management/audit/{audit-events,store/hostile-database,store/sqlite-lines}.test.ts",
   "test/management/sign-in/{axe,browser,kubectl}.test.ts",
   "test/management/sign-in/saml/{browser,other-signers}.test.ts",
   "test/management/data/*.test.ts",
@@ -31,11 +31,11 @@ export const LONG: readonly string[] = [
   "test/kube/runtime/*.property.test.ts",
   "test/kube/object/ip-differential.test.ts",
   "test/engine/sandbox/{attacks,engine-agreement,fuel,fuzz,instance,pitfalls,pollution,prices,strings}.test.ts",
-  "test/engine/sync/{host-edits.faults,write-limiter.clusters}.test.ts",
+  "test/engine/sync/{computed-once,host-edits.faults,write-limiter.clusters}.test.ts",
   "test/engine/reconcile/{plan.properties,service-copies}.test.ts",
   "test/engine/translate/mapping.test.ts",
-  "test/engine/patch/properties.test.ts",
+  "test/engine/patch/{parsed-once,properties}.test.ts",
   "test/workbench/{laws,laws.properties,laws.seeds,matcher-types,patch-tests-vacuous,simulator,simulator.adoption,simulator.backends}.test.ts",
   "test/workbench/sequences/runs.test.ts",
-  "test/workbench/playground/{attacks,build,gallery,sha256,test-file}.test.ts",
+  "test/workbench/playground/{attacks,build,gallery,sha256,test-file,widget}.test.ts",
 ];

@@ -1,10 +1,13 @@
 /**
+ * What tests must not share.
+ *
  * Judges share no code with what they judge: the suites that look at the syncer from outside, and the models of permissions and of keys,
  * import nothing of the source, not even indirectly.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, matchesGlob, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { LONG } from "../.config/long-tests.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const SUITES = ["outside", "chaos", "owners", "edits", "cuts", "versions", "real-servers", "attackers", "callers", "soak"];
@@ -40,4 +43,12 @@ test("a judge imports nothing of the source, and neither does what it imports", 
 
 test("those that need a certificate still do", () => {
   expect(CERTIFIED.filter((file) => !importsOf(file).includes("src/apiserver/access/certificates.ts"))).toEqual([]);
+});
+
+test("a test that replaces modules or has V8 count calls is not one of those that share a process", () => {
+  const needsOwnModules = /^vi\.(mock|doMock)\(|^\s*vi\.resetModules\(|useCountedCalls\(/m;
+  const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" }).map((name) => `test/${name}`);
+  const found = files.filter((file) => file.endsWith(".test.ts") && needsOwnModules.test(readFileSync(join(ROOT, file), "utf8")));
+  expect(found.length).toBeGreaterThan(2);
+  expect(found.filter((file) => !LONG.some((glob) => matchesGlob(file, glob)))).toEqual([]);
 });
