@@ -214,6 +214,11 @@ test("where slices are in no cache, they are listed every five minutes, and one 
   expect(lines).toEqual([
     expect.stringContaining("2 ready backends in Endpoints and 1 slice, but readers on the host see 1: only Endpoints"),
   ]);
+  const before = state.lists.length;
+  await clock.advance(600_000);
+  // One more look soon, and two at the usual times: each lists both sides, and the host twice if it finds something.
+  expect(state.lists.length - before).toBeLessThanOrEqual(9);
+  expect(lines).toHaveLength(1);
 });
 
 test("a slow mirror is waited for", async () => {
@@ -234,6 +239,15 @@ test("who may not list the slices of the host is told once what to allow, and no
       /^warn Cannot determine whether readers on the host see all backends .*"cluster":"host".*"code":"API_FORBIDDEN".*Grant permission to list endpointslices/,
     ),
   ]);
+});
+
+test("a refused list of the host's slices does not matter once they are in a cache", async () => {
+  const { clock, lines, watch } = createWorld(["host"], ALONE);
+  await clock.advance(2 * LOOK_MS);
+  expect(lines).toHaveLength(1);
+  watch.follow(withBackends("both"));
+  await clock.advance(LOOK_MS);
+  expect(lines.slice(1)).toEqual([expect.stringContaining("Readers on the host do not see backends")]);
 });
 
 test("without the tenant's slices the copies are still looked at, and these not asked for again", async () => {

@@ -92,7 +92,7 @@ class RunningWatch {
   readonly #told = new Set<string>();
   /** Number of intervals since the last check. */
   #intervals = 0;
-  /** The configuration is that of the start, and the tenant's mirror was not looked for yet. */
+  /** The tenant's mirror was not looked for yet: this is done once, at the first check. */
   #isFirst = true;
   #heard: readonly (() => void)[] | undefined;
   /** Objects whose copies could not be written at the last check, with their codes, as text. */
@@ -134,10 +134,9 @@ class RunningWatch {
   async run(): Promise<void> {
     const { clock, logger } = this.#options.runtime;
     const { signal } = this.#ended;
-    // Missing permission to list the host's slices is reported once, and not checked again.
-    while (!signal.aborted && !this.#unknown.has("host")) {
+    while (!signal.aborted) {
       await delay(clock, EVERY_MS, signal);
-      if (signal.aborted || !this.#options.ready()) continue;
+      if (signal.aborted || this.#isRefused() || !this.#options.ready()) continue;
       const withheld = withheldOf(this.#options.objects?.() ?? []);
       const text = JSON.stringify([...withheld]);
       this.#intervals += 1;
@@ -223,6 +222,11 @@ class RunningWatch {
     return { tenant: { ...read(tenant), ...shown }, host: { ...read(host), scope: host.scope } };
   }
 
+  /** The host's slices are in no cache and may not be listed, which is reported once and not checked again. */
+  #isRefused(): boolean {
+    return this.#unknown.has("host") && !this.#cached.has(ENDPOINT_SLICES);
+  }
+
   /** Warns if Endpoints are not read, and the tenant's mirror seems to make no slices from them. */
   #tellUnmirrored(rules: readonly Rules[]): void {
     if (this.#cached.has(ENDPOINTS) || !this.#cached.has(ENDPOINT_SLICES)) return;
@@ -250,11 +254,12 @@ class RunningWatch {
         hint,
       });
     }
-    if (this.#unknown.has("host")) return;
+    if (this.#isRefused()) return;
     metrics.gauge("endpoint_sync_invisible_services", invisible.length);
-    // A finding is checked again until it is resolved.
-    if (invisible.length > 0) this.#due = true;
     const news = invisible.filter(({ tenant: key }) => !this.#told.has(formatKey(key)));
+    // A finding is checked again until it is resolved. If that costs lists, once soon, and then as often as everything else.
+    const again = this.#cached.has(ENDPOINT_SLICES) || this.#unknown.has("tenant") ? invisible : news;
+    if (again.length > 0) this.#due = true;
     for (const { tenant: key, host, note } of news.slice(0, TOLD_MAX))
       logger.warn("Readers on the host do not see backends", {
         code: note.code,

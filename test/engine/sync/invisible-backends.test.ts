@@ -275,6 +275,11 @@ describe("not told", () => {
       ...{ subsets: TWO, tenantSlices: [slice("shop", ["10.0.0.7"], PODS)], hostSlices: SHOWN, patched: true },
     },
     {
+      why: "the second family of Pods, where the host Service has only one",
+      ...{ subsets: TWO, tenantSlices: [SECOND_FAMILY], hostSlices: SHOWN, patched: true },
+      hostService: namedService({ clusterIP: "10.96.0.1", ipFamilies: ["IPv4"] }),
+    },
+    {
       why: "slices of Pods beside paused Endpoints",
       ...{ subsets: TWO, tenantMeta: ANNOTATED, tenantSlices: [SECOND_FAMILY] },
     },
@@ -295,6 +300,15 @@ describe("not told", () => {
   ])("$why", ({ why: _why, ...one }) => {
     expect(found(one)).toEqual([]);
   });
+});
+
+test("a copied slice that no longer names the host Service comes with a remedy", () => {
+  const tenant = slice("shop", ["10.0.0.9"]);
+  const copy = copyOfSlice(tenant);
+  const labels = { ...copy.metadata.labels, "kubernetes.io/service-name": "other" };
+  const hostSlices = [{ ...copy, metadata: { ...copy.metadata, labels } }];
+  const [finding] = findingsOf({ tenantSlices: [tenant], slicesAreSynced: "alone", hostSlices });
+  expect(finding?.note.message).toMatch(/readers on the host see 0: a copied slice does not name the host Service/);
 });
 
 test.each([

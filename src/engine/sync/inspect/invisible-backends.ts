@@ -202,7 +202,7 @@ interface Beside {
 function ofSlices(options: VisibilityOptions, seen: Seen, about: About, beside: Beside | undefined): Backends {
   const { slices: synced, copies } = seen;
   const rules = synced ?? { ...seen.rules, kind: ENDPOINT_SLICES_KIND };
-  const adds = addedBy(beside);
+  const adds = addedBy(beside, about.around.hostService);
   let remedy: string | undefined;
   const views = (seen.tenant.get(formatKey(about.key)) ?? []).flatMap((slice) => {
     const key = keyOf(slice);
@@ -218,7 +218,7 @@ function ofSlices(options: VisibilityOptions, seen: Seen, about: About, beside: 
     remedy ??= why;
     return why === undefined ? [] : [object as EndpointSlice];
   });
-  const told = synced === undefined ? { remedy: ONLY_SLICES } : { remedy: remedy ?? "", isFixed: true as const };
+  const told = synced === undefined ? { remedy: ONLY_SLICES } : { remedy: remedy ?? MISPLACED, isFixed: true as const };
   return { view: viewOfSlices(views), source: numbered(views.length, "slice"), ...told };
 }
 
@@ -226,15 +226,18 @@ function ofSlices(options: VisibilityOptions, seen: Seen, about: About, beside: 
  * Returns a function that reduces a slice to what readers do not get from the Endpoints beside it; undefined if that is nothing. A
  * controller's slices contain more only if the Endpoints are empty, are over capacity, or lack an address family.
  */
-function addedBy(beside: Beside | undefined): (slice: EndpointSlice) => EndpointSlice | undefined {
+function addedBy(beside: Beside | undefined, hostService: Service | undefined): (slice: EndpointSlice) => EndpointSlice | undefined {
   if (beside === undefined) return (slice) => slice;
   const { endpoints, isCopied, contents } = beside;
+  const { clusterIP, ipFamilies } = hostService?.spec ?? {};
+  // Readers of a Service with an address use its families only, and those of a headless one all.
+  const isRead = (family: string) => clusterIP === "None" || !Array.isArray(ipFamilies) || ipFamilies.includes(family);
   let known: Set<string> | undefined;
   return (slice) => {
     const controller = controllerOf(slice);
     if (controller === undefined) return slice;
     const isMore = !contents.filled || contents.overCapacity || !contents.families.has(slice.addressType);
-    if (!isCopied || controller === MIRROR || !isMore) return undefined;
+    if (!isCopied || controller === MIRROR || !isMore || !isRead(slice.addressType)) return undefined;
     const inEndpoints = (known ??= new Set([...viewOfEndpoints(endpoints).values()].map(({ address }) => address)));
     return { ...slice, endpoints: (slice.endpoints ?? []).filter(({ addresses }) => !inEndpoints.has(addresses?.[0] ?? "")) };
   };
@@ -267,6 +270,9 @@ const TAKEN_ENDPOINTS =
 const TAKEN_SLICE =
   "a slice of another owner exists in place of a copy (HOST_OBJECT_FOREIGN); remove or rename the one that endpoint-sync audit names";
 
+const MISPLACED =
+  "a copied slice does not name the host Service: another writer has changed its labels, or the syncer cannot update it; see the Events of the slice, and the syncer's log";
+
 const WITH_AUTO: Readonly<Record<AutoHolds, string>> = {
   configured:
     "with backends: auto a running syncer copies or makes the missing slices, unless its own permissions on EndpointSlices are missing or the host refuses them; see its log",
@@ -278,7 +284,7 @@ function withheldBy(code: ReturnType<Withheld>): string {
   if (code === "API_FORBIDDEN")
     return `the copy is missing (${code}): the host's API server refuses it, because of a quota, an admission webhook or a missing permission; the syncer's log quotes the response`;
   if (code === "unknown")
-    return "the copy is missing; if a running syncer does not make it within seconds, the host's API server refuses it, for example because of a quota or an admission webhook: the syncer's log quotes the response";
+    return "the copy is missing; if a running syncer does not make it within seconds, audit and why of the copy itself say why, or the host's API server refuses it, for example because of a quota or an admission webhook: the syncer's log quotes the response";
   return `the copy is missing (${code}); see the Events of the Service, of its Endpoints and of its slices`;
 }
 
