@@ -1,4 +1,5 @@
 import { assert, EngineError, isEngineError } from "../base/errors.ts";
+import { errorFromStatus, type Status } from "../kube/object/status.ts";
 import { withoutLoneSurrogates } from "../base/json.ts";
 import type {
   ClusterClient,
@@ -75,6 +76,7 @@ class RegistryClient implements InProcessClient {
     const watch = { queue, broken: false };
     this.#watches.add(watch);
     signal.addEventListener("abort", queue.end, { once: true });
+    if (signal.aborted) queue.end();
     try {
       onOpen?.();
       yield* read(watch, signal);
@@ -141,7 +143,7 @@ async function* read(watch: OpenWatch, signal: AbortSignal): AsyncGenerator<Watc
     if (watch.broken) throw new EngineError("API_UNAVAILABLE", "Cannot continue the watch: the stream broke");
     if (batch === undefined) return;
     for (const { type, object } of batch) {
-      assert(type !== "ERROR", "a registry reports errors before a watch begins");
+      if (type === "ERROR") throw errorFromStatus(object as Status);
       yield { type, object: object as KubeObject };
       if (signal.aborted) return;
     }

@@ -31,6 +31,12 @@ function take({ client }: EmbeddedCluster, subsets: readonly EndpointSubset[] = 
   return client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata: PLACE, subsets } as never);
 }
 
+/** The addresses that take traffic, from the slices on the host. */
+async function ready(on: EmbeddedCluster): Promise<(string | undefined)[]> {
+  const endpoints = (await slicesIn(on)).flatMap((slice) => slice.endpoints ?? []);
+  return endpoints.flatMap(({ addresses, conditions }) => (conditions?.ready === false ? [] : [addresses?.[0]])).sort();
+}
+
 /** Which of the tenant's objects the slices on the host were made from. */
 async function sources(on: EmbeddedCluster) {
   return (await slicesIn(on)).map(({ metadata }) => metadata.annotations?.["sync.platform/object-kind"]).sort();
@@ -152,11 +158,50 @@ describe("slices that were made from a copy", () => {
     const [first, second] = ips(2);
     await write(sides.tenant, [{ addresses: [first!], notReadyAddresses: [second!, { ip: "10.9.9.9" }], ports: [{ port: 80 }] }]);
     await clock.advance(30_000);
-    expect((await seen(sides.on)).addresses).toEqual([first!.ip]);
+    expect(await ready(sides.on)).toEqual([first!.ip]);
+    // A backend that is ready again is used again.
+    await write(sides.tenant, [{ addresses: [first!, second!], ports: [{ port: 80 }] }]);
+    await clock.advance(30_000);
+    expect(await ready(sides.on)).toEqual([first!.ip, second!.ip]);
     await mark(uid);
     await clock.advance(30_000);
-    expect((await seen(sides.on)).addresses).toEqual([first!.ip, second!.ip, "10.9.9.9"]);
+    expect(await ready(sides.on)).toEqual([first!.ip, second!.ip]);
     expect(views.length).toBeGreaterThan(0);
     for (const view of views) expect(view).toContain(first!.ip);
+  });
+
+  test.each([
+    {
+      what: "addresses, with a patch of metadata",
+      patches: [{ path: "metadata.labels.team", expression: '"x"' }],
+      ip: "10.8.8.8",
+      port: 80,
+    },
+    { what: "ports", patches: undefined, ip: ips(1)[0]!.ip, port: 81 },
+  ])("show nothing that is gone once the tenant changes $what", async ({ patches, ip, port }) => {
+    const sides = { ...(await sidesWith(true, false)), toHost: patches && { endpoints: { patches } } };
+    await fill(sides.tenant, "shop", ["web"]);
+    await write(sides.tenant, [{ addresses: ips(1), ports: [{ port: 80 }] }]);
+    await start({ ...sides, settings: AUTO } as never);
+    expect(await ready(sides.on)).toEqual([ips(1)[0]!.ip]);
+    await sides.on.client.patch(ENDPOINTS, PLACE, "merge", { metadata: { annotations: { "sync.platform/object-uid": null } } });
+    await clock.advance(30_000);
+    await write(sides.tenant, [{ addresses: [{ ip }], ports: [{ port }] }]);
+    await clock.advance(30_000);
+    expect(await ready(sides.on)).toEqual([]);
+  });
+
+  test("go with a copy that is deleted, because the host's garbage collector removes what it owns", async () => {
+    const sides = await sidesWith(true, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await write(sides.tenant, [{ addresses: ips(3), ports: [{ port: 80 }] }]);
+    await start({ ...sides, settings: AUTO });
+    expect(await ready(sides.on)).toHaveLength(3);
+    await stopAll();
+    await sides.on.client.delete(ENDPOINTS, PLACE);
+    await take(sides.on);
+    await start({ ...sides, settings: AUTO });
+    await clock.advance(30_000);
+    expect(await slicesIn(sides.on)).toEqual([]);
   });
 });

@@ -264,6 +264,28 @@ describe("a stream that fails is followed by pages at once", () => {
     await stop(world);
   });
 
+  test("when the server does not accept the request for ten seconds, as in a queue; the next list is a stream", async () => {
+    const world = createStreaming();
+    const { cluster } = world;
+    const { watch } = cluster;
+    let queued = 1;
+    cluster.watch = (resource, options) => {
+      if (options.initialEvents !== true || queued-- <= 0) return watch.call(cluster, resource, options);
+      cluster.watches.push(options);
+      return (async function* (): AsyncGenerator<WatchEvent, void, undefined> {
+        await new Promise<void>((resolve) => options.signal.addEventListener("abort", () => resolve(), { once: true }));
+      })();
+    };
+    world.informer.start();
+    await world.clock.advance(10_100);
+    expect(asked(world)).toEqual({ streams: 1, lists: 1 });
+    await follows(world);
+    cluster.breakWatches(new EngineError("API_EXPIRED", "too old"));
+    await settle();
+    expect(asked(world)).toEqual({ streams: 2, lists: 1 });
+    await stop(world);
+  });
+
   test("when it takes longer than a watch may last; then never again", async () => {
     const world = createStreaming();
     const slowly = async function* (): AsyncGenerator<WatchEvent, void, undefined> {

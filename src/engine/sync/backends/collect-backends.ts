@@ -118,7 +118,8 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
     mirrored,
     isEdited,
     desired,
-    lasting: () => (wanted?.wanted === true && rules.patches.length === 0 ? made.map((slice) => without(slice, endpoints.tenant!)) : made),
+    lasting: () =>
+      wanted?.wanted === true && rules.patches.every(isOfMetadata) ? made.map((slice) => without(slice, endpoints.tenant!)) : made,
   };
 }
 
@@ -275,17 +276,25 @@ function toldByOthers(wanted: ReaderView | undefined, theirs: readonly EndpointS
   return wanted !== undefined && [...wanted].every(([id, { ready }]) => !ready || seen.get(id)?.ready === true) ? "equal" : "behind";
 }
 
-/** Returns a slice without the ready endpoints that are not ready in these Endpoints. */
-function without(slice: EndpointSlice, { subsets }: Endpoints): EndpointSlice {
-  const ready = readyIn(Array.isArray(subsets) ? subsets : NO_SUBSETS);
-  const endpoints = (slice.endpoints ?? []).filter(({ addresses, conditions }) => conditions?.ready === false || ready.has(addresses?.[0]));
-  return endpoints.length === slice.endpoints?.length ? slice : { ...slice, endpoints };
+/** Reports whether a patch changes metadata alone, so that addresses can be compared. */
+function isOfMetadata({ path: { segments } }: Rules["patches"][number]): boolean {
+  return segments[0]?.kind === "key" && segments[0].key === "metadata";
 }
 
-const readyIn = remembered(
-  (subsets: readonly EndpointSubset[]): ReadonlySet<string | undefined> =>
-    new Set(subsets.flatMap(({ addresses }) => (addresses ?? []).map(({ ip }) => ip))),
-);
+/** Returns a slice without the endpoints that these Endpoints no longer have with any of its ports; the others get their readiness. */
+function without(slice: EndpointSlice, { subsets }: Endpoints): EndpointSlice {
+  const wanted = viewOf(Array.isArray(subsets) ? subsets : NO_SUBSETS);
+  const all = slice.endpoints ?? [];
+  const endpoints = all.flatMap((endpoint) => {
+    const told = [...viewOfSlices([{ ...slice, endpoints: [endpoint] }]).keys()].flatMap((id) => wanted.get(id) ?? []);
+    if (told.length === 0) return [];
+    const ready = told.some((backend) => backend.ready);
+    return ready === (endpoint.conditions?.ready !== false)
+      ? [endpoint]
+      : [{ ...endpoint, conditions: { ...endpoint.conditions, ready, serving: ready } }];
+  });
+  return endpoints.length === all.length && endpoints.every((one, at) => one === all[at]) ? slice : { ...slice, endpoints };
+}
 
 /** Reports whether the slices of a mirror show all of the copy. Remembered, because every change asks, even one of annotations alone. */
 function isMirroredFully({ subsets = NO_SUBSETS }: Endpoints, mirrored: readonly EndpointSlice[]): boolean {

@@ -172,7 +172,7 @@ function tellBySlices(seen: BackendsSeen): BackendsDecision {
   const complete = isCopied(seen);
   const skipsMirror = seen.copy !== undefined && (complete || seen.copy.skipsMirror);
   // Slices that were made from a copy that is gone are stale, even if a slice of the tenant never gets a copy.
-  const isGone = seen.endpoints === undefined && seen.copy === undefined;
+  const isGone = seen.copy === undefined && seen.endpoints?.wanted !== true && seen.endpoints?.paused !== true;
   return {
     teller: "copies",
     copiesDerived: true,

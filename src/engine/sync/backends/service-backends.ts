@@ -23,7 +23,7 @@ import type { WriteLimiter } from "../guards/write-limiter.ts";
 import type { EventHandlers } from "../run/event-handlers.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
 import { beginReconcile, createNoticeReconcile, type ReconcileRun, type SyncHooks, type Tracked } from "../run/reconcile.ts";
-import { BACKENDS, syncId } from "../state/sync-id.ts";
+import { BACKENDS, parseSyncId, syncId } from "../state/sync-id.ts";
 import { EVENT_SILENCE_MS } from "../report/events.ts";
 import { aroundOf, collectBackends, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
 import { awaitsOthers, unseenOfCopy, type CopiedSlice } from "./moved-endpoints.ts";
@@ -345,7 +345,13 @@ class DecidedBackends implements ServiceBackends {
     if (isChanged("copiesDerived", "copiesMirrored", "releasesSlices", "keepsMirrored"))
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
     if (released || wasOver(known, known.heldSince, RELEASE_WAIT_MS)) for (const id of known.held) enqueue(id);
-    for (const id of known.moving.keys()) enqueue(id);
+    for (const id of known.moving.keys()) {
+      const { key } = parseSyncId(id);
+      const place = this.#slices.rules.translator.toHost(key, ENDPOINT_SLICES);
+      const isGone = this.#slices.tenant.get(key) === undefined && (place === undefined || this.#slices.host.get(place) === undefined);
+      if (isGone) known.moving.delete(id);
+      else enqueue(id);
+    }
     if (released || known.held.size === 0) known.heldSince = undefined;
     return looked;
   }

@@ -43,6 +43,8 @@ export class OpenWatch implements AsyncIterable<WatchEvent> {
   progressed = false;
   /** True if it was abandoned because the server did not end it. */
   overdue = false;
+  /** True once the server has accepted it. */
+  accepted = false;
 
   constructor(options: OpenWatchOptions) {
     const { clock, chance, watchSeconds, stopping } = options;
@@ -85,7 +87,11 @@ export class OpenWatch implements AsyncIterable<WatchEvent> {
   #open(): AsyncIterator<WatchEvent> {
     const { client, resource, scope, after } = this.#options;
     const initialEvents = after === "list";
-    const start = initialEvents ? { initialEvents, resourceVersion: "" } : { resourceVersion: after, onOpen: () => this.#settleSoon() };
+    const onOpen = () => {
+      this.accepted = true;
+      if (!initialEvents) this.#settleSoon();
+    };
+    const start = { ...(initialEvents ? { initialEvents, resourceVersion: "" } : { resourceVersion: after }), onOpen };
     const ending = { timeoutSeconds: this.#timeoutSeconds, signal: this.#ending.signal };
     return client.watch(resource, { ...scope, ...start, bookmarks: true, ...ending })[Symbol.asyncIterator]();
   }

@@ -107,7 +107,8 @@ async function streamAll({ watch, resource, clock }: StreamAllOptions): Promise<
   } finally {
     silence.cancel();
   }
-  if (silence.fell || watch.outlived) throw ignored();
+  // A request that waits in the server, as in its priority queue, says nothing about what the server knows.
+  if ((silence.fell && watch.accepted) || watch.outlived) throw ignored();
   throw new EngineError("API_UNAVAILABLE", "The server ended the watch before the end of its initial events");
 }
 
