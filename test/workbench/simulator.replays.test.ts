@@ -192,6 +192,17 @@ const OVERWRITTEN_BEFORE_THE_MIRROR = `
   tenant has a slice 2366894316
 `;
 
+/** A user's slice is deleted and comes again as one of the mirror's before its copy is written, and the copy goes on. */
+const TAKEN_OVER_BY_THE_MIRROR = `
+  tenant has a slice 1669290506
+  event arrives 3047438964
+  tenant deletes a slice 1462107991
+  reconcile begins 3380974843
+  host has a foreign Endpoints 800172633
+  tenant has a slice 1967123299
+  tenant creates Endpoints 3566965201
+`;
+
 test("a copy that was free to go for a moment only goes when its time is over", async () => {
   const simulator = await createSimulator({ configurations: [{ name: "auto", configs: [{}], settings: { backends: "auto" } }] });
   const { violation, timeline } = await simulator.replay({ seed: 1012732, decisions: decisionsOf(RELEASED_FOR_A_MOMENT) });
@@ -234,6 +245,14 @@ test("a copied slice of the tenant's mirror that a user takes over keeps its bac
   expect(timeline.join("\n")).toMatch(
     /tenant endpointslices shop\/web-b: delete[^]*shop\/web-b: create[^]*-0: create[^]*vc\/web-b[^ ]*: update/,
   );
+  expect(violation).toBeUndefined();
+});
+
+test("a slice of the tenant's mirror takes over the copy of an earlier slice while other Endpoints are in the place", async () => {
+  const simulator = await createSimulator({ configurations: [{ name: "auto", configs: [{}], settings: { backends: "auto" } }] });
+  const { violation, timeline } = await simulator.replay({ seed: 240001135, decisions: decisionsOf(TAKEN_OVER_BY_THE_MIRROR) });
+  simulator.dispose();
+  expect(timeline.join("\n")).toMatch(/foreign Endpoints[^]*vc\/db-a[^ ]*: create[^]*vc\/db-a[^ ]*: update/);
   expect(violation).toBeUndefined();
 });
 

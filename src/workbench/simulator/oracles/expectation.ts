@@ -37,7 +37,7 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
     if (name === undefined) return noCopy("EXCLUDED");
     const service = { namespace: tenant.metadata.namespace!, name };
     if (rules.decidesBackends === true && labels?.["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER)
-      return isPaused(world, rules, service) || isTaken(world, rules, service) ? anything("EXCLUDED") : noCopy("EXCLUDED");
+      return ofMirror(world, rules, tenant, { hostKey, service });
     if (isLeftOut(world, rules, tenant, service)) return noCopy("EXCLUDED");
     const beside = besideService(world, rules, service);
     if (beside !== undefined) return beside;
@@ -49,13 +49,26 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
   return atHostKey(world, rules, tenant, hostKey);
 }
 
+/** A slice of the tenant's mirror has no copy, but one that another setting or an earlier slice of the name left goes on if nothing replaces it. */
+function ofMirror(
+  world: World,
+  rules: Rules,
+  tenant: KubeObject,
+  at: { readonly hostKey: ObjectKey; readonly service: ObjectKey },
+): ExpectedCopy {
+  if (isPaused(world, rules, at.service)) return anything("EXCLUDED");
+  const host = world.clusters.host.objects(ENDPOINT_SLICES).get(formatKey(at.hostKey));
+  const goesOn = host !== undefined && isCopy(world, host)?.source === formatKey(keyOf(tenant)) && isTaken(world, rules, at.service);
+  return goesOn ? COPY : noCopy("EXCLUDED");
+}
+
 /** Reports whether Endpoints are paused. Copies of their mirror's slices, which another setting made, then stay too. */
 function isPaused(world: World, { translator }: Rules, service: ObjectKey): boolean {
   const endpoints = world.clusters.tenant.objects(ENDPOINTS).get(formatKey(service));
   return endpoints?.metadata.annotations?.[`${translator.markerPrefix}pause`] === "true";
 }
 
-/** Reports whether other Endpoints are in the place of the copy. Copies of their mirror's slices, which another setting made, then stay too. */
+/** Reports whether other Endpoints are in the place of the copy, so that no copy can replace those of the mirror's slices. */
 function isTaken(world: World, { translator }: Rules, service: ObjectKey): boolean {
   const place = translator.toHost(service, ENDPOINTS);
   const host = place && world.clusters.host.objects(ENDPOINTS).get(formatKey(place));
