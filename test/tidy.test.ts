@@ -5,82 +5,9 @@ import { readdirSync, readFileSync, existsSync } from "node:fs";
 import { join, relative, dirname, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CODES } from "../src/base/codes.ts";
+import { DOORS, LAYERS, MAY_IMPORT } from "./support/modules.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
-
-/** What the engine is made of, in the order of its layers. */
-const ENGINE = ["path", "expression", "sandbox", "translate", "patch", "reconcile", "kinds", "config", "sync"].map(
-  (name) => `engine/${name}`,
-);
-
-/**
- * Module → the modules and packages it may import. A module may always import itself; one without an entry of its own belongs to the
- * folder above it. Order is the reading order.
- */
-const MAY_IMPORT: Record<string, { modules: string[]; packages?: RegExp }> = {
-  base: { modules: [], packages: /^node:crypto$/ },
-  schema: { modules: ["base"], packages: /^js-yaml$/ },
-  "kube/object": { modules: ["base", "schema"] },
-  "kube/client": { modules: ["base", "kube/object"], packages: /^(node:|undici(\/|$)|js-yaml$|@kubernetes\/client-node)/ },
-  "kube/runtime": { modules: ["base", "kube/object"] },
-  "engine/path": { modules: ["base"], packages: /^jsonpath-plus$/ },
-  "engine/expression": { modules: ["base", "schema"], packages: /^acorn$/ },
-  "engine/sandbox": { modules: ["base", "engine/expression"], packages: /^(@jitl\/|quickjs-)/ },
-  "engine/translate": { modules: ["base", "kube/object"] },
-  "engine/patch": { modules: ["base", "kube/object", "engine/path", "engine/expression", "engine/translate"] },
-  "engine/reconcile": {
-    modules: ["base", "schema", "kube/object", "engine/path", "engine/expression", "engine/translate", "engine/patch"],
-  },
-  "engine/kinds": { modules: ["base", "schema", "kube/object", "engine/translate", "engine/reconcile"] },
-  "engine/config": {
-    modules: [
-      ...["base", "kube/object", "schema", "engine/path", "engine/expression", "engine/patch"],
-      ...["engine/reconcile", "engine/kinds"],
-    ],
-    packages: /^js-yaml$/,
-  },
-  "engine/sync": {
-    modules: ["base", "kube/object", "kube/client", "kube/runtime", "engine/translate", "engine/patch", "engine/reconcile", "engine/kinds"],
-  },
-  engine: { modules: ["base", "kube/object", "kube/runtime", ...ENGINE] },
-  apiserver: { modules: ["base", "kube/object", "schema"], packages: /^node:/ },
-  "cluster/scope": { modules: ["base", "schema", "kube/object", "apiserver"] },
-  cluster: { modules: ["base", "kube/object", "kube/runtime", "schema", "apiserver", "cluster/scope"], packages: /^(node:|jose$)/ },
-  management: {
-    modules: ["base", "kube/object", "kube/client", "kube/runtime", "schema", "apiserver", "cluster/scope", "cluster"],
-    packages: /^(node:|jose$|openid-client$|js-yaml$|mysql2$|xml-crypto$|@xmldom\/xmldom$)/,
-  },
-  workbench: {
-    modules: ["base", "schema", "kube/object", "kube/runtime", ...ENGINE, "engine", "apiserver", "cluster"],
-    packages: /^js-yaml$/,
-  },
-  "workbench/in-code": {
-    modules: ["base", "schema", "kube/object", ...ENGINE, "engine", "workbench"],
-    packages: /^node:fs\/promises$/,
-  },
-  "workbench/playground": {
-    modules: ["base", "schema", "kube/object", ...ENGINE, "engine", "workbench"],
-    packages: /^(js-yaml|@codemirror\/|@lezer\/)/,
-  },
-  cli: {
-    modules: [
-      ...["base", "schema", "kube/object", "kube/client", "kube/runtime", ...ENGINE, "engine"],
-      ...["apiserver", "cluster/scope", "cluster", "management", "workbench"],
-    ],
-    packages: /^(node:|commander$|js-yaml$)/,
-  },
-};
-
-/** The doors of the package: they re-export, and may import everything. The command line enters through them as users do. */
-const DOORS = ["src/index.ts", "src/clusters.ts", "src/management.ts", "src/testing.ts"];
-
-/** Layers of a module: each imports only those before it. */
-const LAYERS: Record<string, string[]> = {
-  "src/kube": ["object", "client", "runtime"],
-  "src/engine": ["path", "expression", "sandbox", "translate", "patch", "reconcile", "kinds", "config", "sync"],
-  "src/apiserver": ["types", "store", "apply", "patches", "verbs", "http", "access", "documents"],
-  "src/engine/sync": ["cluster", "state", "guards", "report", "run", "references", "backends"],
-};
 
 /** Folders of one file per thing that users can name, of which there may be many. */
 const REGISTRIES = ["src/cli/commands", "src/cluster/kinds", "src/workbench/simulator/oracles"];
@@ -98,6 +25,17 @@ const AMBIENT: { what: RegExp; where: RegExp }[] = [
 ];
 
 const LINES_MAX = 400;
+/** A file with fewer lines goes into its only user beside it, if both have no more than {@link TOGETHER_MAX} lines and no test imports it. */
+const SMALL = 60;
+const TOGETHER_MAX = 300;
+/** Small files that stay: one of several of a kind in the folder, or the only one that knows a package or a store. */
+const SMALL_ON_PURPOSE = [
+  /^src\/cli\/test\/reporters\//,
+  /^src\/management\/sign-in\/(?:providers|rules)\//,
+  /^src\/workbench\/playground\/page\/(?:cards|editor)\//,
+  /^src\/kube\/client\/transport\/undici\.ts$/,
+  /^src\/management\/replicas\/lease-client\.ts$/,
+];
 
 /** Words by which a text reads as translated; say cannot, forever, anyone who, again. Names of files and fields may hold them. */
 const FOREIGN_WORDS = /\b(?:[Cc]an not(?! only)|[Ff]or ever|[Ww]hoever)\b|(?<![-#.\w])[Aa]new(?![-\w])/g;
@@ -267,6 +205,19 @@ describe("the tree", () => {
       (file) => readFileSync(join(ROOT, file), "utf8").trimEnd().split("\n").length > LINES_MAX,
     );
     expect(long).toEqual([]);
+  });
+
+  test("has no small file beside its only user", () => {
+    const lines = (file: string) => readFileSync(join(ROOT, file), "utf8").trimEnd().split("\n").length;
+    const tested = filesBelow("test", ".ts").flatMap((file) =>
+      importsOf(readFileSync(join(ROOT, file), "utf8")).map((name) => relative(ROOT, resolve(ROOT, dirname(file), name))),
+    );
+    const small = sources.filter((file) => {
+      const [user, ...others] = [...IMPORTS].flatMap(([from, imported]) => (imported.includes(file) ? [from] : []));
+      if (user === undefined || others.length > 0 || dirname(user) !== dirname(file) || tested.includes(file)) return false;
+      return lines(file) < SMALL && lines(file) + lines(user) <= TOGETHER_MAX && !SMALL_ON_PURPOSE.some((what) => what.test(file));
+    });
+    expect(small).toEqual([]);
   });
 
   test("tests do not skip or single out, but for named conditions", () => {

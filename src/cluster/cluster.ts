@@ -1,14 +1,13 @@
 import { systemChance, type Chance } from "../base/chance.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { silentLogger, type Logger } from "../base/logger.ts";
-import { groupOf } from "../kube/object/resource.ts";
+import { groupOf, NAMESPACES } from "../kube/object/resource.ts";
 import { startApiServer } from "../apiserver/api-server.ts";
 import type { ServerLimits } from "../apiserver/http/limits/limits.ts";
 import { createLoopbackAuthentication } from "../apiserver/access/authentication.ts";
 import { formatKubeconfig } from "../apiserver/access/kubeconfig.ts";
 import { createMemoryStore } from "../apiserver/store/memory/memory-store.ts";
 import { createRegistry, type Registry } from "../apiserver/verbs/registry.ts";
-import type { UserInfo } from "../apiserver/verbs/resource-context.ts";
 import type { ResourceDefinition } from "../apiserver/types/resource-definition.ts";
 import type { Store } from "../apiserver/store/store.ts";
 import { createBearerAuthentication } from "../apiserver/access/tokens.ts";
@@ -21,9 +20,10 @@ import { createControllerSet, type Controllers } from "./controllers/running/run
 import { createCoreKinds } from "./core-kinds.ts";
 import { createClusterCredentials, type ClusterCredentials } from "./credentials.ts";
 import { createInProcessClient, type InProcessClient } from "./in-process-client.ts";
-import { createNamespaceLifecycle } from "./namespace-lifecycle.ts";
 import type { PlatformTrust } from "./tokens/platform-tokens.ts";
 import { tokenUserOf, type IssuedToken, type TokenSubject } from "./kinds/token-for.ts";
+import { storeKey, type Admit, type UserInfo } from "../apiserver/verbs/resource-context.ts";
+import { forbiddenRequest, notFound } from "../apiserver/types/status.ts";
 
 /** Options of an embedded cluster without a network. */
 export interface EmbeddedClusterOptions {
@@ -221,5 +221,34 @@ async function serve(cluster: EmbeddedCluster, options: ClusterOptions): Promise
       await server.close();
       await cluster.stop();
     },
+  };
+}
+
+/** Namespaces that cannot be deleted. */
+const IMMORTAL = new Set(["default", "kube-system", "kube-public"]);
+
+/**
+ * Admission by namespace: nothing is written into a namespace that does not exist, nothing is created in a namespace that is being
+ * deleted, and the initial namespaces cannot be deleted. Source: the NamespaceLifecycle admission plug-in.
+ */
+function createNamespaceLifecycle(store: Store): Admit {
+  return async ({ verb, type, key }) => {
+    if (!type.namespaced) {
+      const immortal = verb === "delete" && type.kind === NAMESPACES.kind && IMMORTAL.has(key.name);
+      if (immortal) throw forbiddenRequest(type, key.name, "this namespace may not be deleted");
+      return;
+    }
+    if (verb === "delete") return;
+    const namespace = await store.get(storeKey(NAMESPACES, { namespace: "", name: key.namespace }));
+    if (namespace === undefined) throw notFound(NAMESPACES, key.namespace);
+    const terminating = typeof namespace.object.metadata.deletionTimestamp === "string";
+    if (verb !== "create" || !terminating) return;
+    const why = `unable to create new content in namespace ${key.namespace} because it is being terminated`;
+    const cause = {
+      reason: "NamespaceTerminating",
+      message: `namespace ${key.namespace} is being terminated`,
+      field: "metadata.namespace",
+    };
+    throw forbiddenRequest(type, key.name, why, [cause]);
   };
 }

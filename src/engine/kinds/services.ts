@@ -8,7 +8,7 @@ import { anything, objectOf } from "../../schema/builders.ts";
 import { PLAIN_KIND, sampleMetadata } from "./kind-parts.ts";
 import { remembered } from "../reconcile/rules/remembered.ts";
 import type { SyncedKind } from "../reconcile/rules/rules.ts";
-import { allowedByType } from "./service-type.ts";
+import { withoutKeys } from "../reconcile/rules/excluded-keys.ts";
 
 type Spec = NonNullable<Service["spec"]>;
 
@@ -116,4 +116,52 @@ function ownedSpec(spec: Spec): Record<string, unknown> {
 function mergeSpec(host: Spec, desired: Spec): Spec {
   const kept = Object.fromEntries(Object.entries(host).filter(([field]) => !OWNED_FIELDS.has(field)));
   return { ...kept, ...desired };
+}
+
+/** The older place of `spec.loadBalancerSourceRanges`. */
+const SOURCE_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
+
+/**
+ * Determines for each field which specs may have it. A copy rarely has the type of its source, so a valid Service of a tenant could result
+ * in an invalid copy. API servers accept `loadBalancerIP` in any spec, but it has no meaning in others. Source: `ValidateService`.
+ */
+const MAY_HAVE: Readonly<Record<string, (spec: Spec) => boolean>> = {
+  allocateLoadBalancerNodePorts: isBalanced,
+  loadBalancerClass: isBalanced,
+  loadBalancerIP: isBalanced,
+  loadBalancerSourceRanges: isBalanced,
+  externalTrafficPolicy: isReachedFromOutside,
+  healthCheckNodePort: (spec) => isBalanced(spec) && spec["externalTrafficPolicy"] === "Local",
+  sessionAffinityConfig: (spec) => spec["sessionAffinity"] === "ClientIP",
+};
+
+function isBalanced({ type }: Spec): boolean {
+  return type === "LoadBalancer";
+}
+
+function isReachedFromOutside({ type, externalIPs }: Spec): boolean {
+  if (type === "ExternalName") return false;
+  return type === "LoadBalancer" || type === "NodePort" || (Array.isArray(externalIPs) && externalIPs.length > 0);
+}
+
+/** A Service with only the fields and annotations that its type allows, and the paths of the others. */
+interface AllowedService<T extends KubeObject> {
+  /** The same reference if nothing was left out. */
+  readonly object: T;
+  readonly leftOut: readonly string[];
+}
+
+/** Removes the fields and annotations that the type of a Service does not allow. */
+function allowedByType<T extends KubeObject>(object: T): AllowedService<T> {
+  const { spec = {} } = object as Service;
+  const { annotations = {} } = object.metadata;
+  const fields = Object.keys(spec).filter((field) => Object.hasOwn(MAY_HAVE, field) && !MAY_HAVE[field]!(spec));
+  const annotated = Object.hasOwn(annotations, SOURCE_RANGES) && !isBalanced(spec);
+  if (fields.length === 0 && !annotated) return { object, leftOut: [] };
+  const kept = Object.fromEntries(Object.entries(spec).filter(([field]) => !fields.includes(field)));
+  const metadata = { ...object.metadata, annotations: withoutKeys(annotations, (key) => key === SOURCE_RANGES) };
+  return {
+    object: { ...object, spec: kept, ...(annotated && { metadata }) },
+    leftOut: [...fields.map((field) => `spec.${field}`), ...(annotated ? [`metadata.annotations["${SOURCE_RANGES}"]`] : [])],
+  };
 }

@@ -16,7 +16,6 @@ import { createBlockingAdmission, createOwnedAdmission, type WriteAdmission } fr
 import { mayRevoke } from "../access/rights/revokes.ts";
 import { ruleWarnings, usernameWarnings } from "../access/rights/rule-warnings.ts";
 import { withSecretView } from "../access/rights/secret-view.ts";
-import { createReviewedTokens, withoutToken, type ReviewedTokensOptions } from "./token-reviews.ts";
 import { createUsers, type PasswordRules } from "../access/users/user-definition.ts";
 import { createDirectClusterEndpointTokens } from "../kinds/direct-cluster-endpoint-token.ts";
 import { sharedSecrets } from "../kinds/shared-secret.ts";
@@ -25,6 +24,8 @@ import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../kinds/types.
 import { withPayer } from "../access/quota/payer.ts";
 import { createVaultAdmission } from "../vault/vault-admission.ts";
 import { createIssueToken, type IssueTokenOptions } from "../tokens/issue-token.ts";
+import type { Tokens } from "../../apiserver/access/tokens.ts";
+import type { UserInfo } from "../../apiserver/types/user-info.ts";
 
 const TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS, USERS, OWNED_ACCESS_KEYS];
 
@@ -92,4 +93,42 @@ function withStrategy(definition: ResourceDefinition, more: Pick<Strategy, "admi
 /** Makes a kind read-only: roles are derived from access rules, and change only with them. */
 function readOnly(definition: ResourceDefinition): ResourceDefinition {
   return { ...definition, verbs: ["get", "list", "watch"] };
+}
+
+/** Options of token reviews. */
+interface ReviewedTokensOptions {
+  /** Returns the caller that a key value identifies now; undefined if the key is not accepted. */
+  readonly ownerOf: (value: string) => Promise<UserInfo | undefined>;
+  /** The platform's address: the audience of access keys. */
+  readonly issuer: () => string;
+}
+
+/**
+ * Identifies the owner of an access key for a TokenReview. Tokens for clusters are not credentials for this API, so their review does not
+ * authenticate them.
+ *
+ * @example
+ * await createReviewedTokens({ ownerOf, issuer }).identify(accessKey); // { user, audiences: [] }
+ */
+function createReviewedTokens({ ownerOf, issuer }: ReviewedTokensOptions): Pick<Tokens, "identify"> {
+  return {
+    async identify(token, audiences = []) {
+      const meant = audiences.filter((audience) => audience === issuer());
+      if (audiences.length > 0 && meant.length === 0) return undefined;
+      const user = await ownerOf(token);
+      return user && { user, audiences: meant };
+    },
+  };
+}
+
+/** Removes the token from the responses of a TokenReview: only the response that issues a key contains its value. */
+function withoutToken(definition: ResourceDefinition): ResourceDefinition {
+  if (definition.type.kind !== "TokenReview") return definition;
+  return {
+    ...definition,
+    shown(object) {
+      const { token: _token, ...rest } = (object["spec"] ?? {}) as { readonly token?: string };
+      return { ...object, spec: rest };
+    },
+  };
 }

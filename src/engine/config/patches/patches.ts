@@ -11,14 +11,13 @@ import { compilePath, type Path, type Segment } from "../../path/path.ts";
 import type { SyncedKind } from "../../reconcile/rules/rules.ts";
 import { anything } from "../../../schema/builders.ts";
 import { fieldPath, indexPath } from "../../../schema/field.ts";
-import { keyStartOf, positionInside, startOf, textOf, valueAt, type MapNode, type Node } from "../../../schema/node.ts";
+import { keyStartOf, positionInside, startOf, textOf, valueAt, type MapNode, type Node, type ScalarNode } from "../../../schema/node.ts";
 import type { Position, Report } from "../../../schema/problem.ts";
 import type { Schema } from "../../../schema/schema.ts";
 import { suggest } from "../../../base/suggest.ts";
 import { compileText } from "./compile-text.ts";
 import type { PatchRules } from "./patch-rules.ts";
 import { PATCH } from "./patch-schema.ts";
-import { warnOfForeignReading } from "./portable-paths.ts";
 import { protectedReason } from "./protected-paths.ts";
 import { checkReference } from "./reference.ts";
 import { warnOfUnknownField } from "./unknown-paths.ts";
@@ -175,4 +174,26 @@ function checkText(patch: ListedPatch, name: string, { report, settings }: Patch
     report.warning({ code: "CONFIG_VALUE", at: positionInside(node, warning), field, message: warning.message, hint: warning.hint });
   }
   return read.checked;
+}
+
+/** Constructs that vCluster's own syncer reads differently, with the difference. The first match counts. */
+const DIFFERENCES: readonly { readonly pattern: RegExp; readonly message: string }[] = [
+  { pattern: /^\$(?=[.[]|$)/, message: "vCluster's own syncer reads $ as a key" },
+  { pattern: /\[\s*'|\.'|^'/, message: "vCluster's own syncer reads the single quotes as part of the key" },
+  { pattern: /\[\s*"\*"\s*\]/, message: 'vCluster\'s own syncer reads ["*"] as every key, not as the key *' },
+  { pattern: /\[\s*-\d+\s*\]|\.-\d+(?=[.[]|$)/, message: "vCluster's own syncer fails on an index from the end" },
+  { pattern: /\\/, message: "vCluster's own syncer reads a backslash as part of the key" },
+];
+
+/** Warns about a path that vCluster's own syncer reads differently. The hint is the canonical spelling, unless that differs too. */
+function warnOfForeignReading(path: Path, { node, field, report }: { node: ScalarNode; field: string; report: Report }): void {
+  const text = path.text.trim();
+  const difference = DIFFERENCES.find(({ pattern }) => pattern.test(text));
+  if (difference === undefined) return;
+  const { pattern, message } = difference;
+  const hint =
+    pattern.test(path.canonical) || path.canonical === "$"
+      ? "Write the path differently if vCluster's own syncer uses the file too"
+      : `Write ${path.canonical}`;
+  report.warning({ code: "CONFIG_VALUE", at: startOf(node), field, message, hint });
 }
