@@ -27,6 +27,8 @@ import type { Rules, ServicesMode } from "../../engine/reconcile/rules/rules.ts"
 
 /** Delay of the first check, and minimum interval of later ones, in milliseconds: by then copies and mirrors have settled. */
 const EVERY_MS = 30_000;
+/** Pause between the two looks of a check: longer than `backends: auto` waits for the host's mirror before it makes slices itself (3 s). */
+const SETTLING_MS = 5_000;
 /** Slices that are not in a cache are listed after this number of intervals without a check: they can change without anything else. */
 const UNSEEN_INTERVALS = 10;
 /** Maximum number of Services whose invisible backends are reported on separate lines. */
@@ -198,6 +200,7 @@ class RunningWatch {
         auto: autoOf(this.#loaded),
         withheld: ({ plural }, key) => withheld.get(`${plural} ${formatKey(key)}`),
         patched: kinds.some((kind) => kind.resource === ENDPOINTS && syncOf(config, kind).patches.length > 0),
+        settlingMs: SETTLING_MS,
         signal: this.#ended.signal,
       });
       if (this.#ended.signal.aborted) return;

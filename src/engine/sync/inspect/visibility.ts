@@ -33,6 +33,8 @@ export interface VisibilitySources {
   readonly withheld?: Withheld | undefined;
   /** Patches of Endpoints are configured. Default: the rules have some. */
   readonly patched?: boolean | undefined;
+  /** Backends count as invisible only if they are missing twice, this many milliseconds apart: mirrors need a moment. Default 2,000. */
+  readonly settlingMs?: number;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
 }
@@ -55,9 +57,6 @@ export function withoutReason(rules: readonly Rules[]): Withheld {
   return (resource) => (resource !== SERVICES || isSynced ? "unknown" : undefined);
 }
 
-/** A mirror needs a moment: backends count as invisible only if they are missing twice, this many milliseconds apart. */
-const SETTLING_MS = 2_000;
-
 /**
  * Compares what the tenant's readers see with what readers on the host see. Reads EndpointSlices, and nothing else.
  *
@@ -72,6 +71,7 @@ export async function readInvisible({
   auto,
   withheld,
   patched,
+  settlingMs = 2_000,
   signal,
 }: VisibilitySources): Promise<Visibility> {
   const copies = rules.some(({ kind: { resource }, enabled }) => enabled && (resource === ENDPOINTS || resource === ENDPOINT_SLICES));
@@ -89,7 +89,7 @@ export async function readInvisible({
     });
   const first = look(present, ofHost.items);
   if (first.length === 0) return { invisible: [], hidden, slices: ofHost.items };
-  await delay(clock, SETTLING_MS, signal);
+  await delay(clock, settlingMs, signal);
   const again = await slicesOf(host);
   const keys = first.map((one) => one.tenant);
   const slices = again.items ?? ofHost.items;
