@@ -15,3 +15,17 @@ test("a plan that was not carried out makes the one before it prove nothing", ()
   expect(records.settled("endpoints|shop/web", input)).toBe(false);
   expect(records.list()).toMatchObject([{ state: "left" }]);
 });
+
+test.each([
+  ["API_INVALID", "refused"],
+  ["HOST_NAMESPACE_MISSING", "waiting"],
+  ["ONE_WAY_EDIT", "copied"],
+] as const)("a copy whose write ends with %s is %s", (code, state) => {
+  const records = createStatusRecords(createFakeClock());
+  const key = { namespace: "shop", name: "web" };
+  const input: PlanInput = { key, tenant: tenantEndpoints(), host: undefined };
+  const create = { action: "create", side: "host", object: tenantEndpoints(), reason: "A copy is missing" } as const;
+  const planned: Plan = { state: "copied", hostKey: key, operations: [create], notes: [], outcomes: [], references: [] };
+  records.record("endpoints|shop/web", { resource: "endpoints", input, planned, notes: [{ code, message: "" }], complete: false });
+  expect(records.list()).toMatchObject([{ state }]);
+});

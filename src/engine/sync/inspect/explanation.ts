@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Code } from "../../../base/codes.ts";
 import { formatKey, keyOf, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
@@ -17,6 +16,7 @@ import type { Note, Operation, Plan, PlanState } from "../../reconcile/plan-type
 import { isOurs } from "../../translate/identity.ts";
 import { readMarkers, type CopySource } from "../../translate/markers.ts";
 import type { FirstLook, Preview } from "./preview.ts";
+import { stateAfter } from "../state/status-records.ts";
 import { syncId } from "../state/sync-id.ts";
 
 /** One of the two objects. */
@@ -100,17 +100,9 @@ export function explainObject(preview: Preview, resource: ResourceType, key: Obj
   };
 }
 
-/** Notes with which the host refuses a write, and the state of an object whose copy is not written for that reason. */
-const REFUSED_BY_HOST: ReadonlyMap<Code, PlanState> = new Map([
-  ["HOST_NAMESPACE_MISSING", "waiting"],
-  ["API_INVALID", "refused"],
-]);
-
 /** Returns the state of an object: that of its plan, unless the host refuses the planned write. */
-function stateOf({ state, operations }: Plan, { notes, writes }: { notes: readonly Note[]; writes: readonly Operation[] }): PlanState {
-  const isHost = ({ side }: Operation) => side === "host";
-  if (state !== "copied" || !operations.some(isHost) || writes.some(isHost)) return state;
-  return notes.flatMap(({ code }) => REFUSED_BY_HOST.get(code) ?? [])[0] ?? state;
+function stateOf(plan: Plan, { notes, writes }: { notes: readonly Note[]; writes: readonly Operation[] }): PlanState {
+  return writes.some(({ side }) => side === "host") ? plan.state : stateAfter(plan, notes);
 }
 
 function seen({ metadata: { uid, resourceVersion, deletionTimestamp } }: KubeObject): SeenObject {

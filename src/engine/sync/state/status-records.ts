@@ -1,4 +1,5 @@
 import type { Clock } from "../../../base/clock.ts";
+import type { Code } from "../../../base/codes.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Outcome } from "../../patch/types.ts";
@@ -18,6 +19,18 @@ export interface SyncRecord {
   readonly lagMs: number | undefined;
   readonly notes: readonly Note[];
   readonly outcomes: readonly Outcome[];
+}
+
+/** Notes with which the host refuses a write, and the state of an object whose copy is not written for that reason. */
+const REFUSED_BY_HOST: ReadonlyMap<Code, PlanState> = new Map([
+  ["HOST_NAMESPACE_MISSING", "waiting"],
+  ["API_INVALID", "refused"],
+]);
+
+/** Returns the state of an object after its plan was tried: that of the plan, unless the host refused the write. */
+export function stateAfter({ state, operations }: Plan, notes: readonly Note[]): PlanState {
+  if (state !== "copied" || !operations.some(({ side }) => side === "host")) return state;
+  return notes.flatMap(({ code }) => REFUSED_BY_HOST.get(code) ?? [])[0] ?? state;
 }
 
 /** Result of processing one object. */
@@ -58,16 +71,17 @@ export function createStatusRecords(clock: Clock): StatusRecords {
       if (!changedAt.has(id)) changedAt.set(id, clock.monotonic());
     },
     record(id, { resource, input, planned, notes, complete, failed = false }) {
+      const state = stateAfter(planned, notes);
       const since = failed ? undefined : changedAt.get(id);
       // The wait for another object, for example a Service, is part of the lag.
-      if (!failed && planned.state !== "waiting" && planned.state !== "stale") changedAt.delete(id);
+      if (!failed && state !== "waiting" && state !== "stale") changedAt.delete(id);
       const wrote = planned.operations.some(({ side }) => side === "host");
       const lagMs = wrote && since !== undefined ? clock.monotonic() - since : undefined;
       records.set(id, {
         resource,
         tenantKey: parseSyncId(id).key,
         hostKey: planned.hostKey,
-        state: planned.state,
+        state,
         tenantVersion: input.tenant?.metadata.resourceVersion,
         hostVersion: input.host?.metadata.resourceVersion,
         lagMs: lagMs ?? records.get(id)?.lagMs,
