@@ -25,7 +25,7 @@ const STANDS_MS = 75;
 /** Last characters of the output of a suite that was red. */
 const TOLD_MAX = 2_000;
 
-/** Suites with processes of their own, and their short forms, as in `.ci/run`. */
+/** Suites with processes of their own, and their short forms. */
 const SUITES: Readonly<Record<string, readonly string[]>> = {
   "test:faults": [],
   "test:etcd": [],

@@ -1,6 +1,7 @@
 /**
- * Tests the package as users get it: builds the package, packs it, and runs `fixtures/example-project`, `fixtures/embedder`, the commands of the README and
- * those of the guides on the tarball, in a temporary folder: `npm run test:package`. `-- --built` takes `dist` as it is.
+ * Tests the package as users get it: builds the package, packs it, and runs `fixtures/example-project`, `fixtures/embedder`, the commands of
+ * the README and those of the guides on the tarball, in a temporary folder: `npm run test:package`. With `-- --built`, `dist` is not built
+ * again. `-- --short` leaves out the guides, and all versions of Node and vitest but the first and the last.
  *
  * The tarball holds what it should and nothing else, and publint and the types of its subpaths are clean.
  *
@@ -23,6 +24,9 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 const EXAMPLE = join(ROOT, "fixtures/example-project");
 const VITEST_MAJORS = [3, 4, 5];
 const TOO_OLD = 20;
+const isShort = process.argv.includes("--short");
+/** The versions that are tried: all, or the first and the last. */
+const tried = (majors: readonly number[]) => (isShort ? [majors[0]!, majors.at(-1)!] : majors);
 
 interface Packed {
   readonly tarball: string;
@@ -168,7 +172,7 @@ const inMega = (bytes: number) => (bytes / 1e6).toFixed(1);
 
 /** The tarball on each promised Node, on one that is too old, and by `npx` in an empty folder. */
 async function checkNodes(folder: string, { tarball, version }: Packed): Promise<void> {
-  for (const major of NODE_MAJORS) {
+  for (const major of tried(NODE_MAJORS)) {
     const node = await nodeOf(major, folder);
     if (node === undefined) continue;
     const figures = await checkOnNode({ folder: join(folder, `on-${major}`), tarball, node });
@@ -229,9 +233,11 @@ try {
   const { pasted, isInstalled } = await checkReadme({ folder: join(folder, "readme"), tarball, link });
   const how = isInstalled ? "the tarball installed" : "the tarball linked, as npm does not reach its registry";
   console.log(`README: ${pasted} blocks pasted in an empty folder, ${how}`);
-  const guides = await checkGuides(join(linked, "node_modules/endpoint-sync"));
-  console.log(`guides: ${guides} tests of their commands, by the package in empty folders`);
-  for (const major of VITEST_MAJORS) {
+  if (!isShort) {
+    const guides = await checkGuides(join(linked, "node_modules/endpoint-sync"));
+    console.log(`guides: ${guides} tests of their commands, by the package in empty folders`);
+  }
+  for (const major of tried(VITEST_MAJORS)) {
     const project = copyExample(folder, `vitest-${major}`);
     if (!(await install(project, ["--save-dev", tarball, `vitest@${major}`]))) {
       console.log(`skipped: installation with vitest ${major}, as npm does not reach its registry`);
