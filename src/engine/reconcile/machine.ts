@@ -182,6 +182,11 @@ export const CONTRADICTIONS_TOLD = 9;
 export const READERS_MAX = 10;
 /** Delay before an obstacle is checked again, in milliseconds, because it may disappear without a change in a cache. */
 export const UNSEEN_RETRY_MS = 60_000;
+/**
+ * Delay before a cluster is asked again that has just said that a cached object is gone, in milliseconds. Usually the event of the deletion
+ * comes first. But the answer can be wrong, for example from a proxy, and then no event follows.
+ */
+export const GONE_RETRY_MS = 5_000;
 
 const CACHE_CONTRADICTED: Note = {
   code: "CACHE_CONTRADICTED",

@@ -10,6 +10,7 @@ import { keyOf, sameKey } from "../../kube/object/key.ts";
 import { SERVICES } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import {
+  GONE_RETRY_MS,
   operationOf,
   slowedMs,
   UNSEEN_RETRY_MS,
@@ -106,6 +107,7 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       if (slowedMs(state) > 0) return slowedMs(state);
       const refused = state.notes.some(({ code }) => LOOKED_AT_AGAIN.has(code));
       const { start, input, asked } = state;
+      if (READ_LIVE.some((name) => start.input[name] !== undefined && input[name] === undefined)) return GONE_RETRY_MS;
       // A cache does not report the deletion of a Service that it has never had, because a list omitted it.
       const unseen = SIDES.some((side) => asked.includes(side) && start.input[SERVICE_OF[side]] === undefined && input[SERVICE_OF[side]]);
       return refused || unseen ? UNSEEN_RETRY_MS : slicesWaitMs(state);
@@ -144,6 +146,8 @@ function mayBelieveCache(planned: Plan, error: unknown): boolean {
 /** A live read of a Service is named after its cluster. */
 const SERVICE_OF = { host: "hostService", tenant: "tenantService" } as const;
 const SIDES = ["host", "tenant"] as const;
+/** The objects of a plan that are read live although a cache has them. The copy is not among them: its creation would be refused. */
+const READ_LIVE = ["tenant", "tenantService", "hostService"] as const;
 
 /** Returns the live read of the next Service on which the plan depends and that only a cache has reported so far; undefined if none. */
 function serviceQuestion({ kind, translator }: Rules, { planned, input, asked }: ReconcileState): PlanQuestion | undefined {

@@ -69,6 +69,19 @@ const CASES: readonly Case[] = [
     requests: [get, write(ORPHAN), settled],
   },
   {
+    why: "a cluster that says that a cached source is gone is asked again, because no event follows a wrong answer",
+    plans: [{ state: "stale" }, {}],
+    answers: [ABSENT],
+    requests: [get, done({ result: "settled", requeueAfterMs: 5_000 })],
+  },
+  {
+    why: "a cluster that says that a cached Service is gone is asked again, because no event follows a wrong answer",
+    plans: [BESIDE, {}],
+    input: { hostService: HOST_SERVICE },
+    answers: [ABSENT],
+    requests: [getService, done({ result: "settled", requeueAfterMs: 5_000 })],
+  },
+  {
     why: "a source that is there after all keeps its copy",
     operations: [ORPHAN],
     answers: [OBJECT],
@@ -157,7 +170,7 @@ const CASES: readonly Case[] = [
     why: "what rests on a source that is gone by now is not written",
     plans: [AGAIN, {}],
     answers: [ABSENT],
-    requests: [get, settled],
+    requests: [get, done({ result: "settled", requeueAfterMs: 5_000 })],
   },
   {
     why: "what rests on a source whose cluster does not answer is written, by what the cache knows",

@@ -1,10 +1,10 @@
 /**
  * A cluster that says of a write that it took place, in an answer with nothing wrong about it, and does nothing: a proxy answers from
- * what it was sent, or a database forgot.
+ * what it was sent, or a database forgot. Or one that says that an object is gone which is there.
  */
 import { expect, test } from "vitest";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, type ResourceType } from "../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SECRETS, SERVICES, type ResourceType } from "../../../src/kube/object/resource.ts";
 import type { Endpoints, KubeObject } from "../../../src/kube/object/types.ts";
 import { clock, cluster, fill, start, useRunningSyncers } from "./running-syncers.ts";
 import { AUTO, ips, ownSlice, seen, sidesWith, slicesIn, write } from "./seen-backends.ts";
@@ -15,7 +15,7 @@ const COPY = { namespace: "vc", name: "web-x-shop-x-blue" };
 const SOURCE = { namespace: "shop", name: "web" };
 const subsets = (ip: string) => [{ addresses: [{ ip }], ports: [{ port: 80 }] }];
 
-/** Writes of a kind that are only said to take place, while `lying` names their verb; counted. */
+/** Writes of a kind that are only said to take place, or objects that are said to be gone, while `lying` names the verb; counted. */
 function liar(client: ClusterClient, about: ResourceType = ENDPOINTS) {
   const state = { lying: "", lies: 0 };
   const lies = (verb: string, resource: ResourceType) => resource === about && state.lying === verb && (state.lies += 1) > 0;
@@ -26,7 +26,7 @@ function liar(client: ClusterClient, about: ResourceType = ENDPOINTS) {
     return { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(Number(resourceVersion) + 1) } };
   }
   const wrapped: ClusterClient = {
-    get: (resource, key) => client.get(resource, key),
+    get: async (resource, key) => (lies("get", resource) ? undefined : client.get(resource, key)),
     list: (resource, options) => client.list(resource, options),
     watch: (resource, options) => client.watch(resource, options),
     create: async (resource, object) => (lies("create", resource) ? stored(object) : client.create(resource, object)),
@@ -108,3 +108,31 @@ test("a slice that was made goes once the host shows what takes its place, whate
   await clock.advance(60_000);
   expect((await slicesIn(on)).flatMap(({ ports }) => ports?.map(({ port }) => port))).toEqual([81]);
 });
+
+test.each([
+  { side: "tenant", about: ENDPOINTS, deleted: ENDPOINTS },
+  { side: "tenant", about: SERVICES, deleted: SERVICES },
+  { side: "host", about: SERVICES, deleted: ENDPOINTS },
+  { side: "tenant", about: SECRETS, deleted: SECRETS },
+] as const)(
+  "a deleted copy comes back although a cluster said that what it needs is gone: $deleted.plural, as $side $about.plural are",
+  async (lie) => {
+    const [tenant, on] = [await cluster("shop"), await cluster("vc")];
+    const { client, state } = liar((lie.side === "tenant" ? tenant : on).client, lie.about);
+    await tenant.client.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata: SOURCE });
+    await fill(tenant, "shop", ["web"]);
+    const endpoints = await tenant.client.get(ENDPOINTS, SOURCE);
+    await tenant.client.update(ENDPOINTS, { ...endpoints!, metadata: { ...endpoints!.metadata, annotations: { secret: "web" } } });
+    const patches = [{ path: "metadata.annotations.secret", reference: { apiVersion: "v1", kind: "Secret" } }];
+    const toHost = { secrets: { enabled: true }, endpoints: { patches } };
+    await start({ tenant, on, namespace: "vc", toHost, through: (own, side) => (side === lie.side ? client : own) });
+    expect(await on.client.get(lie.deleted, COPY)).toBeDefined();
+    state.lying = "get";
+    await on.client.delete(lie.deleted, COPY);
+    await clock.advance(1_000);
+    state.lying = "";
+    expect(state.lies).toBeGreaterThan(0);
+    await clock.advance(10_000);
+    expect(await on.client.get(lie.deleted, COPY)).toBeDefined();
+  },
+);

@@ -86,6 +86,14 @@ describe("a reconcile of a referenced object", () => {
     expect(gone.request).toMatchObject({ type: "write", operation: { action: "delete" } });
   });
 
+  test("asks again when the source's own cluster says that the cached source is gone, because the answer can be wrong", () => {
+    const { reconcile } = begin({ input: referenceInput({ source: SOURCE, known: COPY }) });
+    expect(reconcile.request).toEqual({ type: "get", side: "tenant", key: { namespace: "shop", name: "db" } });
+    finish(reconcile.answer({ type: "absent" }));
+    finish(reconcile.answer({ type: "absent" }));
+    expect(reconcile.request).toEqual(done({ result: "settled", requeueAfterMs: 5_000 }));
+  });
+
   test("looks for an imported object's source on the host", () => {
     const input = referenceInput({ kind: SECRETS_TO_TENANT, target: undefined, source: secret("vc", "db-x-shop-x-blue") });
     const written = begin({ input }).reconcile.request as { operation: Extract<Operation, { action: "create" }> };

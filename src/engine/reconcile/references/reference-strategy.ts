@@ -10,7 +10,7 @@ import { EngineError, isEngineError } from "../../../base/errors.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import { NAMESPACES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { operationOf, UNSEEN_RETRY_MS, type LiveRead, type ReconcileStrategy } from "../machine.ts";
+import { GONE_RETRY_MS, operationOf, UNSEEN_RETRY_MS, type LiveRead, type ReconcileStrategy } from "../machine.ts";
 import { sourceVersion, type Note, type Operation } from "../plan-types.ts";
 import { planReferenceCopy, sourceSide, type ReferencePlan } from "./reference-copy.ts";
 import type { ReferenceInput, ReferenceRules } from "./reference-rules.ts";
@@ -77,7 +77,8 @@ export function referenceStrategy(
     refusal: (state, note) =>
       note === undefined ? {} : { note: refusal(state.input, operationOf(state), note), requeueAfterMs: UNSEEN_RETRY_MS },
     readers: ({ ending }) => (ending?.result === "settled" ? users : []),
-    againInMs: ({ planned }) => planned.againInMs,
+    againInMs: ({ start, input, planned }) =>
+      start.input.source !== undefined && input.source === undefined ? GONE_RETRY_MS : planned.againInMs,
     failure: withoutWords,
   };
 }
