@@ -130,14 +130,14 @@ export async function createEmbeddedCluster(options: EmbeddedClusterOptions = {}
   const registry = createRegistry({ store, definitions, clock, chance, admit });
   await registry.restore();
   await bootstrap(registry);
-  const parts = { registry, store, logger };
+  const parts = { registry, store, logger, clock };
   const controllers = createControllerSet(parts);
   for (const name of selected) {
     await controllers.start(name);
     // The controller of aggregated roles is the first, so that no caller sees roles that are still empty.
     if (name === "clusterrole-aggregation-controller") await controllers.all()[0]!.settled();
   }
-  const graces = await startGracePeriodController({ ...parts, clock });
+  const graces = await startGracePeriodController(parts);
   const client = createInProcessClient(registry);
   return {
     registry,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createEmbeddedCluster, type EmbeddedClusterOptions } from "../../src/clusters.ts";
 import { slicesOf } from "../../src/kube/object/endpoints/slices-of-endpoints.ts";
 import { PODS } from "../../src/cluster/kinds/pods.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, EVENTS, NAMESPACES, SERVICES } from "../../src/kube/object/resource.ts";
 import type { EndpointSlice, EndpointSubset, ObjectMeta } from "../../src/kube/object/types.ts";
 import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store.ts";
 import { createSeededChance } from "../apiserver/seeded-chance.ts";
@@ -116,6 +116,27 @@ describe("mirrored slices", () => {
     const block = (part: number) => one(...Array.from({ length: 600 }, (_none, index) => `10.${part}.${index >> 8}.${index & 255}`));
     await write("db", [block(1), block(2)]);
     expect((await slices()).map(({ endpoints }) => endpoints!.length)).toEqual([1_000]);
+  });
+
+  test("that lack addresses are reported as an Event, once for each version of the Endpoints", async () => {
+    const { service, write, slices, client, registry, key } = await setup();
+    const events = async () => {
+      await slices();
+      const { items } = await client.list(EVENTS, { namespace: "default" });
+      return items.map((event) => `${event["type"] as string} ${event["reason"] as string}: ${event["message"] as string}`);
+    };
+    await service("db");
+    const block = (part: number, count: number) =>
+      one(...Array.from({ length: count }, (_none, index) => `10.${part}.${index >> 8}.${index & 255}`));
+    await write("db", [block(1, 1_000), { ...block(2, 1_000), ports: [{ port: 81 }] }]);
+    expect(await events()).toEqual([]);
+    await write("db", [block(1, 1_003), { ...block(2, 1_001), ports: [{ port: 81 }] }]);
+    const told =
+      "Warning TooManyAddressesToMirror: A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 4 addresses were skipped";
+    expect(await events()).toEqual([told]);
+    await registry.delete(ENDPOINT_SLICES, key((await slices())[0]!.metadata.name!));
+    expect((await slices()).length).toBe(2);
+    expect(await events()).toEqual([told]);
   });
 
   test.each([

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
 import type { Store, StoreWatch } from "../../apiserver/store/store.ts";
@@ -15,6 +16,7 @@ export interface ClusterControllerOptions {
   readonly registry: Registry;
   readonly store: Store;
   readonly logger: Logger;
+  readonly clock: Clock;
 }
 
 /** Combines a worker and the watches that feed it into a controller. The watches are stopped first, so that the worker gets no more keys. */

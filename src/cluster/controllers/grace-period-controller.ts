@@ -7,16 +7,11 @@ import type { StoreEvent } from "../../apiserver/store/store.ts";
 import { createClusterController, type ClusterController, type ClusterControllerOptions } from "./controller.ts";
 import { createKeyWorker } from "./key-worker.ts";
 
-/** Dependencies of this controller. */
-export interface GracePeriodOptions extends ClusterControllerOptions {
-  readonly clock: Clock;
-}
-
 /**
  * Removes objects whose grace period is over, as a node removes its Pods once their containers have stopped. This cluster runs no
  * containers, so a deletion always takes the whole grace period.
  */
-export async function startGracePeriodController({ registry, store, logger, clock }: GracePeriodOptions): Promise<ClusterController> {
+export async function startGracePeriodController({ registry, store, logger, clock }: ClusterControllerOptions): Promise<ClusterController> {
   const ending = new Map<string, { readonly object: KubeObject; readonly timer: Timer }>();
   const forget = (key: string) => {
     ending.get(key)?.timer.cancel();

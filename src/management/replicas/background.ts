@@ -48,7 +48,7 @@ export async function startBackground(options: BackgroundOptions): Promise<Work>
   const stop = () => works.forEach((work) => work.stop());
   try {
     works.push(await startDerivedRoles({ registry, objects, logger }));
-    works.push(await startGarbageCollector({ registry, store, logger }));
+    works.push(await startGarbageCollector({ registry, store, logger, clock }));
     works.push(await startGracePeriodController({ registry, store, logger, clock }));
     works.push(startLoginKeySweeper({ registry, objects, lives, clock, logger }));
     works.push(startLoginRefresher({ objects, lives, clock, logger, ...options.refreshing }));

@@ -1,12 +1,11 @@
 import { canonicalJson } from "../../../base/json.ts";
 import { keyOf } from "../../../kube/object/key.ts";
-import { ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import { ENDPOINTS, EVENTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, KubeObject, SliceEndpoint, SlicePort, StringMap } from "../../../kube/object/types.ts";
 import type { Store, StoreWatch } from "../../../apiserver/store/store.ts";
-import type { Registry } from "../../../apiserver/verbs/registry.ts";
 import { serviceSpecOf } from "../../kinds/services.ts";
 import type { ClusterController, ClusterControllerOptions } from "../controller.ts";
-import { followKind, read, startSliceController, type DesiredSlices } from "./slice-controller.ts";
+import { followKind, ignoring, read, startSliceController, type DesiredSlices } from "./slice-controller.ts";
 import { slicesOf, type SliceContent } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 
 const MANAGED_BY = "endpointslicemirroring-controller.k8s.io";
@@ -23,7 +22,10 @@ const ADDRESSES_MAX = 1_000;
  * consumers read. Source: the EndpointSlice mirroring controller.
  */
 export function startEndpointSliceMirroring(options: ClusterControllerOptions): Promise<ClusterController> {
-  return startSliceController({ ...options, name: "endpoint slice mirroring", managedBy: MANAGED_BY, desired, followSources });
+  return startSliceController({
+    ...{ ...options, name: "endpoint slice mirroring", managedBy: MANAGED_BY, followSources },
+    desired: (service) => desired(service, options),
+  });
 }
 
 async function followSources(store: Store, add: (object: KubeObject) => void): Promise<readonly StoreWatch[]> {
@@ -33,13 +35,34 @@ async function followSources(store: Store, add: (object: KubeObject) => void): P
   return sources.map(({ watch }) => watch);
 }
 
-async function desired(service: KubeObject, registry: Registry): Promise<DesiredSlices | undefined> {
+async function desired(service: KubeObject, options: ClusterControllerOptions): Promise<DesiredSlices | undefined> {
   if (serviceSpecOf(service).selector !== undefined) return undefined;
-  const endpoints = (await read(registry, ENDPOINTS, keyOf(service))) as Endpoints | undefined;
+  const endpoints = (await read(options.registry, ENDPOINTS, keyOf(service))) as Endpoints | undefined;
   if (endpoints === undefined || !isMirrored(endpoints)) return undefined;
+  await reportSkipped(endpoints, options);
   const { labels = {}, annotations = {} } = endpoints.metadata;
   const contents = mergeSlices(slicesOf(endpoints, { addressesMax: ADDRESSES_MAX, endpointsMax: ADDRESSES_MAX, conditions: () => ({}) }));
   return { owner: endpoints, labels, annotations: without(annotations, OWN_ANNOTATIONS), contents };
+}
+
+/** Reports addresses that are not mirrored as an Event, once for each version of the Endpoints. Source: the same controller. */
+async function reportSkipped(endpoints: Endpoints, { registry, clock }: ClusterControllerOptions): Promise<void> {
+  const counts = (endpoints.subsets ?? []).map(({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length);
+  const skipped = counts.reduce((sum, count) => sum + Math.max(0, count - ADDRESSES_MAX), 0);
+  if (skipped === 0) return;
+  const { apiVersion, kind, metadata } = endpoints;
+  const { name = "", namespace = "", uid, resourceVersion } = metadata;
+  const time = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const event = {
+    metadata: { name: `${name.slice(0, 200)}.${uid}.${resourceVersion}`, namespace },
+    involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
+    reason: "TooManyAddressesToMirror",
+    message: `A max of ${ADDRESSES_MAX} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`,
+    ...{ type: "Warning", count: 1, firstTimestamp: time, lastTimestamp: time },
+    source: { component: "endpoint-slice-mirroring-controller" },
+    reportingComponent: "endpoint-slice-mirroring-controller",
+  };
+  await ignoring(["API_ALREADY_EXISTS", "API_FORBIDDEN"], registry.create(EVENTS, namespace, event));
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Code } from "../../../base/codes.ts";
 import { isEngineError } from "../../../base/errors.ts";
 import { canonicalJson, jsonEqual } from "../../../base/json.ts";
 import { formatKey, keyOf, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
@@ -119,32 +120,33 @@ function pair(present: readonly EndpointSlice[], contents: readonly SliceContent
 
 async function overwrite({ registry, index }: Running, slice: EndpointSlice, next: KubeObject): Promise<void> {
   if (jsonEqual(slice, next)) return;
-  const updated = await ignoring("API_NOT_FOUND", registry.update(ENDPOINT_SLICES, keyOf(slice), next));
+  const updated = await ignoring(["API_NOT_FOUND"], registry.update(ENDPOINT_SLICES, keyOf(slice), next));
   if (updated !== undefined) index.put(updated.object);
 }
 
 async function discard({ registry, index }: Running, slice: EndpointSlice): Promise<void> {
   const preconditions = { uid: slice.metadata.uid!, resourceVersion: slice.metadata.resourceVersion! };
-  await ignoring("API_NOT_FOUND", registry.delete(ENDPOINT_SLICES, keyOf(slice), { preconditions }));
+  await ignoring(["API_NOT_FOUND"], registry.delete(ENDPOINT_SLICES, keyOf(slice), { preconditions }));
   index.remove(slice);
 }
 
 /** Ignores a refusal: a namespace that is being deleted accepts no new objects. */
 async function create({ registry, index }: Running, { namespace }: ObjectKey, body: object): Promise<void> {
-  const created = await ignoring("API_FORBIDDEN", registry.create(ENDPOINT_SLICES, namespace, body));
+  const created = await ignoring(["API_FORBIDDEN"], registry.create(ENDPOINT_SLICES, namespace, body));
   if (created !== undefined) index.put(created);
 }
 
 /** Reads an object; undefined if there is none. */
 export function read(registry: Registry, type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
-  return ignoring("API_NOT_FOUND", registry.get(type, key));
+  return ignoring(["API_NOT_FOUND"], registry.get(type, key));
 }
 
-async function ignoring<T>(code: "API_NOT_FOUND" | "API_FORBIDDEN", call: Promise<T>): Promise<T | undefined> {
+/** Waits for a call; undefined if it fails with one of the codes. */
+export async function ignoring<T>(codes: readonly Code[], call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (isEngineError(error, code)) return undefined;
+    if (isEngineError(error, ...codes)) return undefined;
     throw error;
   }
 }
