@@ -69,12 +69,6 @@ const CASES: readonly Case[] = [
     requests: [get, write(ORPHAN), settled],
   },
   {
-    why: "a cluster that says that a cached source is gone is asked again, because no event follows a wrong answer",
-    plans: [{ state: "stale" }, {}],
-    answers: [ABSENT],
-    requests: [get, done({ result: "settled", requeueAfterMs: 5_000 })],
-  },
-  {
     why: "a cluster that says that a cached Service is gone is asked again, because no event follows a wrong answer",
     plans: [BESIDE, {}],
     input: { hostService: HOST_SERVICE },
