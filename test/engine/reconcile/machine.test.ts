@@ -69,13 +69,6 @@ const CASES: readonly Case[] = [
     requests: [get, write(ORPHAN), settled],
   },
   {
-    why: "a cluster that says that a cached Service is gone is asked again, because no event follows a wrong answer",
-    plans: [BESIDE, {}],
-    input: { hostService: HOST_SERVICE },
-    answers: [ABSENT],
-    requests: [getService, done({ result: "settled", requeueAfterMs: 5_000 })],
-  },
-  {
     why: "a source that is there after all keeps its copy",
     operations: [ORPHAN],
     answers: [OBJECT],
