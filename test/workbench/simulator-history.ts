@@ -168,7 +168,7 @@ export class History {
   /** The host's mirror does all that it has to do. */
   async mirrors(): Promise<void> {
     this.world.mirroring = true;
-    await mirror(this.world);
+    await mirror(this.world, "host");
   }
 
   /** Caches show all that there is. */

@@ -6,7 +6,7 @@ import { checkReaders, readers } from "../../src/workbench/simulator/oracles/rea
 import { createHistory, endpointsWith, PLACE, sliceWith, tagged, TENANT_MIRROR, WEB, type History } from "./simulator-history.ts";
 
 const SLICE = { namespace: WEB.namespace, name: `${WEB.name}-a` };
-const LOST = /^readers of vc\/web-x-shop-x-blue lose 10\.0\.0\.1/;
+const LOST = /^readers of vc\/web-x-shop-x-blue lose IPv4 10\.0\.0\.1/;
 
 /** Slices were made of the copy, which sends the mirror away, and `beside` happens before they are deleted. */
 async function deletedAfter(values: Parameters<typeof createHistory>[1][], beside: (history: History) => Promise<number | void>) {
@@ -44,6 +44,8 @@ describe("a backend that a syncer takes from readers is excused where", () => {
     ["both kinds are written, and a copy of a slice is beside", ["auto", "both"], both(true), false],
     ["but not where both kinds are written and no copy is beside", ["auto", "both"], both(false), true],
     ["but not where Endpoints are copied, slices made, and nothing takes their place", ["auto"], async () => undefined, true],
+    ["copies of slices of Pods take the place of Endpoints, and Pods do not have it", ["auto"], ofPods("10.0.0.2"), false],
+    ["but not where Pods have it, and the copies do not yet", ["auto"], ofPods("10.0.0.2", "10.0.0.1"), true],
   ] as const)("%s", async (_what, values, beside, isWrong) => {
     const history = await deletedAfter([...values], beside);
     expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
@@ -156,6 +158,16 @@ function both(isCopied: boolean) {
   };
 }
 
+/** A slice of Pods is copied, which gets further addresses afterwards. */
+function ofPods(first: string, ...more: readonly string[]) {
+  const manager = { "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
+  return async (history: History) => {
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(manager, first));
+    await history.copies(ENDPOINT_SLICES, SLICE);
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(manager, first, ...more));
+  };
+}
+
 /** A user of the host has a slice of the Service, which says nothing. */
 async function editsSlices(history: History): Promise<void> {
   const { metadata, ...slice } = sliceWith({});
@@ -212,7 +224,7 @@ test.each([
   const { metadata, ...slice } = sliceWith({}, "10.0.0.1");
   const labels = { "kubernetes.io/service-name": PLACE.name };
   await history.user("host", ENDPOINT_SLICES, { ...slice, metadata: { ...metadata, namespace: PLACE.namespace, labels, annotations } });
-  expect(checkReaders(history.world)?.message).toBe(isWrong ? "readers of shop/web miss 10.0.0.1:80/TCP/http" : undefined);
+  expect(checkReaders(history.world)?.message).toBe(isWrong ? "readers of shop/web miss IPv4 10.0.0.1:80/TCP/http" : undefined);
 });
 
 test.each([

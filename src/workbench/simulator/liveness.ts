@@ -1,4 +1,3 @@
-import { REFERENCED_NAMES, SLICE_SUFFIXES } from "./model/objects.ts";
 import { checkConvergence } from "./oracles/convergence.ts";
 import type { SimulatedReplica } from "./model/replica.ts";
 import { mirror } from "./users/mirror-users.ts";
@@ -44,15 +43,9 @@ export async function checkLiveness(world: World): Promise<void> {
 }
 
 /** Reports whether restarts are left out. A new process does not know that it gave up: it tries again, and counts missing objects again. */
-function leavesAlone({ replicas, options, resources, unheardCopies }: World): boolean {
+function leavesAlone({ replicas, unheardCopies }: World): boolean {
   // The next start finds these copies, and deletes them later.
-  if (unheardCopies.size > 0) return true;
-  const referable = options.names.flatMap(({ namespace }) => REFERENCED_NAMES.map((name) => ({ namespace, name })));
-  const slices = options.names.flatMap(({ namespace, name }) => SLICE_SUFFIXES.map((suffix) => ({ namespace, name: name + suffix })));
-  const codes = replicas.flatMap((replica) =>
-    resources.flatMap(({ plural }) => [...options.names, ...referable, ...slices].flatMap((key) => replica.notes(plural, key))),
-  );
-  return codes.includes("LOOP_STOPPED") || codes.includes("DELETE_BRAKE");
+  return unheardCopies.size > 0 || replicas.some(({ hasGivenUp }) => hasGivenUp);
 }
 
 async function endFaults(world: World): Promise<void> {
@@ -89,7 +82,8 @@ async function drain(world: World): Promise<boolean> {
   for (let reconciles = 0; reconciles < RECONCILES_MAX; reconciles += 1) {
     // After a violation, further steps prove nothing and only make the timeline longer.
     if (world.violation !== undefined) return true;
-    let moved = await mirror(world);
+    let moved = await mirror(world, "tenant");
+    moved = (await mirror(world, "host")) || moved;
     for (const replica of world.replicas) moved = (await advance(world, replica)) || moved;
     if (!moved) return true;
     world.now += 1;

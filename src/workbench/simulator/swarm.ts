@@ -8,6 +8,8 @@ import { handBack, MOVES } from "./faults/moves.ts";
 import { NEIGHBOUR_USERS } from "./users/neighbour-users.ts";
 import { PROCESS_FAULTS } from "./faults/process-faults.ts";
 import type { Random } from "./model/random.ts";
+import { POD_USERS } from "./users/pod-users.ts";
+import { READER_USERS } from "./users/reader-users.ts";
 import { REFERENCE_USERS } from "./users/reference-users.ts";
 import { REQUEST_FAULTS } from "./faults/request-faults.ts";
 import { SLICE_USERS } from "./users/slice-users.ts";
@@ -22,6 +24,8 @@ export const ACTS: readonly Act[] = [
   ...REFERENCE_USERS,
   ...SLICE_USERS,
   ...MIRROR_USERS,
+  ...READER_USERS,
+  ...POD_USERS,
   ...BACKENDS_USERS,
   ...NEIGHBOUR_USERS,
   ...REQUEST_FAULTS,
@@ -43,7 +47,7 @@ export interface Swarm {
 export interface SwarmOptions {
   /** An earlier syncer left copies. Default false. */
   readonly adopts?: boolean;
-  /** The host may mirror Endpoints. Default false. */
+  /** The host may mirror Endpoints, and the view of its readers is checked. Default false. */
   readonly mirrors?: boolean;
   /** An operator changes the setting `backends`. Default false. */
   readonly choosesBackends?: boolean;
@@ -59,7 +63,12 @@ export function drawSwarm(random: Random, options: SwarmOptions = {}): Swarm {
   const { adopts = false, mirrors = false, choosesBackends = false, plain = [] } = options;
   const faults = drawFaults(random);
   // Acts of some settings are drawn only with these settings, so that seeds of all others do not change.
-  const own = [...(adopts ? ADOPTION_USERS : []), ...(mirrors ? MIRROR_USERS : []), ...(choosesBackends ? BACKENDS_USERS : []), ...plain];
+  const own = [
+    ...(adopts ? ADOPTION_USERS : []),
+    ...(mirrors ? [...MIRROR_USERS, ...READER_USERS, ...POD_USERS] : []),
+    ...(choosesBackends ? BACKENDS_USERS : []),
+    ...plain,
+  ];
   const moves = choosesBackends ? [...MOVES, handBack] : MOVES;
   const all = [...TENANT_USERS, ...HOST_USERS, ...REFERENCE_USERS, ...SLICE_USERS, ...NEIGHBOUR_USERS, ...own];
   const users = all.filter(({ name }) => name.startsWith("tenant creates") || random.happens(0.7));

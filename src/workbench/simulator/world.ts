@@ -65,7 +65,9 @@ export class World {
   readonly downUntil: Record<Side, number> = { tenant: 0, host: 0 };
   /** True if the host's mirror makes slices of Endpoints. */
   mirroring: boolean;
-  /** True while the host's mirror writes. */
+  /** True if the tenant's mirror does. A user switches it on. */
+  tenantMirrors = false;
+  /** True while a mirror writes. */
   mirrorWrites = false;
   generation: Generation;
   step = 0;

@@ -30,7 +30,7 @@ import type { Side } from "../../simulator/model/cluster.ts";
 import { plainKindsOf, resourcesOf } from "../../simulator/model/generation.ts";
 import { createRandom } from "../../simulator/model/random.ts";
 import { SimulatedReplica, type CreateCore, type Flight } from "../../simulator/model/replica.ts";
-import { mirrorChanges, performChange } from "../../simulator/users/host-mirror.ts";
+import { mirrorChanges, performChange } from "../../simulator/model/mirror.ts";
 import { describeRequest, simulatedOutage } from "../../simulator/world.ts";
 import { formatSeconds } from "../durations.ts";
 import { createLedger, type Ledger } from "./ledger.ts";

@@ -112,6 +112,16 @@ export function drawSliceBody(random: Random): Readonly<Record<string, unknown>>
   return { addressType: "IPv4", endpoints, ports: PORTS.filter(() => random.happens(0.5)) };
 }
 
+/** The conditions that a controller gives to an endpoint: unknown, ready, not ready, or terminating. */
+export const ENDPOINT_CONDITIONS = [{}, { ready: true }, { ready: false }, { ready: false, serving: true, terminating: true }] as const;
+
+/** The content of a slice, with IPv6 addresses in place of the IPv4 ones. */
+export function asIPv6(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const endpoints = body["endpoints"] as readonly { addresses: readonly string[] }[];
+  const toIPv6 = (address: string) => address.replace("10.0.0.", "fd00::");
+  return { ...body, addressType: "IPv6", endpoints: endpoints.map((one) => ({ ...one, addresses: one.addresses.map(toIPv6) })) };
+}
+
 /** A Service of one of the types that matter, with or without selector. */
 function drawService(random: Random, { namespace, name }: ObjectKey): KubeObject {
   const type = random.fraction();

@@ -287,6 +287,11 @@ export class SimulatedReplica {
     return this.#says((code) => TRIED_AGAIN.has(code));
   }
 
+  /** Reports whether the process gave up on an object, or held deletions back. A new process would try again. */
+  get hasGivenUp(): boolean {
+    return this.#says((code) => code === "LOOP_STOPPED" || code === "DELETE_BRAKE");
+  }
+
   #says(is: (code: string) => boolean): boolean {
     return this.#core.records().some(({ notes }) => notes.some(({ code }) => is(code)));
   }

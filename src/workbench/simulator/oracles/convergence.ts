@@ -9,6 +9,7 @@ import { expectationOf, type ExpectedCopy } from "./expectation.ts";
 import { decidesBackends, isCopy } from "./marks.ts";
 import { checkReaders } from "./readers.ts";
 import { checkReferences } from "./references.ts";
+import { checkTenantView } from "./tenant-view.ts";
 
 /** A problem that is found at rest, with the name of its oracle. */
 export interface Unconverged {
@@ -41,7 +42,7 @@ export function checkConvergence(world: World): Unconverged | undefined {
     const orphan = findOrphan(world, rules);
     if (orphan !== undefined) return { oracle: "L2", message: orphan };
   }
-  return checkReaders(world) ?? checkReferences(world);
+  return checkReaders(world) ?? checkTenantView(world) ?? checkReferences(world);
 }
 
 function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverged | undefined {
@@ -51,7 +52,9 @@ function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverge
   const host = hostKey && world.clusters.host.objects(rules.kind.resource).get(formatKey(hostKey));
   const expected = expectationOf(world, rules, tenant, hostKey);
   const notes = world.replicas.map((replica) => replica.notes(rules.kind.resource.plural, key));
-  if (expected.kind !== "copy") return unexplained(what, expected, notes);
+  if ("why" in expected) return unexplained(what, expected, notes);
+  const isFree = expected.kind === "copy or none" && (host === undefined || isCopy(world, host) === undefined);
+  if (expected.kind === "unknown" || isFree) return undefined;
   const wanted = toHost(rules, { tenant, host, hostKey: hostKey!, ...servicesAt(world, key, hostKey!) });
   if (wanted.rejected !== undefined)
     return notes.every((codes) => codes.length > 0) ? undefined : { oracle: "L6", message: `${what} is refused without a report` };
@@ -101,7 +104,7 @@ function findOrphan(world: World, rules: Rules): string | undefined {
     const isSlowed = world.replicas.every((replica) => replica.notes(rules.kind.resource.plural, keyOf(source)).includes("WRITES_SLOWED"));
     if (isSlowed) continue;
     if (expected.kind === "no copy") return `${what} is still there, though ${marks.source} should have no copy: ${expected.why}`;
-    if (expected.kind === "copy" && source.metadata.uid !== marks.uid)
+    if (expected.kind.startsWith("copy") && source.metadata.uid !== marks.uid)
       return `${what} is a copy of the deleted object ${marks.source} with the uid ${marks.uid}`;
   }
   return undefined;

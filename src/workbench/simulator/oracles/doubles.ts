@@ -13,8 +13,10 @@ import type { Oracle, WatchedReconcile } from "../model/history.ts";
 import type { SimulatedReplica } from "../model/replica.ts";
 import type { World } from "../world.ts";
 import { expectationOf } from "./expectation.ts";
-import { backendsOf, inBoth, isAbout, producersOf, seesAll, type Backends, type Producers } from "./producers.ts";
+import { inBoth, isAbout, producersOf, seesAll, type Producers } from "./producers.ts";
 import { isExcused } from "./readers.ts";
+import { backendsOf } from "./view.ts";
+import type { Backends } from "./view.ts";
 
 /** Virtual milliseconds that a mirror has to delete its slices after it is switched off; then the syncer deletes them. */
 const MIRROR_MS = 3_000;
@@ -67,7 +69,8 @@ interface Known {
  * | all but `slices` | any two; the Endpoints are gone | Endpoints | their copy is gone, if all slices have copies |
  *
  * S16 does not check reconciles in which a request failed or another writer changed the Service, replicas that have received a false response
- * (until they restart), or Services that are paused, excluded, braked, slowed, or next to slices of other writers. A tenant slice with the
+ * (until they restart), or Services that are paused, excluded, braked, slowed, next to slices of other writers, or, with
+ * `auto`, with slices of Pods next to Endpoints. A tenant slice with the
  * backends of its Endpoints is not a double, because the tenant has them twice. With `slices` alone, leftovers of Endpoints are not doubles.
  */
 export function doubles(world: World): Oracle {

@@ -46,7 +46,7 @@ function bodyText({ kind }: Rules, object: KubeObject): string {
 
 /** A slice as text. Readers ignore the order of endpoints and of ports. */
 function sliceText({ addressType, endpoints = [], ports = [] }: EndpointSlice): string {
-  const addresses = (endpoints ?? []).map((endpoint) => canonicalJson(endpoint.addresses));
+  const addresses = (endpoints ?? []).map((endpoint) => canonicalJson([endpoint.addresses, endpoint.conditions ?? {}]));
   const plain = (ports ?? []).map(({ name = "", port, protocol = "TCP" }) => `${name}/${port}/${protocol}`);
   return canonicalJson({ addressType, addresses: addresses.sort(), ports: plain.sort() });
 }

@@ -5,19 +5,20 @@ import { matchesSelector } from "../../../kube/object/selector.ts";
 import type { KubeObject, Service } from "../../../kube/object/types.ts";
 import type { Rules } from "../../../engine/reconcile/rules/rules.ts";
 import type { World } from "../world.ts";
-import { adoptableSource, isCopy, isMarked, ownMarks, prefixOf } from "./marks.ts";
+import { adoptableSource, isCopy, isMarked, MIRROR_MANAGER, ownMarks, prefixOf } from "./marks.ts";
 
 /** The copy that the contract requires for one tenant object, once everything is at rest. */
 export type ExpectedCopy =
   /** A copy with the content of the tenant object. */
   | { readonly kind: "copy" }
+  /** A copy with the content of the tenant object, or none. */
+  | { readonly kind: "copy or none" }
+  /** Any object or none. */
+  | { readonly kind: "unknown" }
   /** No copy, and a reason. */
   | { readonly kind: "no copy"; readonly why: Code }
   /** Any object or none, and a reason. */
   | { readonly kind: "anything"; readonly why: Code };
-
-/** Manager of slices that a mirror made from Endpoints. These contain nothing that the Endpoints do not. */
-const MIRROR_MANAGER = "endpointslicemirroring-controller.k8s.io";
 
 const COPY: ExpectedCopy = { kind: "copy" };
 const noCopy = (why: Code): ExpectedCopy => ({ kind: "no copy", why });
@@ -36,8 +37,10 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
     const name = labels?.["kubernetes.io/service-name"];
     if (name === undefined) return noCopy("EXCLUDED");
     const service = { namespace: tenant.metadata.namespace!, name };
-    if (rules.decidesBackends === true && labels?.["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER)
-      return ofMirror(world, rules, tenant, { hostKey, service });
+    const manager = labels?.["endpointslice.kubernetes.io/managed-by"];
+    if (rules.decidesBackends === true && manager === MIRROR_MANAGER) return ofMirror(world, rules, tenant, { hostKey, service });
+    const isBeside = manager !== undefined && world.clusters.tenant.objects(ENDPOINTS).has(formatKey(service));
+    if (rules.decidesBackends === true && isBeside) return ofPods(world, rules, { tenant, service, hostKey });
     if (isLeftOut(world, rules, tenant, service)) return noCopy("EXCLUDED");
     const beside = besideService(world, rules, service);
     if (beside !== undefined) return beside;
@@ -60,6 +63,12 @@ function ofMirror(
   const host = world.clusters.host.objects(ENDPOINT_SLICES).get(formatKey(at.hostKey));
   const goesOn = host !== undefined && isCopy(world, host)?.source === formatKey(keyOf(tenant)) && isTaken(world, rules, at.service);
   return goesOn ? COPY : noCopy("EXCLUDED");
+}
+
+/** Beside Endpoints, a slice that was made from the same Pods is copied only if readers need it. */
+function ofPods(world: World, rules: Rules, at: { tenant: KubeObject; service: ObjectKey; hostKey: ObjectKey }): ExpectedCopy {
+  const isFree = !isLeftOut(world, rules, at.tenant, at.service) && besideService(world, rules, at.service) === undefined;
+  return isFree && atHostKey(world, rules, at.tenant, at.hostKey) === COPY ? { kind: "copy or none" } : { kind: "unknown" };
 }
 
 /** Reports whether Endpoints are paused. Copies of their mirror's slices, which another setting made, then stay too. */

@@ -57,6 +57,9 @@ function readMarks(prefix: string, { metadata: { annotations } }: KubeObject): M
   };
 }
 
+/** Manager of slices that a mirror made from Endpoints. These contain nothing that the Endpoints do not. */
+export const MIRROR_MANAGER = "endpointslicemirroring-controller.k8s.io";
+
 /** The markers of an object if they were written for this object and by this virtual cluster. */
 export function ownMarks(world: World, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
@@ -72,7 +75,7 @@ export function madeOf(world: World, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
   if (object.kind !== "EndpointSlice" || marks === undefined || marks.kind !== "v1/Endpoints" || !namesUs(world, marks)) return undefined;
   const { labels = {}, name = "" } = object.metadata;
-  const isMirrors = labels["endpointslice.kubernetes.io/managed-by"] === "endpointslicemirroring-controller.k8s.io";
+  const isMirrors = labels["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER;
   return !isMirrors && /-[0-9a-f]{8}-[0-9]+$/.test(name) ? marks : undefined;
 }
 
@@ -80,7 +83,7 @@ export function madeOf(world: World, object: KubeObject): Marks | undefined {
 export function mirroredFrom(world: World, object: KubeObject): Marks | undefined {
   const marks = marksOf(world, object);
   const manager = object.metadata.labels?.["endpointslice.kubernetes.io/managed-by"];
-  const isMirrors = object.kind === "EndpointSlice" && manager === "endpointslicemirroring-controller.k8s.io";
+  const isMirrors = object.kind === "EndpointSlice" && manager === MIRROR_MANAGER;
   const host = `${object.metadata.namespace}/${object.metadata.labels?.["kubernetes.io/service-name"]}`;
   // Other Endpoints can have inherited our markers, and a mirror copies these.
   return isMirrors && marks?.kind === "v1/Endpoints" && namesUs(world, marks) && marks.host === host ? marks : undefined;

@@ -6,16 +6,15 @@
  */
 import { formatKey, keyOf, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
-import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
 import type { Side } from "../model/cluster.ts";
 import type { SimulatedReplica } from "../model/replica.ts";
 import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
-import { isCopy, madeOf, mirroredFrom, translatorOf } from "./marks.ts";
+import { isCopy, madeOf, MIRROR_MANAGER, mirroredFrom, translatorOf } from "./marks.ts";
 import { isAnothers, isServed } from "./readers.ts";
-
-/** Backends by family, address and port, and whether they take traffic. A backend in several slices does if it does in one of them. */
-export type Backends = ReadonlyMap<string, boolean>;
+import { backendsIn } from "./view.ts";
+import type { Backends } from "./view.ts";
 
 /** The objects of one Service. */
 export interface Producers {
@@ -40,39 +39,6 @@ export interface Producers {
 const KINDS = [ENDPOINTS, SERVICES, ENDPOINT_SLICES];
 const SERVICE_NAME = "kubernetes.io/service-name";
 const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
-
-/** The backends in slices, as readers see them. */
-function backendsIn(slices: Iterable<KubeObject>): Backends {
-  const all = new Map<string, boolean>();
-  for (const slice of slices) {
-    const { addressType, endpoints, ports } = slice as EndpointSlice;
-    const texts = (ports ?? []).map(({ name = "", port, protocol = "TCP" }) => `:${port}/${protocol}/${name}`);
-    for (const { addresses, conditions } of endpoints ?? []) {
-      for (const text of texts.length > 0 ? texts : [""]) {
-        const id = `${addressType} ${addresses?.[0]}${text}`;
-        all.set(id, all.get(id) === true || conditions?.ready !== false);
-      }
-    }
-  }
-  return all;
-}
-
-/** The backends in Endpoints, in the same form as those in slices. */
-export function backendsOf({ subsets = [] }: Endpoints): Backends {
-  const slices = subsets.flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
-    ["IPv4", "IPv6"].map((addressType) => {
-      const isOf = ({ ip }: { ip: string }) => ip.includes(":") === (addressType === "IPv6");
-      return {
-        ...{ addressType, ports },
-        endpoints: [
-          ...addresses.filter(isOf).map(({ ip }) => ({ addresses: [ip] })),
-          ...notReadyAddresses.filter(isOf).map(({ ip }) => ({ addresses: [ip], conditions: { ready: false } })),
-        ],
-      };
-    }),
-  );
-  return backendsIn(slices as unknown as KubeObject[]);
-}
 
 /** The backends that readers get from both producers. */
 export function inBoth(one: Backends, other: Backends): readonly string[] {
@@ -127,7 +93,8 @@ function sameVersion(one: KubeObject, other: KubeObject | undefined): boolean {
 
 /**
  * The producers of a Service's backends on the host. Undefined if they cannot be distinguished: the Service has no readers; its host name
- * belongs to another tenant Service; slices or Endpoints of other writers are next to it; or a copy's slice is gone from the tenant.
+ * belongs to another tenant Service; slices or Endpoints of other writers are next to it; a copy's slice is gone from the tenant; or, with
+ * `auto`, the tenant has slices of Pods next to Endpoints, so that either can be the source.
  */
 export function producersOf(world: World, service: ObjectKey, decides: boolean): Producers | undefined {
   const { tenant, host } = world.clusters;
@@ -149,9 +116,11 @@ export function producersOf(world: World, service: ObjectKey, decides: boolean):
     return sources.get(id)?.metadata.uid === uid && parseKey(id).namespace === service.namespace;
   };
   if (made.length + mirrored.length + copies.length < beside.length || !copies.every(isCurrent)) return undefined;
+  const managers = [...sources.values()].flatMap(({ metadata }) => metadata.labels?.[MANAGED_BY] ?? []);
+  if (decides && tenant.objects(ENDPOINTS).has(source) && managers.some((manager) => manager !== MIRROR_MANAGER)) return undefined;
   const copied = new Set(copies.map((copy) => isCopy(world, copy)!.source));
   // Slices that the tenant's mirror made from Endpoints have no copies if the Endpoints are copied.
-  const isWanted = (slice: KubeObject) => !decides || slice.metadata.labels?.[MANAGED_BY] === undefined;
+  const isWanted = (slice: KubeObject) => !decides || slice.metadata.labels?.[MANAGED_BY] !== MIRROR_MANAGER;
   const all = (["tenant", "host"] as const).flatMap((side) => KINDS.flatMap((resource) => at(side, resource)));
   return {
     ...about,

@@ -6,13 +6,14 @@
  */
 import { formatKey, keyOf, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
-import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
+import type { Endpoints, KubeObject, Service } from "../../../kube/object/types.ts";
 import type { BackendsMode } from "../../../engine/config/backends-mode.ts";
 import { hasReaders } from "../model/generation.ts";
 import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
-import { decidesBackends, isCopy, madeOf, mirroredFrom, translatorOf } from "./marks.ts";
+import { decidesBackends, isCopy, madeOf, MIRROR_MANAGER, mirroredFrom, translatorOf } from "./marks.ts";
+import { isReady, readBy, readOf, slicesFrom } from "./view.ts";
 
 /** Codes of waiting or refused objects: readers may then see other backends than they should. */
 const EXCUSES = [
@@ -25,32 +26,6 @@ const EXCUSES = [
   "HOST_OBJECT_FOREIGN",
   "NAME_COLLISION",
 ];
-
-/** One text per address, port and readiness that a reader takes from these slices. */
-function readBy(slices: Iterable<KubeObject>): Set<string> {
-  const ready = new Set<string>();
-  const notReady = new Set<string>();
-  for (const slice of slices) {
-    const { endpoints, ports } = slice as EndpointSlice;
-    for (const { addresses, conditions } of endpoints ?? []) {
-      for (const { name = "", port, protocol = "TCP" } of ports ?? [])
-        (conditions?.ready === false ? notReady : ready).add(`${addresses?.[0]}:${port}/${protocol}/${name}`);
-    }
-  }
-  return new Set([...ready, ...[...notReady].filter((text) => !ready.has(text)).map((text) => `${text}!`)]);
-}
-
-/** The same for stored Endpoints. */
-function readOf({ subsets = [] }: Endpoints): Set<string> {
-  const slices = subsets.map(({ addresses = [], notReadyAddresses = [], ports = [] }) => ({
-    ports,
-    endpoints: [
-      ...addresses.map(({ ip }) => ({ addresses: [ip] })),
-      ...notReadyAddresses.map(({ ip }) => ({ addresses: [ip], conditions: { ready: false } })),
-    ],
-  }));
-  return readBy(slices as unknown as KubeObject[]);
-}
 
 function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[] {
   return [...world.clusters.host.objects(ENDPOINT_SLICES).values()].filter(
@@ -106,6 +81,46 @@ function copyAt(world: World, service: ObjectKey, place: ObjectKey): Endpoints |
   return found !== undefined && isCopy(world, found)?.source === formatKey(service) ? (found as Endpoints) : undefined;
 }
 
+/** The backends of a Service that readers on the host get at rest, and the objects that contain them. */
+export interface ReadOnHost {
+  /** Our copies of the tenant's slices. */
+  readonly copies: readonly KubeObject[];
+  /** Our copy of the Endpoints. */
+  readonly copy: Endpoints | undefined;
+  /** Slices that were made from this copy, by us or by the host's mirror. */
+  readonly derived: readonly KubeObject[];
+  /** What all these slices show. */
+  readonly seen: ReadonlySet<string>;
+  /** The same, with slices of other writers that readers use too. */
+  readonly read: ReadonlySet<string>;
+}
+
+/** Collects what readers of a Service get from slices on the host. */
+export function readOnHost(world: World, service: ObjectKey, place: ObjectKey): ReadOnHost {
+  const beside = slicesBeside(world, place);
+  const copies = beside.filter((slice) => isCopy(world, slice) !== undefined);
+  const source = formatKey(service);
+  const copy = copyAt(world, service, place);
+  // The mirror's slices count only while the Endpoints are ours. Slices that merely claim to be the mirror's never count.
+  const isMirrors = ({ metadata: { name = "" } }: KubeObject) => copy !== undefined && /-m[0-9]+$/.test(name);
+  const derivedFrom = (slice: KubeObject) => madeOf(world, slice) ?? (isMirrors(slice) ? mirroredFrom(world, slice) : undefined);
+  const derived = beside.filter((slice) => derivedFrom(slice)?.source === source);
+  // Readers also use a foreign slice that claims to be the mirror's and has the same backends, and slices of another syncer.
+  const isRead = (slice: KubeObject) =>
+    mirroredFrom(world, slice)?.source === source || (decidesBackends(world) && isAnotherSyncers(slice));
+  const shown = [...copies, ...derived];
+  return { copies, copy, derived, seen: readBy(shown), read: readBy([...shown, ...beside.filter(isRead)]) };
+}
+
+/** Reports whether the tenant's cluster has made the source of a copy from Pods. */
+function isOfPods(world: World): (copy: KubeObject) => boolean {
+  const slices = world.clusters.tenant.objects(ENDPOINT_SLICES);
+  return (copy) => {
+    const manager = slices.get(isCopy(world, copy)!.source)?.metadata.labels?.["endpointslice.kubernetes.io/managed-by"];
+    return manager !== undefined && manager !== MIRROR_MANAGER;
+  };
+}
+
 /**
  * L7: at rest, readers of each Service see exactly the content of its copies; slices of other writers do not count. In the modes that do
  * not decide backends per Service, this is checked only while the mirror works, and a copy that switches the mirror off does not count.
@@ -117,22 +132,11 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
   for (const service of world.options.names) {
     const place = translatorOf(world).toHost(service, SERVICES);
     if (place === undefined || !isServed(world, place) || isExcused(world, service)) continue;
-    const beside = slicesBeside(world, place);
-    const copies = beside.filter((slice) => isCopy(world, slice) !== undefined);
-    const source = formatKey(service);
-    const copy = copyAt(world, service, place);
-    // The mirror's slices count only while the Endpoints are ours. Slices that merely claim to be the mirror's never count.
-    const isMirrors = ({ metadata: { name = "" } }: KubeObject) => copy !== undefined && /-m[0-9]+$/.test(name);
-    const derivedFrom = (slice: KubeObject) => madeOf(world, slice) ?? (isMirrors(slice) ? mirroredFrom(world, slice) : undefined);
-    const derived = beside.filter((slice) => derivedFrom(slice)?.source === source);
-    // In modes without a decision per Service, copies of slices replace the Endpoints next to them.
-    const told = copy !== undefined && (decides || !skipsMirror(copy)) ? readOf(copy) : [];
-    const wanted = new Set([...readBy(copies), ...told]);
-    const seen = readBy([...copies, ...derived]);
-    // Readers also use a foreign slice that claims to be the mirror's and has the same backends, and slices of another syncer.
-    const isRead = (slice: KubeObject) => mirroredFrom(world, slice)?.source === source || (decides && isAnotherSyncers(slice));
-    const read = readBy([...copies, ...derived, ...beside.filter(isRead)]);
-    const missing = [...wanted].filter((text) => !read.has(text) && !read.has(text.replace(/!$/, "")));
+    const { copies, copy, derived, seen, read } = readOnHost(world, service, place);
+    // In modes without a decision per Service, copies of slices replace the Endpoints next to them; otherwise, slices of Pods can.
+    const isReplaced = copy !== undefined && skipsMirror(copy) && (decides ? derived.length === 0 && copies.some(isOfPods(world)) : true);
+    const wanted = readBy([...copies, ...(copy === undefined || isReplaced ? [] : slicesFrom(copy))]);
+    const missing = [...wanted].filter((text) => !read.has(text) && !read.has(text.replace(/[~!]$/, "")));
     const surplus = [...seen].filter((text) => !wanted.has(text));
     const what = `readers of ${formatKey(service)}`;
     if (missing.length > 0) return { oracle: "L7", message: `${what} miss ${missing.join(", ")}` };
@@ -157,11 +161,15 @@ export function isExcused(world: World, service: ObjectKey): boolean {
   const slices = [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(
     ({ metadata }) => metadata.namespace === service.namespace && metadata.labels?.["kubernetes.io/service-name"] === service.name,
   );
-  // Slices that a controller made from Endpoints are covered by the Endpoints.
-  const own = slices.filter(({ metadata }) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === undefined);
-  const objects = [[ENDPOINTS.plural, service] as const, ...own.map((slice) => [ENDPOINT_SLICES.plural, keyOf(slice)] as const)];
-  return objects.some(([plural, key]) =>
-    world.replicas.some((replica) => replica.notes(plural, key).some((code) => EXCUSES.includes(code))),
+  // Slices that a mirror made from Endpoints are covered by the Endpoints, and slices of Pods have no copies beside Endpoints.
+  const managerOf = ({ metadata }: KubeObject) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"];
+  const copied = slices.filter((slice) => managerOf(slice) !== MIRROR_MANAGER);
+  const isExcuse = (code: string, slice?: KubeObject) =>
+    EXCUSES.includes(code) && !(code === "EXCLUDED" && slice !== undefined && managerOf(slice) !== undefined);
+  return world.replicas.some(
+    (replica) =>
+      replica.notes(ENDPOINTS.plural, service).some((code) => isExcuse(code)) ||
+      copied.some((slice) => replica.notes(ENDPOINT_SLICES.plural, keyOf(slice)).some((code) => isExcuse(code, slice))),
   );
 }
 
@@ -214,6 +222,14 @@ export function readers(world: World): Oracle {
     return tenant && `${tenant.metadata.namespace}/${tenant.metadata.labels?.["kubernetes.io/service-name"]}`;
   }
 
+  /** Slices that the tenant's cluster has made from the Pods of a Service. */
+  function podSlices(service: string | undefined): readonly KubeObject[] {
+    return [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(({ metadata: { namespace, labels = {} } }) => {
+      const manager = labels["endpointslice.kubernetes.io/managed-by"];
+      return manager !== undefined && manager !== MIRROR_MANAGER && `${namespace}/${labels["kubernetes.io/service-name"]}` === service;
+    });
+  }
+
   return {
     name: "S15",
     noticed(event) {
@@ -247,7 +263,7 @@ export function readers(world: World): Oracle {
       const now = slicesBeside(world, place);
       const seen = readBy(now);
       const lost = [...readBy([...now.filter(({ metadata }) => metadata.name !== before.metadata.name), before])].filter(
-        (text) => !seen.has(text) && !text.endsWith("!"),
+        (text) => !seen.has(text) && isReady(text),
       );
       const mode = author.kind === "replica" ? author.generation.backends : (sentAwayBy.get(id) ?? world.generation.backends);
       const decided = author.kind === "replica" ? author.since.host : (sentAwaySince.get(id) ?? Infinity);
@@ -263,7 +279,10 @@ export function readers(world: World): Oracle {
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, source);
       const told = toldByTenant(world, write);
-      const wrong = lost.filter((text) => said.has(text) && told?.has(text) !== false);
+      // Slices of Pods can replace Endpoints that others have given further backends.
+      const ofPods =
+        mode === "auto" && now.some((slice) => isCopy(world, slice) && isOfPods(world)(slice)) ? readBy(podSlices(source)) : undefined;
+      const wrong = lost.filter((text) => [said, told, ofPods].every((texts) => texts?.has(text) !== false));
       return wrong.length === 0
         ? undefined
         : `readers of ${id} lose ${wrong.join(", ")} because of ${author.kind} ${formatKey(parseKey(write.key))}`;

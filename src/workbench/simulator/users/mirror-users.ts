@@ -2,31 +2,34 @@ import { keyOf } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { withMeta, type Act } from "../act.ts";
+import type { Side } from "../model/cluster.ts";
 import type { Random } from "../model/random.ts";
 import { hasReaders } from "../model/generation.ts";
 import { drawFieldValue } from "../model/objects.ts";
 import { decidesBackends, madeOf } from "../oracles/marks.ts";
 import type { World } from "../world.ts";
-import { isMirrors, mirrorChanges, performChange } from "./host-mirror.ts";
+import { isMirrors, mirrorChanges, performChange } from "../model/mirror.ts";
 
-/** Lets the host's mirror do all its pending work. Returns whether there was any. */
-export async function mirror(world: World): Promise<boolean> {
+/** Lets the mirror of a cluster do all its pending work. Returns whether there was any. */
+export async function mirror(world: World, side: Side): Promise<boolean> {
   if (!hasReaders(world.options.setting)) return false;
-  const { host } = world.clusters;
-  if (!world.mirroring) return collect(world, [...host.objects(ENDPOINT_SLICES).values()].filter(isMirrors));
+  const cluster = world.clusters[side];
+  if (!(side === "host" ? world.mirroring : world.tenantMirrors)) return collect(world, side);
   world.mirrorWrites = true;
   let did = false;
-  for (const change of mirrorChanges(host)) did = (await world.write("host", (writer) => performChange(writer, change))) || did;
+  for (const change of mirrorChanges(cluster)) did = (await world.write(side, (writer) => performChange(writer, change))) || did;
   world.mirrorWrites = false;
   return did;
 }
 
 /** Deletes mirrored slices whose Endpoints are gone, whether or not the mirror works. */
-async function collect(world: World, slices: readonly KubeObject[]): Promise<boolean> {
-  const { host } = world.clusters;
-  const names = new Set([...host.objects(ENDPOINTS).keys()]);
-  const gone = slices.filter(({ metadata: { namespace, labels } }) => !names.has(`${namespace}/${labels?.["kubernetes.io/service-name"]}`));
-  for (const slice of gone) await world.write("host", (writer) => writer.delete(ENDPOINT_SLICES, keyOf(slice)));
+async function collect(world: World, side: Side): Promise<boolean> {
+  const { objects } = world.clusters[side];
+  const names = objects(ENDPOINTS);
+  const gone = [...objects(ENDPOINT_SLICES).values()].filter(
+    (slice) => isMirrors(slice) && !names.has(`${slice.metadata.namespace}/${slice.metadata.labels?.["kubernetes.io/service-name"]}`),
+  );
+  for (const slice of gone) await world.write(side, (writer) => writer.delete(ENDPOINT_SLICES, keyOf(slice)));
   return gone.length > 0;
 }
 
@@ -34,12 +37,17 @@ function act(name: string, weight: number, perform: Act["perform"]): Act {
   return { name, kind: "user", weight, isPossible: ({ options }) => hasReaders(options.setting), perform };
 }
 
-/** The host's mirror of Endpoints, working or not, and users who edit the slices made in its place. */
+/** The mirror of Endpoints in each cluster, working or not, and users who edit the slices made in place of the host's. */
 export const MIRROR_USERS: readonly Act[] = [
-  act("host mirrors", 30, async (world) => ((await mirror(world)) ? "the host mirrors Endpoints" : undefined)),
+  act("host mirrors", 30, async (world) => ((await mirror(world, "host")) ? "the host mirrors Endpoints" : undefined)),
   act("host switches its mirror", 2, (world) => {
     world.mirroring = !world.mirroring;
     return `the host's mirror is ${world.mirroring ? "on" : "off"}`;
+  }),
+  act("tenant mirrors", 30, async (world) => ((await mirror(world, "tenant")) ? "the tenant mirrors Endpoints" : undefined)),
+  act("tenant switches its mirror", 6, (world) => {
+    world.tenantMirrors = !world.tenantMirrors;
+    return `the tenant's mirror is ${world.tenantMirrors ? "on" : "off"}`;
   }),
   {
     ...{ name: "host changes a slice that was made", kind: "user", weight: 60 },

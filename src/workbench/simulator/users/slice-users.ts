@@ -3,7 +3,7 @@ import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { alter, hostKeyOf, present, tell, withEntry, withMeta, type Act } from "../act.ts";
 import type { Side } from "../model/cluster.ts";
-import { ANNOTATIONS, drawSlice, drawSliceBody, drawFieldValue, LABELS, SLICE_SUFFIXES } from "../model/objects.ts";
+import { ANNOTATIONS, asIPv6, drawSlice, drawSliceBody, drawFieldValue, LABELS, SLICE_SUFFIXES } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
 import type { World } from "../world.ts";
 
@@ -24,7 +24,8 @@ interface Doing {
   readonly how: (world: World, random: Random, place: Place) => Promise<boolean> | undefined;
 }
 
-function act({ name, weight, side, how }: Doing): Act {
+/** An act of a user on a slice with one of a few names. */
+export function sliceAct({ name, weight, side, how }: Doing): Act {
   return {
     name,
     kind: "user",
@@ -40,20 +41,29 @@ function act({ name, weight, side, how }: Doing): Act {
   };
 }
 
-function create(world: World, { side, key }: Place, draw: () => KubeObject): Promise<boolean> | undefined {
+/** Creates a slice if there is none. */
+export function createSlice(world: World, { side, key }: Place, draw: () => KubeObject): Promise<boolean> | undefined {
   if (present(world, side, ENDPOINT_SLICES, key) !== undefined) return undefined;
   const object = draw();
   return world.write(side, (writer) => writer.create(ENDPOINT_SLICES, object));
 }
 
-function change(world: World, place: Place, how: (object: KubeObject) => KubeObject): Promise<boolean> | undefined {
+/** Changes an existing slice. `how` returns undefined if there is nothing in it to change. */
+export function changeSlice(world: World, place: Place, how: (object: KubeObject) => KubeObject | undefined): Promise<boolean> | undefined {
   const object = present(world, place.side, ENDPOINT_SLICES, place.key);
-  return object && alter(world, place, () => how(object));
+  const changed = object && how(object);
+  return changed && alter(world, place, () => changed);
 }
 
 function remove(world: World, { side, key }: Place): Promise<boolean> | undefined {
   if (present(world, side, ENDPOINT_SLICES, key) === undefined) return undefined;
   return world.write(side, (writer) => writer.delete(ENDPOINT_SLICES, key));
+}
+
+/** New content of the family that the slice has: it never changes. */
+function drawnFor(slice: KubeObject, random: Random): Readonly<Record<string, unknown>> {
+  const body = drawSliceBody(random);
+  return slice["addressType"] === "IPv6" ? asIPv6(body) : body;
 }
 
 function touched(object: KubeObject, random: Random): KubeObject {
@@ -75,31 +85,31 @@ function mirrored(world: World, random: Random, { key, service }: Place): KubeOb
 
 /** Actions of users and controllers on EndpointSlices. */
 export const SLICE_USERS: readonly Act[] = [
-  act({
+  sliceAct({
     ...{ name: "tenant has a slice", weight: 12, side: "tenant" },
-    how: (world, random, place) => create(world, place, () => drawSlice(random, place.key, place.service.name)),
+    how: (world, random, place) => createSlice(world, place, () => drawSlice(random, place.key, place.service.name)),
   }),
-  act({
+  sliceAct({
     ...{ name: "tenant changes a slice", weight: 6, side: "tenant" },
-    how: (world, random, place) => change(world, place, (object) => ({ ...touched(object, random), ...drawSliceBody(random) })),
+    how: (world, random, place) => changeSlice(world, place, (object) => ({ ...touched(object, random), ...drawnFor(object, random) })),
   }),
-  act({
+  sliceAct({
     ...{ name: "tenant moves a slice to another Service", weight: 3, side: "tenant" },
     how: (world, random, place) =>
-      change(world, place, (object) => {
+      changeSlice(world, place, (object) => {
         const other = random.happens(0.3) ? undefined : random.pick(world.options.names).name;
         return withMeta(object, { labels: withEntry(object.metadata.labels, "kubernetes.io/service-name", other) });
       }),
   }),
-  act({ ...{ name: "tenant deletes a slice", weight: 4, side: "tenant" }, how: (world, _random, place) => remove(world, place) }),
-  act({
+  sliceAct({ ...{ name: "tenant deletes a slice", weight: 4, side: "tenant" }, how: (world, _random, place) => remove(world, place) }),
+  sliceAct({
     ...{ name: "host changes a slice", weight: 5, side: "host" },
     how: (world, random, place) =>
-      change(world, place, (object) => (random.happens(0.6) ? touched(object, random) : { ...object, ...drawSliceBody(random) })),
+      changeSlice(world, place, (object) => (random.happens(0.6) ? touched(object, random) : { ...object, ...drawnFor(object, random) })),
   }),
-  act({ ...{ name: "host deletes a slice", weight: 3, side: "host" }, how: (world, _random, place) => remove(world, place) }),
-  act({
+  sliceAct({ ...{ name: "host deletes a slice", weight: 3, side: "host" }, how: (world, _random, place) => remove(world, place) }),
+  sliceAct({
     ...{ name: "host has a foreign slice", weight: 2, side: "host" },
-    how: (world, random, place) => create(world, place, () => mirrored(world, random, place)),
+    how: (world, random, place) => createSlice(world, place, () => mirrored(world, random, place)),
   }),
 ];

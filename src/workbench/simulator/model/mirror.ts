@@ -1,5 +1,5 @@
 /**
- * The controller of a host cluster that mirrors Endpoints into EndpointSlices, as far as a syncer can notice.
+ * The controller of a cluster that mirrors Endpoints into EndpointSlices, as far as a syncer can notice.
  *
  * @module
  */
@@ -9,19 +9,21 @@ import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts"
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, KubeObject, Service } from "../../../kube/object/types.ts";
-import type { SimulatedCluster } from "../model/cluster.ts";
+import type { SimulatedCluster } from "./cluster.ts";
 
 const MANAGER = "endpointslicemirroring-controller.k8s.io";
 
-/** The slices that the host's mirror wants for one Endpoints, under names of its own. */
+/** The slices that a mirror wants for one Endpoints, under names of its own. */
 function wantedOf(endpoints: Endpoints): KubeObject[] {
   const { name = "", namespace = "", labels = {}, annotations = {} } = endpoints.metadata;
   if (labels["endpointslice.kubernetes.io/skip-mirror"] === "true") return [];
   const contents = slicesOf(endpoints, { addressesMax: 1_000, endpointsMax: 1_000, conditions: () => ({}) });
-  return contents.map((content, index) => ({
+  // A slice keeps its family, so each family has names of its own.
+  const nth = { IPv4: 0, IPv6: 60 };
+  return contents.map((content) => ({
     ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" },
     metadata: {
-      ...{ namespace, name: `${name}-m${index}` },
+      ...{ namespace, name: `${name}-m${nth[content.addressType as keyof typeof nth]++}` },
       labels: { ...labels, "kubernetes.io/service-name": name, "endpointslice.kubernetes.io/managed-by": MANAGER },
       annotations,
     },
@@ -29,7 +31,7 @@ function wantedOf(endpoints: Endpoints): KubeObject[] {
   }));
 }
 
-/** Reports whether the mirror has made a slice. */
+/** Reports whether a mirror has made a slice. */
 export function isMirrors({ metadata }: KubeObject): boolean {
   return metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === MANAGER && /-m[0-9]+$/.test(metadata.name ?? "");
 }

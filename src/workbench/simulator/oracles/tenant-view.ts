@@ -1,0 +1,109 @@
+/**
+ * What readers in the tenant cluster see, compared with what readers on the host see. Unlike the other oracles of readers, this one does not
+ * rely on copies.
+ *
+ * @module
+ */
+import { formatKey, keyOf } from "../../../kube/object/key.ts";
+import type { ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import type { World } from "../world.ts";
+import { expectationOf } from "./expectation.ts";
+import { decidesBackends, MIRROR_MANAGER, translatorOf } from "./marks.ts";
+import { isAnothers, isExcused, isServed, readOnHost } from "./readers.ts";
+import { inBoth } from "./producers.ts";
+import { backendsOf, readBy, slicesFrom } from "./view.ts";
+
+/** An address that the policy refuses. */
+const REFUSED = "168.63.129.16";
+
+/** The sources of a Service's backends in the tenant. */
+interface Sources {
+  /** Slices that users have written. */
+  readonly own: readonly KubeObject[];
+  /** Slices that a controller has written from Pods. */
+  readonly ofPods: readonly KubeObject[];
+  /** Endpoints in the form of slices; undefined if there are none that have a copy. A working mirror shows its readers exactly these. */
+  readonly endpoints: readonly KubeObject[] | undefined;
+  /** The tenant's mirror shows its readers the Endpoints in addition to slices of Pods. */
+  readonly isMirrored: boolean;
+  /** Backends whose readiness is open. */
+  readonly disputed: ReadonlySet<string>;
+}
+
+/** Collects the sources. Undefined if the contract leaves open whether one of them has a copy. */
+function sourcesOf(world: World, service: ObjectKey): Sources | undefined {
+  const { tenant } = world.clusters;
+  const expected = (object: KubeObject, resource: typeof ENDPOINTS) => {
+    const rules = world.generation.rules.find(({ kind }) => kind.resource === resource)!;
+    return expectationOf(world, rules, object, rules.translator.toHost(keyOf(object), resource)).kind;
+  };
+  const slices = [...tenant.objects(ENDPOINT_SLICES).values()].filter(
+    ({ metadata }) => metadata.namespace === service.namespace && metadata.labels?.["kubernetes.io/service-name"] === service.name,
+  );
+  const managerOf = ({ metadata }: KubeObject) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"];
+  const sources = slices.filter((slice) => managerOf(slice) !== MIRROR_MANAGER);
+  const endpoints = tenant.objects(ENDPOINTS).get(formatKey(service)) as Endpoints | undefined;
+  const kinds = [...sources.map((slice) => expected(slice, ENDPOINT_SLICES)), ...(endpoints ? [expected(endpoints, ENDPOINTS)] : [])];
+  if (!kinds.every((kind) => kind.startsWith("copy"))) return undefined;
+  return {
+    own: sources.filter((slice) => managerOf(slice) === undefined),
+    ofPods: sources.filter((slice) => managerOf(slice) !== undefined),
+    endpoints: endpoints && slicesFrom(endpoints),
+    isMirrored: sources.length < slices.length,
+    disputed: endpoints === undefined ? new Set() : disputedIn(endpoints),
+  };
+}
+
+/**
+ * Backends that Endpoints contain as ready and as not ready, for Pods with the same address. A copy does not name the Pods, and an API server
+ * then keeps only one of the two.
+ */
+function disputedIn({ subsets = [] }: Endpoints): ReadonlySet<string> {
+  const only = (field: "addresses" | "notReadyAddresses") =>
+    backendsOf({ subsets: subsets.map(({ ports, [field]: addresses }) => ({ ports, addresses })) } as unknown as Endpoints);
+  return new Set(inBoth(only("addresses"), only("notReadyAddresses")));
+}
+
+/** All views that the contract allows: Endpoints are the source wherever they exist, unless slices of Pods contain more families. */
+function viewsOf({ own, ofPods, endpoints = [], isMirrored }: Sources): readonly ReadonlySet<string>[] {
+  const [byEndpoints, byPods] = [
+    [...own, ...endpoints],
+    [...own, ...ofPods],
+  ];
+  const view = (slices: readonly KubeObject[]) => new Set([...readBy(slices)].filter((text) => !text.includes(REFUSED)));
+  const families = (slices: readonly KubeObject[]) =>
+    new Set((slices as readonly EndpointSlice[]).flatMap((slice) => ((slice.endpoints ?? []).length > 0 ? [slice.addressType] : [])));
+  if (families(ofPods).size === 0) return [view(byEndpoints)];
+  const isMore = [...families(ofPods)].some((family) => !families(endpoints).has(family));
+  const both = isMirrored ? [view([...byEndpoints, ...ofPods])] : [];
+  if (families(endpoints).size === 0) return [view(byPods)];
+  // Slices of Pods that are copied stay the source, although Endpoints have the same families by now.
+  return isMore ? [view(byPods), ...both] : [view(byEndpoints), view(byPods), ...both];
+}
+
+/** L8: at rest, with `backends: auto` and without patches, readers of slices on the host see exactly what readers in the tenant see. */
+export function checkTenantView(world: World): { readonly oracle: string; readonly message: string } | undefined {
+  if (!decidesBackends(world) || world.generation.rules.some(({ patches }) => patches.length > 0)) return undefined;
+  for (const service of world.options.names) {
+    const place = translatorOf(world).toHost(service, SERVICES);
+    if (place === undefined || !isServed(world, place) || isExcused(world, service) || isAnothers(world, place, formatKey(service)))
+      continue;
+    const sources = sourcesOf(world, service);
+    if (sources === undefined) continue;
+    const { seen, read } = readOnHost(world, service, place);
+    const idOf = (text: string) => text.replace(/[~!]$/, "");
+    const isDisputed = (text: string) => sources.disputed.has(idOf(text));
+    const isRead = (text: string) => read.has(text) || read.has(idOf(text)) || (isDisputed(text) && read.has(`${idOf(text)}!`));
+    const wrong = viewsOf(sources).map((wanted) => ({
+      missing: [...wanted].filter((text) => !isRead(text)),
+      surplus: [...seen].filter((text) => !wanted.has(text) && !isDisputed(text)),
+    }));
+    if (wrong.some(({ missing, surplus }) => missing.length + surplus.length === 0)) continue;
+    const { missing, surplus } = wrong[0]!;
+    const texts = [...missing.map((text) => `miss ${text}`), ...surplus.map((text) => `see ${text}`)];
+    return { oracle: "L8", message: `readers of ${formatKey(service)} on the host ${texts.join(", ")}, unlike those in the tenant` };
+  }
+  return undefined;
+}
