@@ -10,7 +10,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resou
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import type { World } from "../world.ts";
 import { expectationOf } from "./expectation.ts";
-import { decidesBackends, MIRROR_MANAGER, translatorOf } from "./marks.ts";
+import { decidesBackends, isCopy, MIRROR_MANAGER, translatorOf } from "./marks.ts";
 import { isAnothers, isExcused, isServed, readOnHost } from "./readers.ts";
 import { inBoth } from "./producers.ts";
 import { backendsOf, readBy, slicesFrom } from "./view.ts";
@@ -75,12 +75,19 @@ function viewsOf({ own, ofPods, endpoints = [], isMirrored }: Sources): readonly
   const view = (slices: readonly KubeObject[]) => new Set([...readBy(slices)].filter((text) => !text.includes(REFUSED)));
   const families = (slices: readonly KubeObject[]) =>
     new Set((slices as readonly EndpointSlice[]).flatMap((slice) => ((slice.endpoints ?? []).length > 0 ? [slice.addressType] : [])));
-  if (families(ofPods).size === 0) return [view(byEndpoints)];
+  if (ofPods.length === 0) return [view(byEndpoints)];
   const isMore = [...families(ofPods)].some((family) => !families(endpoints).has(family));
   const both = isMirrored ? [view([...byEndpoints, ...ofPods])] : [];
   if (families(endpoints).size === 0) return [view(byPods)];
-  // Slices of Pods that are copied stay the source, although Endpoints have the same families by now.
+  // Slices of Pods that are copied stay the source, although Endpoints have the same families by now, or more.
   return isMore ? [view(byPods), ...both] : [view(byEndpoints), view(byPods), ...both];
+}
+
+/** Reports whether the source of a copy belongs to another Service by now, for which it waits: until then, the copy stays as it is. */
+function hasMoved(world: World, copy: KubeObject, service: ObjectKey): boolean {
+  const source = world.clusters.tenant.objects(ENDPOINT_SLICES).get(isCopy(world, copy)!.source);
+  const name = source?.metadata.labels?.["kubernetes.io/service-name"];
+  return name !== undefined && name !== service.name && isExcused(world, { namespace: source!.metadata.namespace!, name });
 }
 
 /** L8: at rest, with `backends: auto` and without patches, readers of slices on the host see exactly what readers in the tenant see. */
@@ -92,7 +99,8 @@ export function checkTenantView(world: World): { readonly oracle: string; readon
       continue;
     const sources = sourcesOf(world, service);
     if (sources === undefined) continue;
-    const { seen, read } = readOnHost(world, service, place);
+    const { copies, seen, read } = readOnHost(world, service, place);
+    if (copies.some((copy) => hasMoved(world, copy, service))) continue;
     const idOf = (text: string) => text.replace(/[~!]$/, "");
     const isDisputed = (text: string) => sources.disputed.has(idOf(text));
     const isRead = (text: string) => read.has(text) || read.has(idOf(text)) || (isDisputed(text) && read.has(`${idOf(text)}!`));
