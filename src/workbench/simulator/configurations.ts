@@ -16,6 +16,8 @@ export interface SimulatedConfiguration {
    * from `settings`.
    */
   readonly backends?: readonly BackendsMode[];
+  /** True if the tenant has Pods, a mirror, and two address families. Default false. */
+  readonly pods?: boolean;
   /**
    * Share of the seeds that use this configuration. These seeds are drawn separately, so all other seeds run as they would without it.
    * Default: an equal share.

@@ -1,7 +1,7 @@
 import type { Act } from "./act.ts";
 import { ADOPTION_USERS } from "./users/adoption-users.ts";
 import { BACKENDS_USERS } from "./users/backends-users.ts";
-import { MIRROR_USERS } from "./users/mirror-users.ts";
+import { MIRROR_USERS, TENANT_MIRROR_USERS } from "./users/mirror-users.ts";
 import { EVENT_FAULTS } from "./faults/event-faults.ts";
 import { HOST_USERS } from "./users/host-users.ts";
 import { handBack, MOVES } from "./faults/moves.ts";
@@ -24,14 +24,15 @@ export const ACTS: readonly Act[] = [
   ...REFERENCE_USERS,
   ...SLICE_USERS,
   ...MIRROR_USERS,
-  ...READER_USERS,
-  ...POD_USERS,
   ...BACKENDS_USERS,
   ...NEIGHBOUR_USERS,
   ...REQUEST_FAULTS,
   ...EVENT_FAULTS,
   ...PROCESS_FAULTS,
 ];
+
+/** What happens only in configurations with `pods`. */
+export const TENANT_READERS: readonly Act[] = [...READER_USERS, ...POD_USERS, ...TENANT_MIRROR_USERS];
 
 /** Minimum number of faults that a seed has. */
 const FAULT_KINDS_MIN = 3;
@@ -49,6 +50,8 @@ export interface SwarmOptions {
   readonly adopts?: boolean;
   /** The host may mirror Endpoints, and the view of its readers is checked. Default false. */
   readonly mirrors?: boolean;
+  /** The tenant has Pods, a mirror, and two address families. Default false. */
+  readonly hasPods?: boolean;
   /** An operator changes the setting `backends`. Default false. */
   readonly choosesBackends?: boolean;
   /** Users of kinds that are handled generically. Default none. */
@@ -60,12 +63,13 @@ export interface SwarmOptions {
  * mixes find more than seeds with the same mix in a different order.
  */
 export function drawSwarm(random: Random, options: SwarmOptions = {}): Swarm {
-  const { adopts = false, mirrors = false, choosesBackends = false, plain = [] } = options;
+  const { adopts = false, mirrors = false, hasPods = false, choosesBackends = false, plain = [] } = options;
   const faults = drawFaults(random);
   // Acts of some settings are drawn only with these settings, so that seeds of all others do not change.
   const own = [
     ...(adopts ? ADOPTION_USERS : []),
-    ...(mirrors ? [...MIRROR_USERS, ...READER_USERS, ...POD_USERS] : []),
+    ...(mirrors ? MIRROR_USERS : []),
+    ...(hasPods ? TENANT_READERS : []),
     ...(choosesBackends ? BACKENDS_USERS : []),
     ...plain,
   ];

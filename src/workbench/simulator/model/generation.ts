@@ -28,6 +28,8 @@ export interface Setting {
   readonly restless?: boolean | undefined;
   /** True if the setting `backends` is simulated too: it may change, and the host mirrors regardless of its value. */
   readonly choosesBackends?: boolean | undefined;
+  /** True if the tenant has Pods, a mirror, and two address families. */
+  readonly pods?: boolean | undefined;
   /** Share of the seeds that use this setting, drawn separately from the others. */
   readonly share?: number | undefined;
 }

@@ -37,23 +37,27 @@ function act(name: string, weight: number, perform: Act["perform"]): Act {
   return { name, kind: "user", weight, isPossible: ({ options }) => hasReaders(options.setting), perform };
 }
 
-/** The mirror of Endpoints in each cluster, working or not, and users who edit the slices made in place of the host's. */
+/** The host's mirror of Endpoints, working or not, and users who edit the slices made in its place. */
 export const MIRROR_USERS: readonly Act[] = [
   act("host mirrors", 30, async (world) => ((await mirror(world, "host")) ? "the host mirrors Endpoints" : undefined)),
   act("host switches its mirror", 2, (world) => {
     world.mirroring = !world.mirroring;
     return `the host's mirror is ${world.mirroring ? "on" : "off"}`;
   }),
-  act("tenant mirrors", 30, async (world) => ((await mirror(world, "tenant")) ? "the tenant mirrors Endpoints" : undefined)),
-  act("tenant switches its mirror", 6, (world) => {
-    world.tenantMirrors = !world.tenantMirrors;
-    return `the tenant's mirror is ${world.tenantMirrors ? "on" : "off"}`;
-  }),
   {
     ...{ name: "host changes a slice that was made", kind: "user", weight: 60 },
     isPossible: (world) => decidesBackends(world) && madeIn(world).length > 0,
     perform: meddle,
   },
+];
+
+/** The tenant's mirror of Endpoints, working or not. */
+export const TENANT_MIRROR_USERS: readonly Act[] = [
+  act("tenant mirrors", 30, async (world) => ((await mirror(world, "tenant")) ? "the tenant mirrors Endpoints" : undefined)),
+  act("tenant switches its mirror", 6, (world) => {
+    world.tenantMirrors = !world.tenantMirrors;
+    return `the tenant's mirror is ${world.tenantMirrors ? "on" : "off"}`;
+  }),
 ];
 
 function madeIn(world: World): KubeObject[] {
