@@ -4,8 +4,7 @@ import { ENDPOINT_SLICES, ENDPOINTS } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import { readers } from "../../src/workbench/simulator/oracles/readers.ts";
 import { checkTenantView } from "../../src/workbench/simulator/oracles/tenant-view.ts";
-import { createHistory, endpointsWith, PLACE, sliceWith, TENANT_MIRROR, WEB } from "./simulator-history.ts";
-import type { History } from "./simulator-history.ts";
+import { createHistory, endpointsWith, PLACE, sliceWith, TENANT_MIRROR, WEB, type History } from "./simulator-history.ts";
 
 const OF_PODS = { "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
 const SLICE = { namespace: WEB.namespace, name: `${WEB.name}-a` };

@@ -15,8 +15,7 @@ import type { World } from "../world.ts";
 import { expectationOf } from "./expectation.ts";
 import { inBoth, isAbout, producersOf, seesAll, type Producers } from "./producers.ts";
 import { isExcused } from "./readers.ts";
-import { backendsOf } from "./view.ts";
-import type { Backends } from "./view.ts";
+import { backendsOf, type Backends } from "./view.ts";
 
 /** Virtual milliseconds that a mirror has to delete its slices after it is switched off; then the syncer deletes them. */
 const MIRROR_MS = 3_000;

@@ -13,8 +13,7 @@ import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { isCopy, madeOf, MIRROR_MANAGER, mirroredFrom, translatorOf } from "./marks.ts";
 import { isAnothers, isServed } from "./readers.ts";
-import { backendsIn } from "./view.ts";
-import type { Backends } from "./view.ts";
+import { backendsIn, type Backends } from "./view.ts";
 
 /** The objects of one Service. */
 export interface Producers {

@@ -4,13 +4,10 @@
  *
  * @module
  */
-import { formatKey } from "../../../kube/object/key.ts";
-import type { ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
-import type { ResourceType } from "../../../kube/object/resource.ts";
+import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { present } from "../act.ts";
-import type { Act } from "../act.ts";
+import { present, type Act } from "../act.ts";
 import { hasReaders } from "../model/generation.ts";
 import { ENDPOINT_CONDITIONS } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";

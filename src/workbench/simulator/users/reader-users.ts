@@ -4,8 +4,7 @@ import type { Act } from "../act.ts";
 import { asIPv6, ENDPOINT_CONDITIONS, drawSliceBody, drawSubsets } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
 import { changeSlice, createSlice, sliceAct } from "./slice-users.ts";
-import { changes } from "./user-acts.ts";
-import type { Edit } from "./user-acts.ts";
+import { changes, type Edit } from "./user-acts.ts";
 
 /** Gives each endpoint of a slice new conditions. */
 function withConditions(slice: KubeObject, random: Random): KubeObject | undefined {
