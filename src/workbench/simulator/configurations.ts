@@ -112,6 +112,8 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
     share: 0.06,
   },
   { name: "backends that change, patched", configs: [endpoints(ADDRESSES)], backends: ["auto", "both", "endpoints"], share: 0.02 },
+  { name: "Pods", configs: [{}], settings: { backends: "auto" }, pods: true, share: 0.04 },
+  { name: "Pods, and backends that change", configs: [{}], backends: ["auto", "endpoints", "both", "slices"], pods: true, share: 0.04 },
   { name: "Endpoints alone", configs: [{}, endpoints(ADDRESSES)], backends: ["endpoints"], share: 0.02 },
   { name: "a brake that engages early", configs: [{}, endpoints(prefixed(TAG, "late-"))], settings: { deleteBrake: { count: 1 } } },
 ];

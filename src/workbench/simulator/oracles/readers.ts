@@ -5,7 +5,7 @@
  * @module
  */
 import { formatKey, keyOf, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { Endpoints, KubeObject, Service } from "../../../kube/object/types.ts";
 import type { BackendsMode } from "../../../engine/config/backends-mode.ts";
 import { hasReaders } from "../model/generation.ts";
@@ -51,27 +51,35 @@ export function isAnothers(world: World, place: ObjectKey, service: string | und
   return source !== undefined && source !== service;
 }
 
+/** The version of its source to which a write brings a copy of a slice. Undefined for all other writes. */
+function versionOf(world: World, { before, after }: Write): number | undefined {
+  const [was, is] = [before, after].map((slice) => slice && isCopy(world, slice));
+  const version = is?.resourceVersion ?? 0;
+  return is === undefined || (was?.source === is.source && was.resourceVersion === version) ? undefined : version;
+}
+
+/** The tenant's objects of a kind at one of its revisions. */
+function tenantAt({ clusters: { tenant } }: World, resource: ResourceType, revision: number): ReadonlyMap<string, KubeObject> {
+  return tenant.objects(resource, tenant.changes(resource).filter((change) => change.revision <= revision).length);
+}
+
 /**
  * If a write brings a copy of a slice to a newer version, all backends that the tenant had for the Service at that version; otherwise undefined.
  * A late host passes through the tenant's earlier states, so a backend that was missing in the tenant for a while may also be missing here.
  */
-function toldByTenant(world: World, { before, after }: Write): Set<string> | undefined {
+function toldByTenant(world: World, write: Write): Set<string> | undefined {
   // Patched addresses cannot be compared with those of the tenant.
   if (world.generation.rules.some(({ patches }) => patches.length > 0)) return undefined;
-  const [was, is] = [before, after].map((slice) => slice && isCopy(world, slice));
-  const version = is?.resourceVersion ?? 0;
-  if (is === undefined || (was?.source === is.source && was.resourceVersion === version)) return undefined;
-  const { tenant } = world.clusters;
-  const at = (resource: typeof ENDPOINTS) =>
-    tenant.objects(resource, tenant.changes(resource).filter(({ revision }) => revision <= version).length);
-  const slices = at(ENDPOINT_SLICES);
-  const { namespace, labels } = slices.get(is.source)?.metadata ?? {};
+  const version = versionOf(world, write);
+  if (version === undefined) return undefined;
+  const slices = tenantAt(world, ENDPOINT_SLICES, version);
+  const { namespace, labels } = slices.get(isCopy(world, write.after!)!.source)?.metadata ?? {};
   const name = labels?.["kubernetes.io/service-name"];
   if (name === undefined) return undefined;
   const beside = [...slices.values()].filter(
     ({ metadata }) => metadata.namespace === namespace && metadata.labels?.["kubernetes.io/service-name"] === name,
   );
-  const endpoints = at(ENDPOINTS).get(`${namespace}/${name}`);
+  const endpoints = tenantAt(world, ENDPOINTS, version).get(`${namespace}/${name}`);
   return new Set([...readBy(beside), ...(endpoints === undefined ? [] : readOf(endpoints as Endpoints))]);
 }
 
@@ -222,9 +230,9 @@ export function readers(world: World): Oracle {
     return tenant && `${tenant.metadata.namespace}/${tenant.metadata.labels?.["kubernetes.io/service-name"]}`;
   }
 
-  /** Slices that the tenant's cluster has made from the Pods of a Service. */
-  function podSlices(service: string | undefined): readonly KubeObject[] {
-    return [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(({ metadata: { namespace, labels = {} } }) => {
+  /** Slices that the tenant's cluster has made from the Pods of a Service, at the version that a write copies, or else now. */
+  function podSlices(service: string | undefined, version = Infinity): readonly KubeObject[] {
+    return [...tenantAt(world, ENDPOINT_SLICES, version).values()].filter(({ metadata: { namespace, labels = {} } }) => {
       const manager = labels["endpointslice.kubernetes.io/managed-by"];
       return manager !== undefined && manager !== MIRROR_MANAGER && `${namespace}/${labels["kubernetes.io/service-name"]}` === service;
     });
@@ -281,7 +289,9 @@ export function readers(world: World): Oracle {
       const told = toldByTenant(world, write);
       // Slices of Pods can replace Endpoints that others have given further backends.
       const ofPods =
-        mode === "auto" && now.some((slice) => isCopy(world, slice) && isOfPods(world)(slice)) ? readBy(podSlices(source)) : undefined;
+        mode === "auto" && now.some((slice) => isCopy(world, slice) && isOfPods(world)(slice))
+          ? readBy(podSlices(source, versionOf(world, write)))
+          : undefined;
       const wrong = lost.filter((text) => [said, told, ofPods].every((texts) => texts?.has(text) !== false));
       return wrong.length === 0
         ? undefined

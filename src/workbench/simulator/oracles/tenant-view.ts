@@ -29,6 +29,8 @@ interface Sources {
   readonly isMirrored: boolean;
   /** Backends whose readiness is open. */
   readonly disputed: ReadonlySet<string>;
+  /** Addresses without ports that a copy does not keep. */
+  readonly absorbed: ReadonlySet<string>;
 }
 
 /** Collects the sources. Undefined if the contract leaves open whether one of them has a copy. */
@@ -52,6 +54,7 @@ function sourcesOf(world: World, service: ObjectKey): Sources | undefined {
     endpoints: endpoints && slicesFrom(endpoints),
     isMirrored: sources.length < slices.length,
     disputed: endpoints === undefined ? new Set() : disputedIn(endpoints),
+    absorbed: endpoints === undefined ? new Set() : absorbedIn(endpoints),
   };
 }
 
@@ -63,6 +66,15 @@ function disputedIn({ subsets = [] }: Endpoints): ReadonlySet<string> {
   const only = (field: "addresses" | "notReadyAddresses") =>
     backendsOf({ subsets: subsets.map(({ ports, [field]: addresses }) => ({ ports, addresses })) } as unknown as Endpoints);
   return new Set(inBoth(only("addresses"), only("notReadyAddresses")));
+}
+
+/**
+ * Addresses that Endpoints contain with ports and without, for different Pods. A copy does not name the Pods, and an API server then keeps
+ * only the ports.
+ */
+function absorbedIn(endpoints: Endpoints): ReadonlySet<string> {
+  const all = [...backendsOf(endpoints).keys()];
+  return new Set(all.filter((id) => !id.includes("/") && all.some((other) => other.includes("/") && other.startsWith(`${id}:`))));
 }
 
 /** All views that the contract allows: Endpoints are the source wherever they exist, unless slices of Pods contain more families. */
@@ -102,7 +114,8 @@ export function checkTenantView(world: World): { readonly oracle: string; readon
     if (copies.some((copy) => hasMoved(world, copy, service))) continue;
     const idOf = (text: string) => text.replace(/[~!]$/, "");
     const isDisputed = (text: string) => sources.disputed.has(idOf(text));
-    const isRead = (text: string) => read.has(text) || read.has(idOf(text)) || (isDisputed(text) && read.has(`${idOf(text)}!`));
+    const isRead = (text: string) =>
+      read.has(text) || read.has(idOf(text)) || (isDisputed(text) && read.has(`${idOf(text)}!`)) || sources.absorbed.has(idOf(text));
     const wrong = viewsOf(sources).map((wanted) => ({
       missing: [...wanted].filter((text) => !isRead(text)),
       surplus: [...seen].filter((text) => !wanted.has(text) && !isDisputed(text)),
