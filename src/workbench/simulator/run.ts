@@ -23,7 +23,7 @@ import { tenantWrites } from "./oracles/tenant-writes.ts";
 import { createRandom } from "./model/random.ts";
 import { plainUsers } from "./users/plain-users.ts";
 import type { CreateCore } from "./model/replica.ts";
-import { ACTS, drawSwarm, TENANT_READERS } from "./swarm.ts";
+import { ACTS, drawSwarm } from "./swarm.ts";
 import { createWorld, type World } from "./world.ts";
 
 /** One event of a run: the act, and the seed of its random choices. A run is a list of such events. */
@@ -139,7 +139,7 @@ export async function run(options: RunOptions): Promise<Run> {
   }
 
   if (options.decisions !== undefined) {
-    const acts = new Map([...ACTS, ...ADOPTION_USERS, ...TENANT_READERS, ...plain].map((act) => [act.name, act]));
+    const acts = new Map([...ACTS, ...ADOPTION_USERS, ...plain].map((act) => [act.name, act]));
     for (const { act, salt } of options.decisions) if (world.violation === undefined) await happen(acts.get(act)!, salt);
   } else {
     for (let vain = 0; decisions.length < steps && vain < VAIN_MAX && world.violation === undefined;) {

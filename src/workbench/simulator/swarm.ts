@@ -15,6 +15,9 @@ import { REQUEST_FAULTS } from "./faults/request-faults.ts";
 import { SLICE_USERS } from "./users/slice-users.ts";
 import { TENANT_USERS } from "./users/tenant-users.ts";
 
+/** What happens only in configurations with `pods`. */
+const TENANT_READERS: readonly Act[] = [...READER_USERS, ...POD_USERS, ...TENANT_MIRROR_USERS];
+
 /** Everything that can happen in runs that adopt no copies of another syncer. */
 export const ACTS: readonly Act[] = [
   ...MOVES,
@@ -24,15 +27,13 @@ export const ACTS: readonly Act[] = [
   ...REFERENCE_USERS,
   ...SLICE_USERS,
   ...MIRROR_USERS,
+  ...TENANT_READERS,
   ...BACKENDS_USERS,
   ...NEIGHBOUR_USERS,
   ...REQUEST_FAULTS,
   ...EVENT_FAULTS,
   ...PROCESS_FAULTS,
 ];
-
-/** What happens only in configurations with `pods`. */
-export const TENANT_READERS: readonly Act[] = [...READER_USERS, ...POD_USERS, ...TENANT_MIRROR_USERS];
 
 /** Minimum number of faults that a seed has. */
 const FAULT_KINDS_MIN = 3;

@@ -51,13 +51,6 @@ export function isAnothers(world: World, place: ObjectKey, service: string | und
   return source !== undefined && source !== service;
 }
 
-/** The version of its source to which a write brings a copy of a slice. Undefined for all other writes. */
-function versionOf(world: World, { before, after }: Write): number | undefined {
-  const [was, is] = [before, after].map((slice) => slice && isCopy(world, slice));
-  const version = is?.resourceVersion ?? 0;
-  return is === undefined || (was?.source === is.source && was.resourceVersion === version) ? undefined : version;
-}
-
 /** The tenant's objects of a kind at one of its revisions. */
 function tenantAt({ clusters: { tenant } }: World, resource: ResourceType, revision: number): ReadonlyMap<string, KubeObject> {
   return tenant.objects(resource, tenant.changes(resource).filter((change) => change.revision <= revision).length);
@@ -67,13 +60,14 @@ function tenantAt({ clusters: { tenant } }: World, resource: ResourceType, revis
  * If a write brings a copy of a slice to a newer version, all backends that the tenant had for the Service at that version; otherwise undefined.
  * A late host passes through the tenant's earlier states, so a backend that was missing in the tenant for a while may also be missing here.
  */
-function toldByTenant(world: World, write: Write): Set<string> | undefined {
+function toldByTenant(world: World, { before, after }: Write): Set<string> | undefined {
   // Patched addresses cannot be compared with those of the tenant.
   if (world.generation.rules.some(({ patches }) => patches.length > 0)) return undefined;
-  const version = versionOf(world, write);
-  if (version === undefined) return undefined;
+  const [was, is] = [before, after].map((slice) => slice && isCopy(world, slice));
+  const version = is?.resourceVersion ?? 0;
+  if (is === undefined || (was?.source === is.source && was.resourceVersion === version)) return undefined;
   const slices = tenantAt(world, ENDPOINT_SLICES, version);
-  const { namespace, labels } = slices.get(isCopy(world, write.after!)!.source)?.metadata ?? {};
+  const { namespace, labels } = slices.get(is.source)?.metadata ?? {};
   const name = labels?.["kubernetes.io/service-name"];
   if (name === undefined) return undefined;
   const beside = [...slices.values()].filter(
@@ -120,12 +114,18 @@ export function readOnHost(world: World, service: ObjectKey, place: ObjectKey): 
   return { copies, copy, derived, seen: readBy(shown), read: readBy([...shown, ...beside.filter(isRead)]) };
 }
 
+/** Reports whether a cluster has made a slice from Pods. */
+function isPods({ metadata: { labels } }: KubeObject): boolean {
+  const manager = labels?.["endpointslice.kubernetes.io/managed-by"];
+  return manager !== undefined && manager !== MIRROR_MANAGER;
+}
+
 /** Reports whether the tenant's cluster has made the source of a copy from Pods. */
 function isOfPods(world: World): (copy: KubeObject) => boolean {
   const slices = world.clusters.tenant.objects(ENDPOINT_SLICES);
   return (copy) => {
-    const manager = slices.get(isCopy(world, copy)!.source)?.metadata.labels?.["endpointslice.kubernetes.io/managed-by"];
-    return manager !== undefined && manager !== MIRROR_MANAGER;
+    const source = slices.get(isCopy(world, copy)!.source);
+    return source !== undefined && isPods(source);
   };
 }
 
@@ -223,19 +223,33 @@ export function readers(world: World): Oracle {
     return (madeOf(world, slice) ?? mirroredFrom(world, slice))?.source ?? copiedService(slice);
   }
 
-  /** The Service of a copied slice, whose Endpoints have the same name. */
+  /** The Service of a copied slice, whose Endpoints have the same name. The slice itself can be gone. */
   function copiedService(slice: KubeObject): string | undefined {
-    const source = isCopy(world, slice)?.source;
-    const tenant = source === undefined ? undefined : world.clusters.tenant.objects(ENDPOINT_SLICES).get(source);
+    const tenant = sliceOfCopy(world, slice);
     return tenant && `${tenant.metadata.namespace}/${tenant.metadata.labels?.["kubernetes.io/service-name"]}`;
   }
 
-  /** Slices that the tenant's cluster has made from the Pods of a Service, at the version that a write copies, or else now. */
-  function podSlices(service: string | undefined, version = Infinity): readonly KubeObject[] {
-    return [...tenantAt(world, ENDPOINT_SLICES, version).values()].filter(({ metadata: { namespace, labels = {} } }) => {
-      const manager = labels["endpointslice.kubernetes.io/managed-by"];
-      return manager !== undefined && manager !== MIRROR_MANAGER && `${namespace}/${labels["kubernetes.io/service-name"]}` === service;
+  /**
+   * The backends that slices of Pods, which can replace Endpoints, have contained in every state that a copy may pass through: from the oldest of
+   * their copies until now. States without such slices do not count, since Endpoints are the source again. Undefined if there is no such copy.
+   */
+  function ofPodsSince(service: string | undefined, copies: readonly KubeObject[]): Set<string> | undefined {
+    const lives = world.clusters.tenant.changes(ENDPOINT_SLICES);
+    const versions = copies.flatMap((copy) => {
+      const { uid, resourceVersion = 0 } = isCopy(world, copy) ?? {};
+      return lives.some(({ object }) => object.metadata.uid === uid && isPods(object)) ? [resourceVersion] : [];
     });
+    const since = Math.min(...versions);
+    const states = lives.flatMap(({ revision }) => (revision < since ? [] : [podSlices(service, revision)]));
+    const told = states.flatMap((slices) => (slices.length === 0 ? [] : [readBy(slices)]));
+    return told.length === 0 ? undefined : new Set(common(told));
+  }
+
+  /** Slices that the tenant's cluster has made from the Pods of a Service, at one of its revisions. */
+  function podSlices(service: string | undefined, revision: number): readonly KubeObject[] {
+    const isAbout = ({ metadata: { namespace, labels = {} } }: KubeObject) =>
+      `${namespace}/${labels["kubernetes.io/service-name"]}` === service;
+    return [...tenantAt(world, ENDPOINT_SLICES, revision).values()].filter((slice) => isAbout(slice) && isPods(slice));
   }
 
   return {
@@ -287,11 +301,7 @@ export function readers(world: World): Oracle {
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, source);
       const told = toldByTenant(world, write);
-      // Slices of Pods can replace Endpoints that others have given further backends.
-      const ofPods =
-        mode === "auto" && now.some((slice) => isCopy(world, slice) && isOfPods(world)(slice))
-          ? readBy(podSlices(source, versionOf(world, write)))
-          : undefined;
+      const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before]) : undefined;
       const wrong = lost.filter((text) => [said, told, ofPods].every((texts) => texts?.has(text) !== false));
       return wrong.length === 0
         ? undefined
@@ -313,12 +323,16 @@ function skipsMirror(object: KubeObject | undefined): boolean {
   return object?.metadata.labels?.[SKIP_MIRROR_LABEL] === "true";
 }
 
+/** The last state of the tenant's slice of which an object is a copy. */
+function sliceOfCopy(world: World, object: KubeObject): KubeObject | undefined {
+  const uid = isCopy(world, object)?.uid;
+  const lives = uid === undefined ? [] : world.clusters.tenant.changes(ENDPOINT_SLICES);
+  return lives.findLast((life) => life.object.metadata.uid === uid)?.object;
+}
+
 /** Reports whether a slice was made from a copy of Endpoints, or is the copy of a slice that the tenant's cluster made from Endpoints. */
 function tellsOfEndpoints(world: World, slice: KubeObject): boolean {
-  const uid = isCopy(world, slice)?.uid;
-  const lives = uid === undefined ? [] : world.clusters.tenant.changes(ENDPOINT_SLICES);
-  const tenant = lives.findLast(({ object }) => object.metadata.uid === uid)?.object;
-  const isDerived = tenant?.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== undefined;
+  const isDerived = sliceOfCopy(world, slice)?.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== undefined;
   return isDerived || (madeOf(world, slice) ?? mirroredFrom(world, slice)) !== undefined;
 }
 
