@@ -230,15 +230,18 @@ export function readers(world: World): Oracle {
   }
 
   /**
-   * The backends that slices of Pods, which can replace Endpoints, have contained in every state that a copy may pass through: from the oldest of
-   * their copies until now. States without such slices do not count, since Endpoints are the source again. Undefined if there is no such copy.
+   * The backends that slices of Pods, which can replace Endpoints, have contained in every state that their copies may pass through: from the
+   * oldest copy until now. States without such slices do not count, since Endpoints are the source again. Who deletes other slices in favor of the
+   * copies relies on the latest state. Undefined if there is no such copy.
    */
-  function ofPodsSince(service: string | undefined, copies: readonly KubeObject[]): Set<string> | undefined {
+  function ofPodsSince(service: string | undefined, copies: readonly KubeObject[], isLatest: boolean): Set<string> | undefined {
     const lives = world.clusters.tenant.changes(ENDPOINT_SLICES);
     const versions = copies.flatMap((copy) => {
       const { uid, resourceVersion = 0 } = isCopy(world, copy) ?? {};
       return lives.some(({ object }) => object.metadata.uid === uid && isPods(object)) ? [resourceVersion] : [];
     });
+    if (versions.length === 0) return undefined;
+    if (isLatest) return readBy(podSlices(service, Infinity));
     const since = Math.min(...versions);
     const states = lives.flatMap(({ revision }) => (revision < since ? [] : [podSlices(service, revision)]));
     const told = states.flatMap((slices) => (slices.length === 0 ? [] : [readBy(slices)]));
@@ -301,7 +304,8 @@ export function readers(world: World): Oracle {
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, source);
       const told = toldByTenant(world, write);
-      const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before]) : undefined;
+      const isLatest = author.kind === "replica" && isCopy(world, before) === undefined;
+      const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before], isLatest) : undefined;
       const wrong = lost.filter((text) => [said, told, ofPods].every((texts) => texts?.has(text) !== false));
       return wrong.length === 0
         ? undefined
