@@ -294,8 +294,10 @@ export function readers(world: World): Oracle {
       const decided = author.kind === "replica" ? author.since.host : (sentAwaySince.get(id) ?? Infinity);
       if (byMirror && sentAwayLate.has(id)) return undefined;
       if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !isServed(world, place)) return undefined;
+      // A Service that appears after the reconcile began had no readers until then, and nothing can reserve its absence.
+      const isNew = author.kind === "replica" && statesSince(world, SERVICES, id, author.since.host).includes(undefined);
       const source = sourceOf(before);
-      if (isSelecting(world, place) || isAnothers(world, place, source)) return undefined;
+      if (isNew || isSelecting(world, place) || isAnothers(world, place, source)) return undefined;
       // After a false response, copies of slices count as present.
       if (isReplaced(mode, now, world) || (mode === "both" && author.kind !== "replica")) return undefined;
       // If the mirror reacts late, copies of slices may already have replaced the made slices for which it was switched off.
