@@ -6,6 +6,7 @@ import { checkReaders, readers } from "../../src/workbench/simulator/oracles/rea
 import { createHistory, endpointsWith, PLACE, sliceWith, tagged, TENANT_MIRROR, WEB, type History } from "./simulator-history.ts";
 
 const SLICE = { namespace: WEB.namespace, name: `${WEB.name}-a` };
+const OF_PODS = { "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
 const LOST = /^readers of vc\/web-x-shop-x-blue lose IPv4 10\.0\.0\.1/;
 
 /** Slices were made of the copy, which sends the mirror away, and `beside` happens before they are deleted. */
@@ -49,6 +50,47 @@ describe("a backend that a syncer takes from readers is excused where", () => {
   ] as const)("%s", async (_what, values, beside, isWrong) => {
     const history = await deletedAfter([...values], beside);
     expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
+  });
+
+  test.each([
+    ["a slice of Pods goes before the other one, which alone is the source for a moment", ["a", "b"], false],
+    ["but not where it is the last one to go", ["b", "a"], true],
+  ])("%s", async (_what, order, isWrong) => {
+    const history = await createHistory(readers, "auto");
+    const [first, second] = [sliceWith(OF_PODS, "10.0.0.1"), sliceWith(OF_PODS, "fd00::1")];
+    const other = { ...second, metadata: { ...second.metadata, name: `${WEB.name}-b` }, addressType: "IPv6" };
+    for (const slice of [first, other]) {
+      await history.user("tenant", ENDPOINT_SLICES, slice);
+      await history.copies(ENDPOINT_SLICES, { namespace: WEB.namespace, name: slice.metadata.name! });
+    }
+    for (const end of order) await history.userDeletes("tenant", ENDPOINT_SLICES, { namespace: WEB.namespace, name: `${WEB.name}-${end}` });
+    await history.removes(`${WEB.name}-a`);
+    expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
+  });
+
+  test("the tenant has nothing left of the Service, and other Endpoints are in the place of the copy", async () => {
+    const history = await createHistory(readers, "auto");
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(OF_PODS, "10.0.0.1"));
+    await history.copies(ENDPOINT_SLICES, SLICE);
+    await history.userDeletes("tenant", ENDPOINT_SLICES, SLICE);
+    await history.userDeletes("tenant", ENDPOINTS, WEB);
+    await history.user("host", ENDPOINTS, { ...endpointsWith("10.0.0.1"), metadata: PLACE });
+    await history.removes(`${WEB.name}-a`);
+    expect(history.wrong).toBeUndefined();
+  });
+
+  test.each([
+    ["its host Service appears only after the reconcile has begun", true],
+    ["but not where the reconcile begins with it", false],
+  ])("%s", async (_what, isBefore) => {
+    const history = await createHistory(readers, "auto");
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(TENANT_MIRROR, "10.0.0.1"));
+    await history.copies(ENDPOINT_SLICES, SLICE);
+    await history.userDeletes("host", SERVICES, PLACE);
+    const since = history.revision;
+    await history.copies(SERVICES, WEB);
+    await history.removes(`${WEB.name}-a`, isBefore ? { since } : {});
+    expect(history.wrong ?? "").toMatch(isBefore ? /^$/ : LOST);
   });
 
   test.each([
@@ -160,11 +202,10 @@ function both(isCopied: boolean) {
 
 /** A slice of Pods is copied, which gets further addresses afterwards. */
 function ofPods(first: string, ...more: readonly string[]) {
-  const manager = { "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
   return async (history: History) => {
-    await history.user("tenant", ENDPOINT_SLICES, sliceWith(manager, first));
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(OF_PODS, first));
     await history.copies(ENDPOINT_SLICES, SLICE);
-    await history.user("tenant", ENDPOINT_SLICES, sliceWith(manager, first, ...more));
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(OF_PODS, first, ...more));
   };
 }
 

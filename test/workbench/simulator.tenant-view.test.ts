@@ -7,10 +7,18 @@ import { checkTenantView } from "../../src/workbench/simulator/oracles/tenant-vi
 import { createHistory, endpointsWith, PLACE, sliceWith, TENANT_MIRROR, WEB, type History } from "./simulator-history.ts";
 
 const OF_PODS = { "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
+const POD = { kind: "Pod", namespace: WEB.namespace, name: "p1", uid: "p1" };
+const PORTS = [{ name: "http", port: 80 }];
 const SLICE = { namespace: WEB.namespace, name: `${WEB.name}-a` };
 
 function inIPv6(slice: KubeObject): KubeObject {
   return { ...slice, addressType: "IPv6" };
+}
+
+/** The Endpoints with one more subset. */
+function withSubset(subset: object): KubeObject {
+  const endpoints = endpointsWith("10.0.0.1");
+  return { ...endpoints, subsets: [...(endpoints["subsets"] as readonly object[]), subset] };
 }
 
 /** The tenant writes a slice, which is copied. */
@@ -49,6 +57,34 @@ test.each([
       await history.user("tenant", ENDPOINT_SLICES, { ...slice, endpoints: [{ addresses: ["fd00::1"], conditions: terminating }] });
     },
     "see IPv6 fd00::1:80/TCP/http",
+  ],
+  [
+    "an address without ports is one of those with ports, of which the copy keeps only the latter",
+    async (history: History) => {
+      await history.makes();
+      await history.user("tenant", ENDPOINTS, withSubset({ addresses: [{ ip: "10.0.0.1", targetRef: POD }] }));
+    },
+    undefined,
+  ],
+  [
+    "but not where the address itself is new",
+    async (history: History) => {
+      await history.makes();
+      await history.user("tenant", ENDPOINTS, withSubset({ addresses: [{ ip: "10.0.0.2" }] }));
+    },
+    "miss IPv4 10.0.0.2",
+  ],
+  [
+    "Pods of one address are ready and not ready, and a user's slice says that it terminates",
+    async (history: History) => {
+      await history.user("tenant", ENDPOINTS, { ...endpointsWith(), subsets: [{ notReadyAddresses: [{ ip: "10.0.0.1" }], ports: PORTS }] });
+      await history.copies(ENDPOINTS, WEB);
+      await history.makes();
+      await history.user("tenant", ENDPOINTS, withSubset({ notReadyAddresses: [{ ip: "10.0.0.1", targetRef: POD }], ports: PORTS }));
+      const terminating = { ready: false, serving: true, terminating: true };
+      await copies(history, { ...sliceWith({}), endpoints: [{ addresses: ["10.0.0.1"], conditions: terminating }] });
+    },
+    undefined,
   ],
   [
     "slices of Pods that say the same have no copy",
