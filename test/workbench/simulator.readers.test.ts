@@ -68,6 +68,26 @@ describe("a backend that a syncer takes from readers is excused where", () => {
     expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
   });
 
+  test.each([
+    ["with both kinds, a slice is gone from the tenant, too", async () => undefined, false],
+    [
+      "but not where another slice of the tenant contains it",
+      async (history: History) => {
+        const slice = sliceWith(TENANT_MIRROR, "10.0.0.1");
+        await history.user("tenant", ENDPOINT_SLICES, { ...slice, metadata: { ...slice.metadata, name: `${WEB.name}-b` } });
+      },
+      true,
+    ],
+  ] as const)("%s", async (_what, beside, isWrong) => {
+    const history = await createHistory(readers, "both");
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(TENANT_MIRROR, "10.0.0.1"));
+    await history.copies(ENDPOINT_SLICES, SLICE);
+    await beside(history);
+    await history.userDeletes("tenant", ENDPOINT_SLICES, SLICE);
+    await history.removes(`${WEB.name}-a`);
+    expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
+  });
+
   test("the tenant has nothing left of the Service, and other Endpoints are in the place of the copy", async () => {
     const history = await createHistory(readers, "auto");
     await history.user("tenant", ENDPOINT_SLICES, sliceWith(OF_PODS, "10.0.0.1"));
@@ -75,6 +95,8 @@ describe("a backend that a syncer takes from readers is excused where", () => {
     await history.userDeletes("tenant", ENDPOINT_SLICES, SLICE);
     await history.userDeletes("tenant", ENDPOINTS, WEB);
     await history.user("host", ENDPOINTS, { ...endpointsWith("10.0.0.1"), metadata: PLACE });
+    const service = history.at("host", SERVICES, PLACE) as Service;
+    await history.user("host", SERVICES, { ...service, metadata: PLACE });
     await history.removes(`${WEB.name}-a`);
     expect(history.wrong).toBeUndefined();
   });

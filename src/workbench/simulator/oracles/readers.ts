@@ -241,18 +241,29 @@ export function readers(world: World): Oracle {
       return lives.some(({ object }) => object.metadata.uid === uid && isPods(object)) ? [resourceVersion] : [];
     });
     if (versions.length === 0) return undefined;
-    if (isLatest) return readBy(podSlices(service, Infinity));
+    if (isLatest) return readBy(tenantSlices(service, Infinity).filter(isPods));
     const since = Math.min(...versions);
-    const states = lives.flatMap(({ revision }) => (revision < since ? [] : [podSlices(service, revision)]));
+    const states = lives.flatMap(({ revision }) => (revision < since ? [] : [tenantSlices(service, revision).filter(isPods)]));
     const told = states.flatMap((slices) => (slices.length === 0 ? [] : [readBy(slices)]));
     return told.length === 0 ? undefined : new Set(common(told));
   }
 
-  /** Slices that the tenant's cluster has made from the Pods of a Service, at one of its revisions. */
-  function podSlices(service: string | undefined, revision: number): readonly KubeObject[] {
-    const isAbout = ({ metadata: { namespace, labels = {} } }: KubeObject) =>
-      `${namespace}/${labels["kubernetes.io/service-name"]}` === service;
-    return [...tenantAt(world, ENDPOINT_SLICES, revision).values()].filter((slice) => isAbout(slice) && isPods(slice));
+  /**
+   * With `both`, a copy goes with its slice, even if the Endpoints contain the same backends: the tenant's own readers have lost them. Returns what
+   * the other slices of the tenant contain; undefined for all other writes.
+   */
+  function ofLeftSlices(service: string | undefined, { before, after }: Write): Set<string> | undefined {
+    const source = before && isCopy(world, before);
+    const left = tenantSlices(service, Infinity);
+    const isGone = after === undefined && source !== undefined && left.every(({ metadata }) => metadata.uid !== source.uid);
+    return isGone ? readBy(left) : undefined;
+  }
+
+  /** The tenant's slices of a Service at one of its revisions. */
+  function tenantSlices(service: string | undefined, revision: number): readonly KubeObject[] {
+    return [...tenantAt(world, ENDPOINT_SLICES, revision).values()].filter(
+      ({ metadata: { namespace, labels = {} } }) => `${namespace}/${labels["kubernetes.io/service-name"]}` === service,
+    );
   }
 
   return {
@@ -308,7 +319,8 @@ export function readers(world: World): Oracle {
       const told = toldByTenant(world, write);
       const isLatest = author.kind === "replica" && isCopy(world, before) === undefined;
       const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before], isLatest) : undefined;
-      const wrong = lost.filter((text) => [said, told, ofPods].every((texts) => texts?.has(text) !== false));
+      const ofOthers = mode === "both" ? ofLeftSlices(source, write) : undefined;
+      const wrong = lost.filter((text) => [said, told, ofPods, ofOthers].every((texts) => texts?.has(text) !== false));
       return wrong.length === 0
         ? undefined
         : `readers of ${id} lose ${wrong.join(", ")} because of ${author.kind} ${formatKey(parseKey(write.key))}`;
