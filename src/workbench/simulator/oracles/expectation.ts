@@ -52,7 +52,10 @@ export function expectationOf(world: World, rules: Rules, tenant: KubeObject, ho
   return atHostKey(world, rules, tenant, hostKey);
 }
 
-/** A slice of the tenant's mirror has no copy, but one that another setting or an earlier slice of the name left goes on if nothing replaces it. */
+/**
+ * A slice of the tenant's mirror has no copy, but one that another setting or an earlier slice of the name left goes on if nothing replaces it. All
+ * slices of the mirror are then copied.
+ */
 function ofMirror(
   world: World,
   rules: Rules,
@@ -60,9 +63,25 @@ function ofMirror(
   at: { readonly hostKey: ObjectKey; readonly service: ObjectKey },
 ): ExpectedCopy {
   if (isPaused(world, rules, at.service)) return anything("EXCLUDED");
-  const host = world.clusters.host.objects(ENDPOINT_SLICES).get(formatKey(at.hostKey));
-  const goesOn = host !== undefined && isCopy(world, host)?.source === formatKey(keyOf(tenant)) && isTaken(world, rules, at.service);
-  return goesOn ? COPY : noCopy("EXCLUDED");
+  if (!isTaken(world, rules, at.service)) return noCopy("EXCLUDED");
+  if (hasCopy(world, rules, tenant)) return COPY;
+  const goesOn = mirrorSlices(world, at.service).some((slice) => hasCopy(world, rules, slice));
+  if (!goesOn || isLeftOut(world, rules, tenant, at.service)) return noCopy("EXCLUDED");
+  return besideService(world, rules, at.service) ?? atHostKey(world, rules, tenant, at.hostKey);
+}
+
+function mirrorSlices(world: World, { namespace, name }: ObjectKey): readonly KubeObject[] {
+  const isMirrors = ({ metadata }: KubeObject) => metadata.labels?.["endpointslice.kubernetes.io/managed-by"] === MIRROR_MANAGER;
+  return [...world.clusters.tenant.objects(ENDPOINT_SLICES).values()].filter(
+    (slice) => slice.metadata.namespace === namespace && slice.metadata.labels?.["kubernetes.io/service-name"] === name && isMirrors(slice),
+  );
+}
+
+/** Reports whether there is a copy of a slice, or of an earlier slice with its name. */
+function hasCopy(world: World, { translator }: Rules, slice: KubeObject): boolean {
+  const place = translator.toHost(keyOf(slice), ENDPOINT_SLICES);
+  const host = place && world.clusters.host.objects(ENDPOINT_SLICES).get(formatKey(place));
+  return host !== undefined && isCopy(world, host)?.source === formatKey(keyOf(slice));
 }
 
 /** Beside Endpoints, a slice that was made from the same Pods is copied only if readers need it. */

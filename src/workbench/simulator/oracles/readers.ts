@@ -250,13 +250,14 @@ export function readers(world: World): Oracle {
 
   /**
    * With `both`, a copy goes with its slice, even if the Endpoints contain the same backends: the tenant's own readers have lost them. Returns what
-   * the other slices of the tenant contain; undefined for all other writes.
+   * the other slices of the tenant have contained in every state since then; undefined for all other writes.
    */
   function ofLeftSlices(service: string | undefined, { before, after }: Write): Set<string> | undefined {
-    const source = before && isCopy(world, before);
-    const left = tenantSlices(service, Infinity);
-    const isGone = after === undefined && source !== undefined && left.every(({ metadata }) => metadata.uid !== source.uid);
-    return isGone ? readBy(left) : undefined;
+    const uid = after === undefined && before !== undefined ? isCopy(world, before)?.uid : undefined;
+    const lives = world.clusters.tenant.changes(ENDPOINT_SLICES);
+    const end = lives.findIndex(({ type, object }) => type === "DELETED" && object.metadata.uid === uid);
+    if (end < 0) return undefined;
+    return new Set(common(lives.slice(end).map(({ revision }) => readBy(tenantSlices(service, revision)))));
   }
 
   /** The tenant's slices of a Service at one of its revisions. */
