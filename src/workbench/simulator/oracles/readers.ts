@@ -9,7 +9,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../.
 import type { Endpoints, KubeObject, Service } from "../../../kube/object/types.ts";
 import type { BackendsMode } from "../../../engine/config/backends-mode.ts";
 import { hasReaders } from "../model/generation.ts";
-import type { Oracle, Write } from "../model/history.ts";
+import type { Oracle, Write, WritingReplica } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { decidesBackends, isCopy, madeOf, MIRROR_MANAGER, mirroredFrom, translatorOf } from "./marks.ts";
@@ -51,6 +51,11 @@ export function isAnothers(world: World, place: ObjectKey, service: string | und
   return source !== undefined && source !== service;
 }
 
+/** Reports whether there are patches: patched addresses cannot be compared with those of the tenant. */
+function isPatched(world: World): boolean {
+  return world.generation.rules.some(({ patches }) => patches.length > 0);
+}
+
 /** The tenant's objects of a kind at one of its revisions. */
 function tenantAt({ clusters: { tenant } }: World, resource: ResourceType, revision: number): ReadonlyMap<string, KubeObject> {
   return tenant.objects(resource, tenant.changes(resource).filter((change) => change.revision <= revision).length);
@@ -61,8 +66,7 @@ function tenantAt({ clusters: { tenant } }: World, resource: ResourceType, revis
  * A late host passes through the tenant's earlier states, so a backend that was missing in the tenant for a while may also be missing here.
  */
 function toldByTenant(world: World, { before, after }: Write): Set<string> | undefined {
-  // Patched addresses cannot be compared with those of the tenant.
-  if (world.generation.rules.some(({ patches }) => patches.length > 0)) return undefined;
+  if (isPatched(world)) return undefined;
   const [was, is] = [before, after].map((slice) => slice && isCopy(world, slice));
   const version = is?.resourceVersion ?? 0;
   if (is === undefined || (was?.source === is.source && was.resourceVersion === version)) return undefined;
@@ -202,6 +206,12 @@ export function readers(world: World): Oracle {
    */
   const sentAwayLate = new Set<string>();
 
+  /**
+   * What replicas have removed from slices of a host Service, and when. Two that act at once can each remove what the other one has just read live;
+   * leader election rules that out.
+   */
+  const removals: { readonly id: string; readonly index: number; readonly revision: number; readonly texts: readonly string[] }[] = [];
+
   function placeOf({ plural, before, after }: Write): ObjectKey | undefined {
     const { namespace = "", name = "", labels = {} } = (after ?? before!).metadata;
     if (plural === ENDPOINTS.plural || plural === SERVICES.plural) return { namespace, name };
@@ -249,15 +259,20 @@ export function readers(world: World): Oracle {
   }
 
   /**
-   * With `both`, a copy goes with its slice, even if the Endpoints contain the same backends: the tenant's own readers have lost them. Returns what
-   * the other slices of the tenant have contained in every state since then; undefined for all other writes.
+   * A copy goes with its slice. Returns what the tenant has contained for the Service in every state since then: in other slices and, except with
+   * `both`, in Endpoints, because the tenant's own readers of slices have lost the rest. Undefined for all other writes.
    */
-  function ofLeftSlices(service: string | undefined, { before, after }: Write): Set<string> | undefined {
+  function leftInTenant(service: string | undefined, { before, after }: Write, mode: BackendsMode | undefined): Set<string> | undefined {
     const uid = after === undefined && before !== undefined ? isCopy(world, before)?.uid : undefined;
     const lives = world.clusters.tenant.changes(ENDPOINT_SLICES);
-    const end = lives.findIndex(({ type, object }) => type === "DELETED" && object.metadata.uid === uid);
-    if (end < 0) return undefined;
-    return new Set(common(lives.slice(end).map(({ revision }) => readBy(tenantSlices(service, revision)))));
+    const end = lives.find(({ type, object }) => type === "DELETED" && object.metadata.uid === uid)?.revision;
+    if (end === undefined || service === undefined || isPatched(world)) return undefined;
+    const later = [...lives, ...world.clusters.tenant.changes(ENDPOINTS)].filter(({ revision }) => revision >= end);
+    const told = later.map(({ revision }) => {
+      const endpoints = mode === "both" ? undefined : tenantAt(world, ENDPOINTS, revision).get(service);
+      return new Set([...readBy(tenantSlices(service, revision)), ...(endpoints === undefined ? [] : readOf(endpoints as Endpoints))]);
+    });
+    return new Set(common(told));
   }
 
   /** The tenant's slices of a Service at one of its revisions. */
@@ -302,6 +317,11 @@ export function readers(world: World): Oracle {
       const lost = [...readBy([...now.filter(({ metadata }) => metadata.name !== before.metadata.name), before])].filter(
         (text) => !seen.has(text) && isReady(text),
       );
+      const removed = author.kind === "replica" ? removals.filter((one) => isCrossing(one, id, author)) : [];
+      if (author.kind === "replica") {
+        const texts = [...readBy([before])].filter((text) => write.after === undefined || !readBy([write.after]).has(text));
+        removals.push({ id, index: author.index, revision: world.clusters.host.revision, texts });
+      }
       const mode = author.kind === "replica" ? author.generation.backends : (sentAwayBy.get(id) ?? world.generation.backends);
       const decided = author.kind === "replica" ? author.since.host : (sentAwaySince.get(id) ?? Infinity);
       if (byMirror && sentAwayLate.has(id)) return undefined;
@@ -320,13 +340,19 @@ export function readers(world: World): Oracle {
       const told = toldByTenant(world, write);
       const isLatest = author.kind === "replica" && isCopy(world, before) === undefined;
       const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before], isLatest) : undefined;
-      const ofOthers = mode === "both" ? ofLeftSlices(source, write) : undefined;
-      const wrong = lost.filter((text) => [said, told, ofPods, ofOthers].every((texts) => texts?.has(text) !== false));
+      const left = leftInTenant(source, write, mode);
+      const isRemoved = (text: string) => removed.some(({ texts }) => texts.includes(text));
+      const wrong = lost.filter((text) => !isRemoved(text) && [said, told, ofPods, left].every((texts) => texts?.has(text) !== false));
       return wrong.length === 0
         ? undefined
         : `readers of ${id} lose ${wrong.join(", ")} because of ${author.kind} ${formatKey(parseKey(write.key))}`;
     },
   };
+}
+
+/** Reports whether another replica has removed something from slices of a host Service since a reconcile began. */
+function isCrossing(one: { id: string; index: number; revision: number }, id: string, { index, since }: WritingReplica): boolean {
+  return one.id === id && one.index !== index && one.revision > since.host;
 }
 
 /**

@@ -113,7 +113,7 @@ export const HOST_USERS: readonly Act[] = [
   changes("host touches an object", of(ENDPOINTS, 1), touch),
   changes("host changes a Service's annotation", of(SERVICES, 1), setAnnotation),
   changes("host flips a selector", of(SERVICES, 1.5), flipSelector),
-  changes("host's controller writes", of(ENDPOINTS, 2), controllerWrites),
+  changes("host's controller writes", of(ENDPOINTS, 4), controllerWrites),
   changes("host strips markers", of(ENDPOINTS, 0.7), stripMarkers),
   changes("host strips a Service's markers", of(SERVICES, 0.3), stripMarkers),
   creates("host has a foreign Endpoints", of(ENDPOINTS, 0.7)),

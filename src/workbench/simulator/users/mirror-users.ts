@@ -53,8 +53,8 @@ export const MIRROR_USERS: readonly Act[] = [
 
 /** The tenant's mirror of Endpoints, working or not. */
 export const TENANT_MIRROR_USERS: readonly Act[] = [
-  act("tenant mirrors", 30, async (world) => ((await mirror(world, "tenant")) ? "the tenant mirrors Endpoints" : undefined)),
-  act("tenant switches its mirror", 6, (world) => {
+  act("tenant mirrors", 60, async (world) => ((await mirror(world, "tenant")) ? "the tenant mirrors Endpoints" : undefined)),
+  act("tenant switches its mirror", 24, (world) => {
     world.tenantMirrors = !world.tenantMirrors;
     return `the tenant's mirror is ${world.tenantMirrors ? "on" : "off"}`;
   }),

@@ -69,7 +69,7 @@ export const NEIGHBOUR_USERS: readonly Act[] = [
       withMeta(known, { labels: withEntry(known.metadata.labels, "app", drawFieldValue(random)) }),
     ),
   ),
-  act("another virtual cluster deletes its copy", 0.7, (world, _random, { resource, object }) =>
+  act("another virtual cluster deletes its copy", 1, (world, _random, { resource, object }) =>
     world.write("host", (writer) => writer.delete(resource, keyOf(object))),
   ),
 ];
