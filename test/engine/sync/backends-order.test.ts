@@ -182,6 +182,34 @@ const labels = (writes: readonly Operation[]) =>
 const deleted = (writes: readonly Operation[]) =>
   writes.flatMap((operation) => (operation.action === "delete" ? [operation.key.name] : []));
 
+test("beside paused Endpoints, the copy of a slice of Pods that this process has just made stays when the other one goes", async () => {
+  const world = await between();
+  const ofPods = { [SLICE_MANAGER]: "endpointslice-controller.k8s.io" };
+  world.service("web");
+  world.reconcile(SERVICE);
+  world.shows(SERVICES);
+  world.reconcile(COPY);
+  world.shows(ENDPOINTS);
+  // The Endpoints lack a family, so the slices are the source.
+  for (const [name, address] of [
+    ["web-p4", "10.1.0.0"],
+    ["web-p6", "fd00::1"],
+  ] as const)
+    world.has(ENDPOINT_SLICES, ownSlice(name, [address], ofPods));
+  world.reconcile(UNIT);
+  world.reconcile("endpointslices|shop/web-p4");
+  world.shows(ENDPOINT_SLICES);
+  const metadata = { namespace: "shop", name: "web", annotations: { "sync.platform/pause": "true" } };
+  world.has(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets: [{ addresses: ips(1), ports: PORTS }] } as KubeObject);
+  world.reconcile("endpointslices|shop/web-p6");
+  world.lacks(ENDPOINT_SLICES, { namespace: "shop", name: "web-p4" });
+  world.reconcile(UNIT);
+  world.reconcile("endpointslices|shop/web-p6");
+  const slices = world.writes.filter((operation) => !("object" in operation) || operation.object.kind === "EndpointSlice");
+  expect(slices.map(({ action }) => action)).toEqual(["create", "create"]);
+  world.close();
+});
+
 describe("the copy and what is made of it", () => {
   test.each([
     [COPY, UNIT],
