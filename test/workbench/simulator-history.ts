@@ -51,6 +51,8 @@ export interface Reason {
   /** By which value of the setting. Default: that of now. */
   readonly by?: BackendsMode;
   readonly id?: string;
+  /** Which replica. Default 0. */
+  readonly index?: number;
 }
 
 /** A world in which nothing happens by itself. */
@@ -120,7 +122,7 @@ export class History {
 
   /** The replica writes. */
   async write(resource: ResourceType, operation: Operation, reason?: Reason): Promise<void> {
-    const { type } = await this.world.transmit(this.#flight(resource, operation, reason), { index: 0, unheard: false });
+    const { type } = await this.world.transmit(this.#flight(resource, operation, reason), { index: reason?.index ?? 0, unheard: false });
     if (type !== "object" && type !== "absent") throw new Error(`A write of the replica is answered ${type}`);
   }
 

@@ -69,6 +69,21 @@ describe("a backend that a syncer takes from readers is excused where", () => {
   });
 
   test.each([
+    ["two replicas each remove what the other one relies on", 1, false],
+    ["but not where one replica removes both", 0, true],
+  ])("%s", async (_what, index, isWrong) => {
+    const history = await createHistory(readers, "auto");
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(OF_PODS, "10.0.0.1"));
+    await history.copies(ENDPOINT_SLICES, SLICE);
+    await history.labels("true");
+    await history.makes();
+    const since = history.revision;
+    await history.removes("-0", { index });
+    await history.removes(`${WEB.name}-a`, { since });
+    expect(history.wrong ?? "").toMatch(isWrong ? LOST : /^$/);
+  });
+
+  test.each([
     ["with both kinds, a slice is gone from the tenant, too", async () => undefined, false],
     [
       "but not where another slice of the tenant contains it",

@@ -196,10 +196,8 @@ export function readers(world: World): Oracle {
   const touchedAt = new Map<string, number>();
   /** Slices that others have written since a replica did. A backend that only they added is no loss, also after `touched` is cleared. */
   const editedSlices = new Set<string>();
-  /** The host's revision that a replica had seen when it switched the mirror off for a copy. */
-  const sentAwaySince = new Map<string, number>();
-  /** The value of the setting `backends` at that time. */
-  const sentAwayBy = new Map<string, BackendsMode | undefined>();
+  /** The reconcile of a replica that switched the mirror off for a copy. */
+  const sentAway = new Map<string, WritingReplica>();
   /**
    * Copies for which a replica switched the mirror off by a configuration that had already been replaced: another replica may have removed the
    * made slices by the new one. Leader election rules out two that act at once, and such a write is undone as soon as it is seen.
@@ -306,8 +304,7 @@ export function readers(world: World): Oracle {
         return undefined;
       }
       if (author.kind === "replica" && plural === ENDPOINTS.plural && skipsMirror(after) && !skipsMirror(before)) {
-        sentAwaySince.set(id, author.since.host);
-        sentAwayBy.set(id, author.generation.backends);
+        sentAway.set(id, author);
         if (author.generation === world.generation) sentAwayLate.delete(id);
         else sentAwayLate.add(id);
       }
@@ -317,13 +314,15 @@ export function readers(world: World): Oracle {
       const lost = [...readBy([...now.filter(({ metadata }) => metadata.name !== before.metadata.name), before])].filter(
         (text) => !seen.has(text) && isReady(text),
       );
-      const removed = author.kind === "replica" ? removals.filter((one) => isCrossing(one, id, author)) : [];
-      if (author.kind === "replica") {
-        const texts = [...readBy([before])].filter((text) => write.after === undefined || !readBy([write.after]).has(text));
-        removals.push({ id, index: author.index, revision: world.clusters.host.revision, texts });
+      const actor = author.kind === "replica" ? author : sentAway.get(id);
+      const crossing = actor === undefined ? [] : removals.filter((one) => isCrossing(one, id, actor));
+      if (actor !== undefined) {
+        const left = write.after === undefined ? undefined : readBy([write.after]);
+        const texts = [...readBy([before])].filter((text) => left?.has(text) !== true);
+        removals.push({ id, index: actor.index, revision: world.clusters.host.revision, texts });
       }
-      const mode = author.kind === "replica" ? author.generation.backends : (sentAwayBy.get(id) ?? world.generation.backends);
-      const decided = author.kind === "replica" ? author.since.host : (sentAwaySince.get(id) ?? Infinity);
+      const mode = (actor ?? world).generation.backends;
+      const decided = actor?.since.host ?? Infinity;
       if (byMirror && sentAwayLate.has(id)) return undefined;
       if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !isServed(world, place)) return undefined;
       // A Service that appears after the reconcile began had no readers until then, and nothing can reserve its absence.
@@ -341,7 +340,7 @@ export function readers(world: World): Oracle {
       const isLatest = author.kind === "replica" && isCopy(world, before) === undefined;
       const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before], isLatest) : undefined;
       const left = leftInTenant(source, write, mode);
-      const isRemoved = (text: string) => removed.some(({ texts }) => texts.includes(text));
+      const isRemoved = (text: string) => crossing.some(({ texts }) => texts.includes(text));
       const wrong = lost.filter((text) => !isRemoved(text) && [said, told, ofPods, left].every((texts) => texts?.has(text) !== false));
       return wrong.length === 0
         ? undefined
