@@ -65,8 +65,8 @@ export class World {
   readonly downUntil: Record<Side, number> = { tenant: 0, host: 0 };
   /** True if the host's mirror makes slices of Endpoints. */
   mirroring: boolean;
-  /** True if the tenant's mirror does. A user switches it on. */
-  tenantMirrors = false;
+  /** True if the tenant's mirror does. */
+  tenantMirrors: boolean;
   /** True while a mirror writes. */
   mirrorWrites = false;
   generation: Generation;
@@ -87,6 +87,7 @@ export class World {
 
   constructor(options: WorldOptions, clusters: Record<Side, SimulatedCluster>, clock: Clock) {
     this.options = options;
+    this.tenantMirrors = options.setting.pods === true;
     this.clusters = clusters;
     this.clock = clock;
     this.resources = resourcesOf(options.setting);

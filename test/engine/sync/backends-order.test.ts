@@ -128,9 +128,14 @@ async function between() {
       this.has(SERVICES, { apiVersion: "v1", kind: "Service", metadata, spec: { ports: PORTS } } as KubeObject);
       this.endpoints(1, name);
     },
-    endpoints(count: number, name = "web") {
+    endpoints(count: number, name = "web", annotations = {}) {
       const subsets = [{ addresses: ips(count), ports: PORTS }];
-      this.has(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata: { namespace: "shop", name }, subsets } as KubeObject);
+      this.has(ENDPOINTS, {
+        apiVersion: "v1",
+        kind: "Endpoints",
+        metadata: { namespace: "shop", name, annotations },
+        subsets,
+      } as KubeObject);
     },
     /** Another process is the first to write what this one is about to make, and makes slices of it. */
     rival(run: ReconcileRun) {
@@ -183,30 +188,19 @@ const deleted = (writes: readonly Operation[]) =>
   writes.flatMap((operation) => (operation.action === "delete" ? [operation.key.name] : []));
 
 test("beside paused Endpoints, the copy of a slice of Pods that this process has just made stays when the other one goes", async () => {
-  const world = await between();
-  const ofPods = { [SLICE_MANAGER]: "endpointslice-controller.k8s.io" };
-  world.service("web");
-  world.reconcile(SERVICE);
-  world.shows(SERVICES);
-  world.reconcile(COPY);
-  world.shows(ENDPOINTS);
+  const world = copied(await between());
+  const [first, second] = ["web-p4", "web-p6"].map((name) => `endpointslices|shop/${name}`);
   // The Endpoints lack a family, so the slices are the source.
-  for (const [name, address] of [
-    ["web-p4", "10.1.0.0"],
-    ["web-p6", "fd00::1"],
-  ] as const)
-    world.has(ENDPOINT_SLICES, ownSlice(name, [address], ofPods));
-  world.reconcile(UNIT);
-  world.reconcile("endpointslices|shop/web-p4");
+  for (const [name, address] of Object.entries({ "web-p4": "10.1.0.0", "web-p6": "fd00::1" }))
+    world.has(ENDPOINT_SLICES, ownSlice(name, [address], { [SLICE_MANAGER]: "endpointslice-controller.k8s.io" }));
+  for (const id of [UNIT, first!]) world.reconcile(id);
   world.shows(ENDPOINT_SLICES);
-  const metadata = { namespace: "shop", name: "web", annotations: { "sync.platform/pause": "true" } };
-  world.has(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets: [{ addresses: ips(1), ports: PORTS }] } as KubeObject);
-  world.reconcile("endpointslices|shop/web-p6");
+  world.endpoints(1, "web", { "sync.platform/pause": "true" });
+  world.reconcile(second!);
   world.lacks(ENDPOINT_SLICES, { namespace: "shop", name: "web-p4" });
-  world.reconcile(UNIT);
-  world.reconcile("endpointslices|shop/web-p6");
-  const slices = world.writes.filter((operation) => !("object" in operation) || operation.object.kind === "EndpointSlice");
-  expect(slices.map(({ action }) => action)).toEqual(["create", "create"]);
+  for (const id of [UNIT, second!]) world.reconcile(id);
+  expect(deleted(world.writes)).toEqual([]);
+  expect(world.writes.filter(({ action }) => action === "create")).toHaveLength(5);
   world.close();
 });
 
