@@ -130,12 +130,8 @@ async function between() {
     },
     endpoints(count: number, name = "web", annotations = {}) {
       const subsets = [{ addresses: ips(count), ports: PORTS }];
-      this.has(ENDPOINTS, {
-        apiVersion: "v1",
-        kind: "Endpoints",
-        metadata: { namespace: "shop", name, annotations },
-        subsets,
-      } as KubeObject);
+      const metadata = { namespace: "shop", name, annotations };
+      this.has(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets } as KubeObject);
     },
     /** Another process is the first to write what this one is about to make, and makes slices of it. */
     rival(run: ReconcileRun) {
@@ -199,8 +195,7 @@ test("beside paused Endpoints, the copy of a slice of Pods that this process has
   world.reconcile(second!);
   world.lacks(ENDPOINT_SLICES, { namespace: "shop", name: "web-p4" });
   for (const id of [UNIT, second!]) world.reconcile(id);
-  expect(deleted(world.writes)).toEqual([]);
-  expect(world.writes.filter(({ action }) => action === "create")).toHaveLength(5);
+  expect(world.writes.flatMap(({ action }) => (action === "update" ? [] : [action]))).toEqual(Array(5).fill("create"));
   world.close();
 });
 
