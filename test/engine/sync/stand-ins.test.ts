@@ -42,3 +42,8 @@ test("where its Endpoints are not copied because no cache has a host Service, th
   expect(readBefore({ endpoints: UNWANTED, served: false }, slice("shop"))).toEqual([NO_SERVICE]);
   expect(readBefore({ endpoints: UNWANTED, served: true }, slice("shop"))).toEqual([]);
 });
+
+test("the same before the copy of a slice that is gone, unless the Service has no Endpoints", () => {
+  expect(readBefore({ endpoints: UNWANTED, served: false }, undefined)).toEqual([NO_SERVICE]);
+  expect(readBefore({ served: false }, undefined)).toEqual([]);
+});

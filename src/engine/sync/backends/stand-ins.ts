@@ -55,8 +55,8 @@ export function standInsFor({ host, tenant }: PlannedObject, collected: Collecte
   // Slices that the tenant's mirror made from Endpoints indicate that the Endpoints exist: a cache that lacks them may lag.
   if (isSlice && tenant !== undefined && seen.endpoints === undefined)
     return [{ side: "tenant", resource: ENDPOINTS, key: service, object: undefined }];
-  // Endpoints are not copied if they would have no readers.
-  if (isSlice && tenant !== undefined && !seen.served && hostService !== undefined)
+  // Endpoints are not copied if they would have no readers, but a cache that lacks the Service may lag.
+  if (isSlice && (tenant ?? seen.endpoints) !== undefined && !seen.served && hostService !== undefined)
     return [{ resource: SERVICES, key: hostService, object: undefined }];
   if (isSlice && (teller === "copies" || seen.endpoints?.wanted !== true)) return [];
   return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, teller) : [];
