@@ -352,23 +352,6 @@ test("a slice that the host refuses is told once, with what the host says, and t
 
 const INVALID = { details: { causes: [{ field: "ports", message: "not here" }] } };
 
-test("beside slices of another syncer none are made", async () => {
-  const sides = await sidesWith(true, false);
-  await fill(sides.tenant, "shop", ["web"]);
-  await sides.on.client.create(ENDPOINT_SLICES, {
-    ...ownSlice("web-theirs", ["10.0.0.1"]),
-    metadata: {
-      ...{ namespace: "vc", name: "web-theirs-x-shop-x-blue" },
-      labels: { "kubernetes.io/service-name": "web-x-shop-x-blue" },
-      annotations: { "vcluster.loft.sh/object-name": "web-theirs", "vcluster.loft.sh/object-namespace": "shop" },
-    },
-  });
-  await start({ ...sides, settings: AUTO });
-  await clock.advance(20_000);
-  expect((await slicesIn(sides.on)).map(({ metadata }) => metadata.name)).toEqual(["web-theirs-x-shop-x-blue"]);
-  expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBeUndefined();
-});
-
 test("a Service with hundreds of slices costs as many steps as slices", async () => {
   const steps = async (count: number) => {
     const sides = await sidesWith(false, false);

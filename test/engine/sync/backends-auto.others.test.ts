@@ -35,6 +35,20 @@ describe("slices of another syncer", () => {
   const put = ({ client }: EmbeddedCluster, slice: EndpointSlice) =>
     client.patch(ENDPOINT_SLICES, { namespace: "vc", name: slice.metadata.name! }, "merge", { endpoints: slice.endpoints });
 
+  test.each([
+    ["show the same, none are made", "10.0.0.1", 1],
+    ["show less, and no mirror shows more, slices are made", "10.0.0.9", 2],
+  ] as const)("where they %s", async (_what, address, count) => {
+    const sides = await sidesWith(true, false);
+    await fill(sides.tenant, "shop", ["web"]);
+    await sides.on.client.create(ENDPOINT_SLICES, theirs([address]));
+    await start({ ...sides, settings: AUTO });
+    await clock.advance(20_000);
+    expect(await slicesIn(sides.on)).toHaveLength(count);
+    expect((await seen(sides.on)).addresses).toContain("10.0.0.1");
+    expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe(count === 1 ? undefined : "true");
+  });
+
   test("that come later take the place of ours once they show the same, without a gap", async () => {
     const { on, views } = await made();
     await on.client.create(ENDPOINT_SLICES, theirs(["10.0.0.1"]));

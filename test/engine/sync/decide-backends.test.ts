@@ -52,8 +52,13 @@ describe("a copy of Endpoints", () => {
     },
     {
       why: "is left to another syncer that has slices",
-      seen: { others: "behind", othersWaited: true, mirrorWaited: true },
+      seen: { others: "behind", mirrorWaited: true },
       is: { teller: "others", makes: false, skipsMirror: false },
+    },
+    {
+      why: "is made where another syncer says too little for a while, and no mirror says more",
+      seen: { others: "behind", othersWaited: true },
+      is: { teller: "made", makes: true, skipsMirror: false },
     },
     {
       why: "is told on by what was made until another syncer shows the same",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CollectedBackends } from "../../../src/engine/sync/backends/collect-backends.ts";
-import { standInsFor } from "../../../src/engine/sync/backends/stand-ins.ts";
+import { standInsFor, standInsForMade } from "../../../src/engine/sync/backends/stand-ins.ts";
 import { ENDPOINTS, SERVICES } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 
@@ -46,4 +46,12 @@ test("where its Endpoints are not copied because no cache has a host Service, th
 test("the same before the copy of a slice that is gone, unless the Service has no Endpoints", () => {
   expect(readBefore({ endpoints: UNWANTED, served: false }, undefined)).toEqual([NO_SERVICE]);
   expect(readBefore({ served: false }, undefined)).toEqual([]);
+});
+
+test("slices that were made from a copy go only if the tenant has no Endpoints for it", () => {
+  const before = (seen: Partial<CollectedBackends["seen"]>, copy: KubeObject | undefined) =>
+    standInsForMade({ service: SERVICE, isTaken: false, seen, copy, copies: [] } as unknown as CollectedBackends, "copies");
+  expect(before({}, slice("vc"))).toEqual([NO_ENDPOINTS]);
+  expect(before({ endpoints: UNWANTED }, slice("vc"))).toEqual([]);
+  expect(before({}, undefined)).toEqual([]);
 });

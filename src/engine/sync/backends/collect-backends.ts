@@ -200,7 +200,6 @@ function countTenant(
   const own = { count: 0, copied: 0, standing: 0 };
   const derived = { count: 0, copied: 0, standing: 0, filled: false, families: new Set<string>() };
   const mirrored = { count: 0, copied: 0, standing: 0 };
-  const written = (place: ObjectKey) => slices.host.get(place);
   const [copies, ofControllers]: [EndpointSlice[], EndpointSlice[]] = [[], []];
   for (const key of tenantSlices) {
     const slice = slices.tenant.get(key) as EndpointSlice | undefined;
@@ -210,9 +209,10 @@ function countTenant(
     if (controller === undefined && decideCopy(slices.rules, key, slice, around).action !== "copy") continue;
     const counted = controller === undefined ? own : controller === MIRROR ? mirrored : derived;
     counted.count += 1;
-    const copy = copyOf(known, slice, known.shown);
+    const place = slices.rules.translator.toHost(key, ENDPOINT_SLICES);
+    const copy = place && copyOf(known, slice, known.shown(place));
     // A copy that this process has just made stands, even if the cache does not show it yet.
-    if ((copy ?? copyOf(known, slice, written)) !== undefined) counted.standing += 1;
+    if ((copy ?? (place && copyOf(known, slice, slices.host.get(place)))) !== undefined) counted.standing += 1;
     if (copy !== undefined && controller !== undefined) ofControllers.push(copy.object);
     if (copy?.isOfThisLife === true) counted.copied += 1;
     // Slices that a mirror made from Endpoints contain nothing of their own.
@@ -224,14 +224,12 @@ function countTenant(
   return { own, derived, mirrored, copies, ofControllers };
 }
 
-/** Returns the copy of a slice, or of an earlier slice with its name, unless it is being deleted or still belongs to another Service. */
+/** Reads the object in place of a slice's copy: it counts if it is the copy, of this slice or an earlier one, lasts, and belongs to the Service. */
 function copyOf(
   { slices: { rules }, hostService }: KnownBackends,
   slice: EndpointSlice,
-  found: (place: ObjectKey) => KubeObject | undefined,
+  copy: KubeObject | undefined,
 ): { readonly object: EndpointSlice; readonly isOfThisLife: boolean } | undefined {
-  const place = rules.translator.toHost(keyOf(slice), ENDPOINT_SLICES);
-  const copy = place && found(place);
   if (copy === undefined || hostService === undefined) return undefined;
   const source = copy.metadata.deletionTimestamp ? undefined : ourMarkers(rules, copy, ENDPOINT_SLICES);
   const service = serviceOfSlice(copy);

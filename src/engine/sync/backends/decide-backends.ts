@@ -230,7 +230,7 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
     };
   // A copy without addresses needs no slices, and slices that were made from it before are wrong.
   const seenByMirror = mirror === "equal" || (mirror === "none" && (!copy.filled || !seen.served));
-  if (copy.skipsMirror || made !== "none" || (!seenByMirror && (copy.large || seen.mirrorWaited))) {
+  if (copy.skipsMirror || made !== "none" || (!seenByMirror && (copy.large || seen.mirrorWaited || seen.othersWaited))) {
     const equal = (made === "equal" && seen.madeShown) || (made === "none" && !copy.filled);
     return {
       ...FROM_ENDPOINTS,
@@ -253,11 +253,11 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
 
 /**
  * Reports whether the slices of another syncer are enough, so that none are made. Made slices are deleted once the other ones show the same
- * backends, and are made again only if the other ones lack some for a while.
+ * backends. Slices are made only if the other ones lack some for a while, and no mirror shows them.
  */
 function isLeftToOthers({ others, othersWaited, made }: BackendsSeen, copy: NonNullable<BackendsSeen["copy"]>): boolean {
   if (others !== "behind") return others === "equal";
-  return made === "none" && !(copy.skipsMirror && copy.filled && othersWaited);
+  return made === "none" && !(copy.filled && othersWaited);
 }
 
 /** Decides for a Service that has only users' slices, or nothing. Endpoints that are not copied are ignored. */

@@ -180,9 +180,10 @@ export function lacksCopy({ copy, isTaken, seen: { endpoints, made } }: Collecte
   return copy === undefined && !isTaken && endpoints?.wanted === true && made !== "none";
 }
 
-/** Reports whether another syncer's slices, for which this syncer removed its own, now show fewer backends. */
-export function lacksOthers({ copy, seen: { others, made } }: CollectedBackends): boolean {
-  return others === "behind" && made === "none" && copy?.metadata.labels?.[SKIP_MIRROR] === "true";
+/** Reports whether another syncer's slices show fewer backends than the copy, and neither a mirror nor this syncer shows the others. */
+export function lacksOthers({ copy, seen: { others, made, mirror, served } }: CollectedBackends): boolean {
+  const isMirrored = mirror === "equal" && copy?.metadata.labels?.[SKIP_MIRROR] !== "true";
+  return others === "behind" && made === "none" && copy !== undefined && served && !isMirrored;
 }
 
 /**

@@ -46,7 +46,7 @@ import {
   type RememberedService,
 } from "./remembered-service.ts";
 import { madeSlicesStrategy, planMadeSlices, type MadeWrites } from "./plan-made-slices.ts";
-import { standInsFor, standInsOf } from "./stand-ins.ts";
+import { standInsFor, standInsForMade } from "./stand-ins.ts";
 import { createUnpatchedSlices, type UnpatchedSlices } from "./unpatched-slices.ts";
 
 /** Time that a mirror has to make slices from a copy, in milliseconds; after that, the host counts as one without a working mirror. */
@@ -291,7 +291,7 @@ class DecidedBackends implements ServiceBackends {
           router.backends!.expect(key, service);
         },
         ended: (ending, { index }) => {
-          if (ending.result === "outdated") this.#contradicted(known, writtenKey(operations[index]!), collected.hostKey);
+          if (ending.result === "outdated") this.#contradicted(known, collected, writtenKey(operations[index]!));
           if (ending.result !== "settled" || index < operations.length) return undefined;
           known.outdatedTimes = 0;
           if (writes.operations.length === index) known.refusal = undefined;
@@ -323,10 +323,11 @@ class DecidedBackends implements ServiceBackends {
   }
 
   /** Lists the caches again after several outdated reconciles: a lagging cache catches up within moments, so one has missed a change. */
-  #contradicted(known: RememberedService, key: ObjectKey, hostKey: ObjectKey | undefined): void {
+  #contradicted(known: RememberedService, { service, hostKey }: CollectedBackends, written: ObjectKey): void {
     known.outdatedTimes += 1;
     if (known.outdatedTimes < CONTRADICTIONS_MIN) return;
-    this.#slices.host.doubt(key);
+    this.#slices.host.doubt(written);
+    this.#endpoints.tenant.doubt(service);
     if (hostKey !== undefined) this.#endpoints.host.doubt(hostKey);
   }
 
@@ -373,8 +374,7 @@ class DecidedBackends implements ServiceBackends {
       shown: !makes || collected.seen.madeShown,
       left: decision.dropsMirrored && now - known.mirrorOwesSince! >= MIRROR_WAIT_MS ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
-      // Slices that were made from a copy that is gone are deleted without a replacement.
-      standIns: () => (copy === undefined && !isTaken ? [] : standInsOf(collected, decision.teller)),
+      standIns: () => standInsForMade(collected, decision.teller),
       madeBefore: known.made,
     });
   }

@@ -15,7 +15,7 @@ import type { CollectedBackends } from "./collect-backends.ts";
 import { tellerOfLeft, type Teller } from "./decide-backends.ts";
 
 /** The objects from which readers get the backends according to the decision. */
-export function standInsOf(collected: CollectedBackends, teller: Teller): readonly StandIn[] {
+function standInsOf(collected: CollectedBackends, teller: Teller): readonly StandIn[] {
   const { copy, copies, desired, made, mirrored, others, seen, hostService } = collected;
   switch (teller) {
     case "copies":
@@ -60,6 +60,18 @@ export function standInsFor({ host, tenant }: PlannedObject, collected: Collecte
     return [{ resource: SERVICES, key: hostService, object: undefined }];
   if (isSlice && (teller === "copies" || seen.endpoints?.wanted !== true)) return [];
   return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, teller) : [];
+}
+
+/**
+ * The stand-ins for slices that were made from a copy of Endpoints. Those of a copy that is gone are deleted without a replacement. If the
+ * copy is there and only the tenant's Endpoints are missing, a list may have omitted them.
+ */
+export function standInsForMade(collected: CollectedBackends, teller: Teller): readonly StandIn[] {
+  const { service, copy, isTaken, seen } = collected;
+  if (copy === undefined) return isTaken ? standInsOf(collected, teller) : [];
+  const source: readonly StandIn[] =
+    seen.endpoints === undefined ? [{ side: "tenant", resource: ENDPOINTS, key: service, object: undefined }] : [];
+  return [...source, ...standInsOf(collected, teller)];
 }
 
 function standIn(slice: EndpointSlice, mayChange = false): StandIn {

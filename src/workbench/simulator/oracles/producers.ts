@@ -12,7 +12,7 @@ import type { SimulatedReplica } from "../model/replica.ts";
 import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { isCopy, madeOf, MIRROR_MANAGER, mirroredFrom, translatorOf } from "./marks.ts";
-import { isAnothers, isServed } from "./readers.ts";
+import { isAnothers, isServed } from "./host-service.ts";
 import { backendsIn, type Backends } from "./view.ts";
 
 /** The objects of one Service. */

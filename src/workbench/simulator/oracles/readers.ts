@@ -6,13 +6,14 @@
  */
 import { formatKey, keyOf, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
-import type { Endpoints, KubeObject, Service } from "../../../kube/object/types.ts";
+import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
 import type { BackendsMode } from "../../../engine/config/backends-mode.ts";
 import { hasReaders } from "../model/generation.ts";
 import type { Oracle, Write, WritingReplica } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { decidesBackends, isCopy, madeOf, MIRROR_MANAGER, mirroredFrom, translatorOf } from "./marks.ts";
+import { isAnothers, isSelecting, isServed } from "./host-service.ts";
 import { isReady, readBy, readOf, slicesFrom } from "./view.ts";
 
 /** Codes of waiting or refused objects: readers may then see other backends than they should. */
@@ -31,24 +32,6 @@ function slicesBeside(world: World, { namespace, name }: ObjectKey): KubeObject[
   return [...world.clusters.host.objects(ENDPOINT_SLICES).values()].filter(
     ({ metadata }) => metadata.namespace === namespace && metadata.labels?.["kubernetes.io/service-name"] === name,
   );
-}
-
-/** Reports whether a place has readers: they find slices only through a host Service. */
-export function isServed(world: World, place: ObjectKey): boolean {
-  return world.clusters.host.objects(SERVICES).has(formatKey(place));
-}
-
-/** Reports whether the host Service at a place has a selector: its readers then get the Pods of the host, and copies of backends go. */
-function isSelecting(world: World, place: ObjectKey): boolean {
-  const service = world.clusters.host.objects(SERVICES).get(formatKey(place)) as Service | undefined;
-  return service?.spec?.selector !== undefined;
-}
-
-/** Reports whether the host Service at a place is the copy of a different tenant Service, whose readers must see nothing of this one. */
-export function isAnothers(world: World, place: ObjectKey, service: string | undefined): boolean {
-  const found = world.clusters.host.objects(SERVICES).get(formatKey(place));
-  const source = found && isCopy(world, found)?.source;
-  return source !== undefined && source !== service;
 }
 
 /** Reports whether there are patches: patched addresses cannot be compared with those of the tenant. */

@@ -10,7 +10,8 @@ import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/
 import type { World } from "../world.ts";
 import { expectationOf } from "./expectation.ts";
 import { decidesBackends, isCopy, MIRROR_MANAGER, translatorOf } from "./marks.ts";
-import { isAnothers, isExcused, isServed, readOnHost } from "./readers.ts";
+import { isAnothers, isServed } from "./host-service.ts";
+import { isExcused, readOnHost } from "./readers.ts";
 import { inBoth } from "./producers.ts";
 import { backendsOf, readBy, slicesFrom } from "./view.ts";
 

@@ -1,0 +1,32 @@
+import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { SERVICES } from "../../../kube/object/resource.ts";
+import type { KubeObject, Service } from "../../../kube/object/types.ts";
+import type { World } from "../world.ts";
+import { isCopy, isMarked, prefixOf } from "./marks.ts";
+
+/** Reports whether a place has readers: they find slices only through a host Service. */
+export function isServed(world: World, place: ObjectKey): boolean {
+  return world.clusters.host.objects(SERVICES).has(formatKey(place));
+}
+
+/** Reports whether the host Service at a place has a selector: its readers then get the Pods of the host, and copies of backends go. */
+export function isSelecting(world: World, place: ObjectKey): boolean {
+  const service = world.clusters.host.objects(SERVICES).get(formatKey(place)) as Service | undefined;
+  return service?.spec?.selector !== undefined;
+}
+
+/**
+ * Reports whether the host Service at a place is that of a different tenant Service, or of another virtual cluster: its readers must see
+ * nothing of this one.
+ */
+export function isAnothers(world: World, place: ObjectKey, service: string | undefined): boolean {
+  const found = world.clusters.host.objects(SERVICES).get(formatKey(place));
+  if (found === undefined) return false;
+  const source = isCopy(world, found)?.source ?? (isMarked(world, found) ? "of another virtual cluster" : standsFor(world, found));
+  return source !== undefined && source !== service;
+}
+
+/** The tenant Service that a host Service of another owner represents, according to that owner. */
+function standsFor(world: World, { metadata: { annotations } }: KubeObject): string | undefined {
+  return annotations?.[`${prefixOf(world)}stands-for`];
+}
