@@ -20,8 +20,8 @@ export const EXIT_CODES: readonly ExitMeaning[] = [
   },
   { code: EXIT_USAGE, meaning: "the command line, a path or a configuration is invalid; nothing was started" },
   { code: EXIT_INTERNAL, meaning: "an error in the program itself" },
-  { code: 130, meaning: "the process was made to exit before it had stopped cleanly: by a second SIGINT, or 25 s after the first one" },
-  { code: 143, meaning: "the process was made to exit before it had stopped cleanly: by a second SIGTERM, or 25 s after the first one" },
+  { code: 130, meaning: "the process was forced to exit before it could stop cleanly: by a second SIGINT, or 25 s after the first one" },
+  { code: 143, meaning: "the process was forced to exit before it could stop cleanly: by a second SIGTERM, or 25 s after the first one" },
 ];
 
 /** Full name of a command → what its codes mean where the general meaning leaves something open. */

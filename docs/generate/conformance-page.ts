@@ -38,7 +38,7 @@ fails the test, and so does a citation without a case.
 TENANT_KUBECONFIG=$HOME/.kube/one.yaml HOST_KUBECONFIG=$HOME/.kube/other.yaml npm run test:clusters
 \`\`\`
 
-This runs both suites against the current context of each of the two files, and the syncer between the two clusters. Both variables may name the
+This runs both suites against the current context of each of the two files, and runs the syncer between the two clusters. Both variables may name the
 same file. Reports use the titles on this page. The requirements and limits:
 
 - The user of each file must be an administrator of its cluster: the suites create and delete namespaces, roles and bindings, impersonate invented

@@ -69,11 +69,11 @@ function plainType(field: Schema): string {
     case "list":
       return `list of ${plural(field.items)}`;
     case "map":
-      return `map to ${plainType(field.values)}`;
+      return `map of ${plural(field.values)}`;
     case "either":
       return field.options.map(plainType).join(" or ");
     case "any":
-      return "anything";
+      return field.quantity === true ? "amount" : "any value";
     default:
       return field.type;
   }

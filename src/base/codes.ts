@@ -294,7 +294,7 @@ export const CODES = {
     meaning:
       "The store of a cluster cannot be used: its disk is full or failing, etcd refuses writes or contains unreadable data, or the store is closed.",
     remedy:
-      "Follow the message: free space on the disk, or check the disk and start again. No part of this write was stored; earlier acknowledged writes are safe.",
+      "Follow the message: free space on the disk, or check the disk and start again. No part of the failed write was stored; earlier acknowledged writes are safe.",
   },
   LEADERSHIP_LOST: {
     meaning: "Another process may be the leader by now, so this process has stopped writing.",

@@ -81,7 +81,9 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
   ]);
   for (const kind of ["services", "endpoints"]) {
     const { stdout, stderr } = await look("why", kind, "shop/db");
-    expect(stdout).toMatch(/Readers on the host\n +SLICES +READY +SOURCE\n +1 +1 +slices made by this syncer from its copy of Endpoints\n/);
+    expect(stdout).toMatch(
+      /Sources of the backends that readers on the host see\n +SLICES +READY +SOURCE\n +1 +1 +slices made by this syncer from its copy of Endpoints\n/,
+    );
     // A syncer that had the permissions has been at work, so nothing is taken for granted.
     expect(stderr).not.toContain("permissions of these kubeconfigs");
   }
@@ -101,13 +103,13 @@ test("without the right to write slices, Endpoints alone are copied, and what is
   expect(await slices()).toEqual([]);
   const { stdout } = await look("audit");
   expect(stdout).toContain("BACKENDS_INVISIBLE");
-  expect(stdout).toMatch(/Readers on the host\n.*\n +none +1 +0 +shop\/db\n/);
+  expect(stdout).toMatch(/Sources of the backends that readers on the host see\n.*\n +none +1 +0 +shop\/db\n/);
   for (const kind of ["services", "endpoints"]) {
     const why = (await look("why", kind, "shop/db")).stdout;
     expect(why).toMatch(
-      /BACKENDS_INVISIBLE +The tenant has 1 ready backend in Endpoints, but readers on the host see 0: with backends: auto a running syncer .*unless its own permissions on EndpointSlices are missing/,
+      /BACKENDS_INVISIBLE +The tenant has 1 ready backend in Endpoints, but readers on the host see 0: with backends: auto, a running syncer .*unless it lacks permissions on EndpointSlices/,
     );
-    expect(why).toMatch(/Readers on the host\n +SLICES +READY +SOURCE\n +0 +0 +none\n/);
+    expect(why).toMatch(/Sources of the backends that readers on the host see\n +SLICES +READY +SOURCE\n +0 +0 +none\n/);
   }
 });
 

@@ -88,7 +88,7 @@ export function applyCases(setting: () => RawSetting): void {
         message: /Incorrect version/,
       },
       {
-        why: "an apply to a different name is 400",
+        why: "an apply whose object has a different name than the URL returns 400",
         query: "?fieldManager=x",
         body: { metadata: { name: "other" } },
         code: 400,

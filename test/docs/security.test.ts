@@ -48,8 +48,8 @@ describe("the numbers of the management API", () => {
     "bytes of the secret for digests of keys": [of("access/keys/key-digest.ts", "PEPPER_BYTES")],
     "cost of a password hash (scrypt: N)": [of("access/users/password.ts", "N")],
     "bytes of the salt of a password": [of("access/users/password.ts", "SALT_BYTES")],
-    "seconds that a login lasts": [of("config/schema/auth-schema.ts", "LOGIN_TTL_SECONDS")],
-    "seconds that a token for a cluster lasts by default": [of("tokens/token-signer.ts", "TOKEN_TTL_SECONDS")],
+    "default lifetime of a login, in seconds": [of("config/schema/auth-schema.ts", "LOGIN_TTL_SECONDS")],
+    "default lifetime of a cluster token, in seconds": [of("tokens/token-signer.ts", "TOKEN_TTL_SECONDS")],
     "milliseconds between two checks of the key of an open watch": [of("access/watch-guard.ts", "CHECK_EVERY_MS")],
     [`wrong passwords for one name from one address, for one name, from one address, within ${SIGN_IN_LIMITS.failureWindowMs / 60_000} minutes`]:
       [SIGN_IN_LIMITS.failuresPerPair, SIGN_IN_LIMITS.failuresPerUsername, SIGN_IN_LIMITS.failuresPerAddress],
@@ -68,7 +68,7 @@ describe("the numbers of the management API", () => {
       of("config/limits.ts", "BYTES_PER_OWNER_MAX") / 1024 / 1024,
     ],
     "values that the aliases of a YAML body may expand to": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],
-    "depth of a body": [constant("apiserver/types/objects/json-data.ts", "JSON_DEPTH_MAX")],
+    "nesting depth of a request body": [constant("apiserver/types/objects/json-data.ts", "JSON_DEPTH_MAX")],
     "list items that one JSON patch may move": [constant("apiserver/patches/json-patch.ts", "MOVED_ITEMS_MAX")],
     "pairs of a verb and a subresource in the access rules that one write adds": [of("access/rights/write-admission.ts", "PAIRS_MAX")],
     "names in a comparison of two scopes; beyond that, neither scope counts as part of the other": [

@@ -85,5 +85,5 @@ export function describeTellers({ tellers }: ToldService): string {
 }
 
 function section(rows: readonly (readonly string[])[]): string {
-  return `\nReaders on the host\n${formatTable(rows).replace(/^/gm, "  ").trimEnd()}\n`;
+  return `\nSources of the backends that readers on the host see\n${formatTable(rows).replace(/^/gm, "  ").trimEnd()}\n`;
 }

@@ -75,7 +75,7 @@ export async function keepEtcdSign(
       failed = false;
     } catch (error) {
       if (!failed)
-        logger.warn("Cannot record the state of etcd; the next start will not notice that etcd was emptied or restored", {
+        logger.warn("Cannot record the state of etcd; if etcd is emptied or restored, the server will not detect it at the next start", {
           error: messageOf(error),
         });
       failed = true;

@@ -62,7 +62,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
     "Duration of writes to the store (create, update, delete), and of revision, the first step of a request if servers share an etcd; all other reads are served from memory",
   apiserver_storage_request_errors_total: "Failed operations of the store, excluding conflicts",
   apiserver_storage_size_bytes: "Size of the store's files, with --data; etcd reports its own size as etcd_mvcc_db_total_size_in_bytes",
-  apiserver_audit_event_total: "Lines written for the audit log",
+  apiserver_audit_event_total: "Lines generated for the audit log, including lost ones",
   apiserver_audit_error_total:
     "Lost audit lines; plugin is log, or database for lines that were written to the file but not to the database",
   management_audit_pending_lines: "Lines waiting for the audit database",

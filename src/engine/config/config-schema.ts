@@ -66,7 +66,7 @@ const NAMESPACES = {
 const copiedByReference = (kind: string) =>
   ({
     type: "object",
-    description: `${kind} that a reference patch needs are copied tenant → host if enabled: true is set here, otherwise host → tenant.`,
+    description: `${kind} that a reference patch needs are copied from the tenant to the host if enabled: true is set here, and from the host to the tenant otherwise.`,
     default: {},
     open: true,
     fields: {

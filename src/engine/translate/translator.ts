@@ -17,7 +17,7 @@ export interface TranslatorOptions {
   readonly mode?: NamespaceMode;
   /** `sync.toHost.namespaces.mappings.byName`, checked by the configuration; used in multi-namespace mode only. */
   readonly mappings?: Readonly<Record<string, string>>;
-  /** In multi-namespace mode: true if objects of namespaces that are not mapped have no place on the host. Default false. */
+  /** In multi-namespace mode: true if objects of namespaces that are not mapped are not translated. Default false. */
   readonly mappingsOnly?: boolean;
   /** Domain of translated DNS names without a domain. Default "cluster.local". */
   readonly hostClusterDomain?: string;
@@ -31,8 +31,8 @@ export interface Translator extends LabelRules {
   readonly mode: NamespaceMode;
   readonly markerPrefix: string;
   /**
-   * The key that a tenant object has on the host, or undefined if its namespace has no place there. `default/kubernetes` is
-   * the virtual cluster's own Service, unless `kind` shows that a different object is meant.
+   * The key of a tenant object on the host, or undefined if its namespace has no host namespace. `default/kubernetes` refers to
+   * the virtual cluster's own Service, unless `kind` indicates a different object.
    */
   toHost(tenant: ObjectKey, kind?: Pick<ResourceType, "apiVersion" | "kind">): ObjectKey | undefined;
   /** Reports whether objects of this tenant namespace keep their names in their own host namespace. */
@@ -173,9 +173,9 @@ function expand(patterns: readonly Pattern[], namespace: string): string | undef
  * prefix reaches the host.
  */
 interface LabelRules {
-  /** Tenant key → host key; undefined for a key that has no place on the host: a translated key, or another marker. */
+  /** Tenant key → host key; undefined for a key that is not written to the host: a translated key, or another marker. */
   labelKey(key: string): string | undefined;
-  /** Host key → tenant key; undefined for a key that has no place in the tenant: a marker, or an untranslated special key. */
+  /** Host key → tenant key; undefined for a key that is not written to the tenant: a marker, or an untranslated special key. */
   tenantLabelKey(key: string): string | undefined;
   /** Tenant labels in their form on the host, without the engine's own markers. */
   labels(labels: StringMap): Record<string, string>;

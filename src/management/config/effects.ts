@@ -30,14 +30,14 @@ const BUILDS = shownOnly("the service builds no images", "an image builder");
  * connector have the same effects as those in `auth`.
  */
 export const EFFECTS: Readonly<Record<string, Effect>> = {
-  "auth.oidc": acts("users sign in with this provider"),
+  "auth.oidc": acts("used when users sign in with this provider"),
   "auth.oidc.type": shownOnly("the sign-in page shows no images of providers", "a user interface of the platform"),
-  "auth.sourceHostA": acts("users sign in with this provider"),
-  "auth.sourceHostB": acts("users sign in with this provider"),
-  "auth.directoryProviderA": acts("users sign in with this provider"),
-  "auth.directoryProviderB": acts("users sign in with this provider"),
-  "auth.saml": acts("users sign in with this provider"),
-  "auth.clusterManager": acts("users sign in with a token of the cluster manager"),
+  "auth.sourceHostA": acts("used when users sign in with this provider"),
+  "auth.sourceHostB": acts("used when users sign in with this provider"),
+  "auth.directoryProviderA": acts("used when users sign in with this provider"),
+  "auth.directoryProviderB": acts("used when users sign in with this provider"),
+  "auth.saml": acts("used when users sign in with this provider"),
+  "auth.clusterManager": acts("used when users sign in with a token of the cluster manager"),
   "auth.administrators": acts("members of a provider's group become administrators"),
   "auth.identityRefreshSeconds": acts("changes at the provider take effect on a login within this time"),
   "auth.identityStaleSeconds": acts("a login remains valid this long while the provider cannot be reached"),
@@ -92,7 +92,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
  * The effect of a setting.
  *
  * @example
- * effectOf("auth.connectors[].oidc.issuerUrl"); // { acts: "users sign in with this provider" }
+ * effectOf("auth.connectors[].oidc.issuerUrl"); // { acts: "used when users sign in with this provider" }
  */
 export function effectOf(field: string): Effect {
   const name = field.replace(/^auth\.connectors\[\]\.(?!id$|displayName$)/, "auth.");

@@ -46,7 +46,7 @@ export function createPlaces(sequence: Sequence, objects: NamedObjects, world: S
     const resource = kinds.find((candidate) => candidate.kind === kind && candidate.apiVersion === apiVersion);
     if (resource === undefined) {
       const known = kinds.map((candidate) => candidate.kind).join(", ");
-      const message = `The object ${JSON.stringify(name)} is of kind ${apiVersion} ${kind}; a sequence has only ${known}`;
+      const message = `The object ${JSON.stringify(name)} is of kind ${apiVersion} ${kind}; a sequence can contain only these kinds: ${known}`;
       throw new EngineError("CONFIG_VALUE", message);
     }
     const namespace = resource.namespaced ? (object.metadata.namespace ?? "default") : undefined;

@@ -267,7 +267,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "an apply as a dry run returns the result, and stores nothing": ["API concepts", "Dry-run"],
       "an apply without a manager is 422": ["Server-side apply", "Managers"],
       "an apply of a different version is 400": ["API conventions", "Resources, apiVersion"],
-      "an apply to a different name is 400": ["ObjectMeta", "name"],
+      "an apply whose object has a different name than the URL returns 400": ["ObjectMeta", "name"],
       "an apply of an unknown field is 400 if field validation is requested": [
         "API concepts",
         "Validation for unrecognized or duplicate fields",

@@ -312,7 +312,7 @@ test("a copied slice that no longer names the host Service comes with a remedy",
 });
 
 test.each([
-  { auto: "configured", says: /with backends: auto a running syncer copies or makes the missing slices, unless its own permissions/ },
+  { auto: "configured", says: /with backends: auto, a running syncer copies or creates the missing slices, unless it lacks permissions/ },
   {
     auto: "without permissions",
     says: /permissions on EndpointSlices that backends: auto needs are missing.*grant those .* and restart the syncer$/,

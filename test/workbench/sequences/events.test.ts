@@ -190,7 +190,7 @@ describe("what cannot be done", () => {
     const result = await play(sequence(["{ at: 1s, tenant: { apply: pod } }"], ["{ quiescent: true }"], objects));
     expect(result.verdict).toBe("error");
     expect(messagesOf(result)).toEqual([
-      'web.patch-test.yaml:3:5 The object "pod" is of kind v1 Pod; a sequence has only Namespace, Service, Endpoints, EndpointSlice, Secret, ConfigMap, Event',
+      'web.patch-test.yaml:3:5 The object "pod" is of kind v1 Pod; a sequence can contain only these kinds: Namespace, Service, Endpoints, EndpointSlice, Secret, ConfigMap, Event',
     ]);
   });
 

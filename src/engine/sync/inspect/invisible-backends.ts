@@ -275,7 +275,7 @@ const MISPLACED =
 
 const WITH_AUTO: Readonly<Record<AutoHolds, string>> = {
   configured:
-    "with backends: auto a running syncer copies or makes the missing slices, unless its own permissions on EndpointSlices are missing or the host refuses them; see its log",
+    "with backends: auto, a running syncer copies or creates the missing slices, unless it lacks permissions on EndpointSlices or the host refuses the slices; see the syncer's log",
   "without permissions":
     "permissions on EndpointSlices that backends: auto needs are missing; grant those that the syncer's log names and restart the syncer",
 };

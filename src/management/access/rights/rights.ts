@@ -62,7 +62,10 @@ const COLLECTION_READS: readonly string[] = ["list", "watch"];
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 const REFUSED: AccessDecision = { allowed: false, reason: "" };
-const BY_GROUP: AccessDecision = { allowed: false, reason: "administrators through a provider's group cannot impersonate other users" };
+const BY_GROUP: AccessDecision = {
+  allowed: false,
+  reason: "a key with administrator rights from a provider's group cannot impersonate users",
+};
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
 /**

@@ -146,7 +146,7 @@ class Review {
     const { caller, old, object } = this.#write;
     const { name = "" } = object.metadata;
     if (old !== undefined || caller.administers || !this.#options.names.has("team", name)) return;
-    throw this.#refuse("owners, rules or keys already name this team, so only an administrator can create it");
+    throw this.#refuse("the name of this team is already used in an owner field, a rule or a key, so only an administrator can create it");
   }
 
   /** New cluster roles need the verb `bind`, because they give permissions beyond the team itself. */

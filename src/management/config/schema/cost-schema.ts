@@ -13,8 +13,8 @@ export const REQUIREMENTS = {
   name: "ConfigResourceRequirements",
   description: "Computing resources of the containers.",
   fields: {
-    limits: amounts("Upper bounds."),
-    requests: amounts("Guaranteed amounts. An absent amount defaults to its limit, and no amount can exceed its limit."),
+    limits: amounts("Upper bound for each resource."),
+    requests: amounts("Guaranteed amount of each resource. Defaults to the limit of the resource, and cannot exceed it."),
     claims: {
       type: "list",
       description: "Resource claims of the pod that the containers use. They cannot be changed and need dynamic resource allocation.",

@@ -30,7 +30,7 @@ export const timeField = <Default extends number>(byDefault: Default, descriptio
 /** An amount of a resource; Kubernetes accepts a text or a number. `requirements.ts` checks it. */
 const AMOUNT = {
   ...quantity,
-  description: "An amount such as `500m` or `2Gi`.",
+  description: "Each value is an amount, such as `500m` or `2Gi`.",
   jsonSchema: { type: ["string", "number"] },
 } as const satisfies AnySchema;
 

@@ -48,7 +48,8 @@ const CONTEXT = {
     hostObject: { ...OBJECT, description: "toHost only: the object on the host, or its name in objects. Default: none." },
     virtualObject: {
       ...OBJECT,
-      description: "toTenant only: the object in the tenant cluster, or its name in objects; it provides the name. Default: none.",
+      description:
+        "toTenant only: the object in the tenant cluster, or its name in objects. The translated object takes its name from this object. Default: none.",
     },
   },
 } as const satisfies ObjectSchema;

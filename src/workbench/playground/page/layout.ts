@@ -209,7 +209,11 @@ function head(parts: LayoutParts): HTMLElement {
       { class: "brand" },
       mark(),
       h("h1", {}, "endpoint-sync ", h("span", {}, "playground")),
-      h("p", { class: "tagline" }, "See the results of your patches, and the edits that come back. Nothing leaves this page."),
+      h(
+        "p",
+        { class: "tagline" },
+        "See the results of your patches and which host edits are synced back. Your data never leaves this page.",
+      ),
     ),
     h(
       "div",
