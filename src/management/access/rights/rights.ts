@@ -64,7 +64,7 @@ const OWNED_TYPES: readonly ResourceType[] = [SHARED_SECRETS, TEAMS];
 const REFUSED: AccessDecision = { allowed: false, reason: "" };
 const BY_GROUP: AccessDecision = {
   allowed: false,
-  reason: "a key with administrator rights from a provider's group cannot impersonate users",
+  reason: "a key with administrator rights from a provider's group cannot impersonate other users",
 };
 const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the access key does not allow it" };
 
