@@ -11,6 +11,6 @@ import { recordingSvg } from "./generate/recording.ts";
 
 if (kubectlPath === undefined) throw new Error("The changes of the demonstration are made by kubectl, and there is none");
 const about =
-  "Two clusters start with the syncer between them, and a table shows every object with its copy. An annotation of the tenant is changed and appears on the host with a prefix; an edit on the host comes back without it.";
+  "Two clusters start with the syncer between them, and a table shows every object with its copy. An annotation of the tenant is changed and appears on the host with a prefix; an edit on the host is synced back without it.";
 const svg = recordingSvg(await recordDemo(kubectlPath), { title: "endpoint-sync demo, recorded", about });
 writeFileSync(join(import.meta.dirname, "images/demo.svg"), svg);

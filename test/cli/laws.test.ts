@@ -39,7 +39,7 @@ describe("validate --laws", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout.replace(/[\d,]+ checks/, "many checks").split("\n")).toEqual([
       "endpoints.patches[0] metadata.labels.tier: lossless, values come back unchanged; holds for every value",
-      "endpoints.patches[1] subsets[*].ports[*].name: one-way, nothing comes back from the host",
+      "endpoints.patches[1] subsets[*].ports[*].name: one-way, host edits are not synced back",
       '  expression fails for tenant "a"',
       "endpoints.patches combined: one-way; the patches are independent",
       "2 patches, many checks, seed 1",

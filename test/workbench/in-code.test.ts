@@ -189,7 +189,7 @@ describe("matchers", () => {
     [
       "toRoundTrip of one way",
       () => expect(at(3)).toRoundTrip(),
-      /^Expected a lossless round trip, found verdict "one-way": nothing comes back/,
+      /^Expected a lossless round trip, found verdict "one-way": host edits are not synced back/,
     ],
     ["toCostLessThan", () => expect(at(0)).toCostLessThan(5), /^Expected less than 5 fuel, found \d+ for "[^]*the most expensive of 300\n/],
     ["not.toRewrite", () => expect(at(3)).not.toRewrite("a", "A"), /^Expected "a" not to become "A"\n/],

@@ -104,7 +104,7 @@ describe("a pair", () => {
       why: "that maps ranges of addresses onto each other by their first digits",
       patch: pair("subsets[*].addresses[*].ip", 'value.replace(/^10[.]/, "192.")', 'value.replace(/^192[.]/, "10.")'),
       verdict: "drifts",
-      says: /A host edit that sets "192\.[\d.]+" flows back, and leaves the tenant with "10\./,
+      says: /A host edit that sets "192\.[\d.]+" is synced back, and leaves the tenant with "10\./,
     },
     {
       why: "of ports",
@@ -171,7 +171,7 @@ describe("a pair", () => {
       why: "whose way back fails",
       patch: pair(ANNOTATION, '"{" + value', "JSON.parse(value)"),
       verdict: "drifts",
-      says: /cannot come back/,
+      says: /cannot be converted back/,
     },
     {
       why: "that removes the field on the way back",
@@ -248,7 +248,7 @@ describe("the laws beside the verdict", () => {
     const { counterExample } = laws.find(({ law }) => law === "hostEdits")!;
     expect(formatLawSteps(counterExample!.steps)).toBe('host "a" → tenant "" → host "a-"');
     expect(counterExample!.explanation).toBe(
-      'A host edit that sets "a" does not flow back: expression does not reproduce the value from the result of reverseExpression.',
+      'A host edit that sets "a" is not synced back: expression does not reproduce the value from the result of reverseExpression.',
     );
   });
 

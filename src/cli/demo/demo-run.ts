@@ -130,7 +130,7 @@ function tryThis({ kubeconfigs: { tenant, host } }: DemoWorld): string {
     `  kubectl --kubeconfig ${host} get endpoints -n vc-blue`,
     "Change the tenant, and see the change on the host:",
     `  kubectl --kubeconfig ${tenant} annotate endpoints web -n shop example.com/team=sales --overwrite`,
-    "Edit the host, and see the edit come back without the prefix:",
+    "Edit the host, and see the edit synced back without the prefix:",
     `  kubectl --kubeconfig ${host} annotate endpoints web-x-shop-x-blue -n vc-blue example.com/team=blue-ops --overwrite`,
     "",
   ].join("\n");

@@ -67,7 +67,7 @@ function evidenceOf({ verdict, evidence }: PairReport): string {
   return verdict === "lossless" ? `; ${evidenceInWords(evidence)}` : "";
 }
 
-/** Reports entries of `acceptedDrifts` in the settings file that no patch needs. They would hide a fixed drift if it came back. */
+/** Reports entries of `acceptedDrifts` in the settings file that no patch needs. They would hide a fixed drift if it occurred again. */
 export function idleAcceptanceProblems(
   { idleAcceptances }: LawReport,
   settings: { readonly file: string; readonly text: string },

@@ -77,7 +77,8 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
     fights: {
       sourceOf: ({ tenant }) => tenant,
       recreates: (_input, operation) => isCopying(operation),
-      restorationStopped: "Host edits keep coming back; the object is left alone until it changes in the tenant cluster",
+      restorationStopped:
+        "Another writer keeps editing the copy; the syncer leaves it alone until the object changes in the tenant cluster",
       recreationSlowed: "The copy keeps being deleted; it is recreated only rarely until the object changes in the tenant cluster",
     },
     // The copy is kept up to date even if the tenant cluster refuses host edits: these wait, and the reconcile ends with the refusal.

@@ -55,7 +55,7 @@ export type Planner = (rules: Rules, input: PlanInput) => Plan;
  * - Level-triggered: the plan depends on no event and no earlier plan. After all operations are applied, a new plan has none.
  * - On the host, only copies of this tenant object are updated or deleted. Another object at the host key is left alone, with a note.
  * - An update or a delete applies only to the version that was read. A delete names the live read that must confirm it (`confirm`).
- * - Host edits that come back are written to the tenant before the host is written.
+ * - Host edits that are synced back are written to the tenant before the host is written.
  *
  * The caller has to do what the plan rests on: if `restsOnSource`, `restsOnCopy` or `restsOnServices` is set, read the object live and
  * plan again before any write. An expression that fails is an outcome and a note, never an exception.

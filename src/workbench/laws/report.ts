@@ -10,7 +10,7 @@ export type PatchListName = string;
 /**
  * Effect of a patch on values that travel to the host and back.
  *
- * `lossless`: values come back unchanged. `one-way`: nothing comes back. `drifts`: a different value comes back, and
+ * `lossless`: values come back unchanged. `one-way`: host edits are not synced back. `drifts`: a different value comes back, and
  * then stays. `oscillates`: each side keeps overwriting the other.
  */
 export type PairVerdict = "lossless" | "one-way" | "drifts" | "oscillates";

@@ -149,7 +149,7 @@ const OF_PAIRS: readonly string[] = ["roundTrip", "hostEdits"];
 function nothingTried({ patch, path, verdict }: PairReport, { name, place }: { name: string; place: TestPlace }): TestFailure {
   const why =
     OF_PAIRS.includes(name) && verdict === "one-way"
-      ? `the patch of ${path} has no reverseExpression, or nothing comes back`
+      ? `the patch of ${path} has no reverseExpression, or no value is synced back`
       : `no value of ${path} reaches the point where the law applies`;
   return { message: `Nothing could be tried: ${why}`, place, patch: { index: patch, path } };
 }

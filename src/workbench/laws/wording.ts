@@ -39,11 +39,11 @@ export function explainType(before: unknown, after: unknown): string {
 export function explainJourney(journey: { before: unknown; host: unknown; back: Arrival; flows: boolean }): string {
   const { before, host, back, flows } = journey;
   if (back.kind === "failed")
-    return `The result of expression cannot come back: ${back.message}. A host edit of the value is not synced back.`;
+    return `The result of expression cannot be converted back: ${back.message}. A host edit of the value is not synced back.`;
   const after = back.kind === "gone" ? "without the field" : shown(back.value);
   const what = `reverseExpression does not undo expression: ${shown(before)} would come back as ${after}`;
   return flows
-    ? `${what}. A host edit that sets ${shown(host)} flows back, and leaves the tenant with ${after}.`
+    ? `${what}. A host edit that sets ${shown(host)} is synced back, and leaves the tenant with ${after}.`
     : `${what}. A host edit that sets ${shown(host)} does not survive the round trip, so it is not synced back (REVERSE_NOT_INVERSE).`;
 }
 
@@ -53,7 +53,7 @@ export function explainEdit(edit: unknown, back: Arrival): string {
     back.kind === "failed"
       ? `reverseExpression fails: ${back.message}`
       : "expression does not reproduce the value from the result of reverseExpression";
-  return `A host edit that sets ${shown(edit)} does not flow back: ${why}.`;
+  return `A host edit that sets ${shown(edit)} is not synced back: ${why}.`;
 }
 
 /** Explains a patch that reads the host object and returns a different value when it runs again and finds its own result there. */
@@ -77,7 +77,7 @@ export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds
 
 const VERDICTS: Readonly<Record<PairReport["verdict"], string>> = {
   lossless: "values come back unchanged",
-  "one-way": "nothing comes back from the host",
+  "one-way": "host edits are not synced back",
   drifts: "the value that comes back differs from the original",
   oscillates: "each side keeps overwriting the other",
 };

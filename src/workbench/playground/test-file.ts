@@ -16,7 +16,7 @@ import { readObjectsOfText } from "./worker/read-objects.ts";
 
 /**
  * A patch test file that expects what the playground shows: outcomes, matches, at most this fuel, the host object, and the edits that
- * flowed back. `endpoint-sync test` passes with it.
+ * were synced back. `endpoint-sync test` passes with it.
  *
  * @returns undefined while there is nothing to expect: the texts have errors, or the syncer would write nothing.
  */
@@ -92,7 +92,7 @@ function patchOf({ path, outcome, matches, changed, code, fuel }: ShownOutcome):
   return { path, outcome, matches, changed, ...(code !== undefined && { code }), ...(fuel > 0 && { fuel: { max: fuel } }) };
 }
 
-/** Tests only the edits that flowed back, because the patches also return edits that the syncer undoes. */
+/** Tests only the edits that were synced back, because the patches also return edits that the syncer undoes. */
 function backTests({ flowed, outcomes }: ShownBack, edited: KubeObject): object[] {
   if (flowed.length === 0) return [];
   const result = resultOf(outcomes);

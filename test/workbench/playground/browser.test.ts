@@ -22,7 +22,7 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     await eventually(() => pane(page, "results").locator(".verdict").count()).toBe(5);
     expect(await linesOf(page, "host")).toContain("    example.com/team: blue-payments");
     expect(await pane(page, "back").getByRole("listitem").allInnerTexts()).toEqual([
-      expect.stringMatching(/Came back[\s\S]*"storefront" → "payments"/),
+      expect.stringMatching(/Synced back[\s\S]*"storefront" → "payments"/),
     ]);
   });
 
@@ -78,12 +78,12 @@ describe.runIf(hasChromium)("the playground in a browser", { timeout: BROWSER_TE
     await replaceIn(page, "host", "blue-storefront", "blue-ops");
     await eventually(() => linesOf(page, "back")).toContain("    example.com/team: ops");
     expect(await pane(page, "back").getByRole("listitem").allInnerTexts()).toEqual([
-      expect.stringMatching(/Came back[\s\S]*"storefront" → "ops"/),
+      expect.stringMatching(/Synced back[\s\S]*"storefront" → "ops"/),
     ]);
     await replaceIn(page, "host", "blue-web-0", "blue-web-9");
     await eventually(() => pane(page, "back").getByRole("listitem").allInnerTexts()).toContainEqual(expect.stringMatching(/^Undone/));
     await page.getByRole("button", { name: "Discard" }).click();
-    await pane(page, "back").getByText("Nothing has come back yet").waitFor();
+    await pane(page, "back").getByText("Nothing is synced back yet").waitFor();
     await eventually(() => linesOf(page, "host")).toContain("    example.com/team: blue-storefront");
   });
 

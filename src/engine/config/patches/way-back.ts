@@ -35,7 +35,7 @@ export function warnOfUnreachedReverses(kind: SyncedKind, patches: readonly Chec
   }
 }
 
-const CONSTANT = "expression gives the same result for every value, so no edit comes back unchanged";
+const CONSTANT = "expression gives the same result for every value, so no edit survives the round trip";
 
 function neverComesBack(kind: SyncedKind, [first, second]: readonly string[]): string | undefined {
   if (first === "metadata") {

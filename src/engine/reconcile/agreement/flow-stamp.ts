@@ -17,7 +17,7 @@ import type { Rules } from "../rules/rules.ts";
 export interface Flowed {
   /** Per part: both sides as they were then, in the form of a base. */
   readonly units: Base;
-  /** True if the copy was read as it was before the last edit that has flowed: none of its content is new. */
+  /** True if the copy was read as it was before the last edit that was synced back: none of its content is new. */
   readonly isOld: boolean;
 }
 

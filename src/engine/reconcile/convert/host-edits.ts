@@ -9,7 +9,7 @@ import { toHostInPieces, type ToHostInput } from "./to-host.ts";
 import type { Rules } from "../rules/rules.ts";
 import { comparedFields, isForeign, type Unit, type UnitId } from "../agreement/base.ts";
 
-/** A host edit that does not flow, and the reason. */
+/** A host edit that is not synced back, and the reason. */
 export interface RefusedEdit {
   readonly id: UnitId;
   readonly code: Code;
@@ -20,7 +20,7 @@ export interface RefusedEdit {
 
 /** Handling of the host edits of one object. */
 export interface HostEdits {
-  /** The tenant object with every edit that flows; the given object if none does. */
+  /** The tenant object with every edit that is synced back; the given object if none is. */
   readonly tenant: KubeObject;
   readonly flowing: readonly UnitId[];
   readonly refusals: readonly RefusedEdit[];

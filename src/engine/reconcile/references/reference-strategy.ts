@@ -71,7 +71,7 @@ export function referenceStrategy(
     fights: {
       sourceOf: ({ source }) => source,
       recreates: isRecreation,
-      restorationStopped: "Edits of the copy keep coming back; it is left alone until its source changes",
+      restorationStopped: "Another writer keeps editing the copy; the syncer leaves it alone until its source changes",
       recreationSlowed: "The copy keeps being deleted; it is recreated only rarely until its source changes",
     },
     refusal: (state, note) =>

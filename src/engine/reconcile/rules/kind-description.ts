@@ -18,7 +18,7 @@ export interface KindDescription {
   readonly byDefault: boolean;
   /** Possible reason why the syncer does not sync the kind, for users. */
   readonly whyNotSynced: string;
-  /** Words for the body of its objects, which flows back as one value, such as `endpoints and ports`. */
+  /** Words for the body of its objects, which is synced back as one value, such as `endpoints and ports`. */
   readonly bodyInWords: string;
   /**
    * Its fields as the tenant's API server returns them, and their possible values: lints read the schema, and laws try such values. The

@@ -96,7 +96,7 @@ export interface SyncedKind extends KindDescription {
    * copied regardless of Services.
    */
   readonly besideService: boolean;
-  /** True if host edits of the body may flow back, as one value. */
+  /** True if host edits of the body may be synced back, as one value. */
   readonly bodyFlows: boolean;
   /** Label keys whose values on a copy only the engine sets. They are copied in neither direction. */
   readonly ownLabelKeys: readonly string[];

@@ -54,7 +54,7 @@ export interface CollectedBackends {
   readonly made: readonly EndpointSlice[];
   /** Slices that the host's mirror made from our copy. */
   readonly mirrored: readonly EndpointSlice[];
-  /** Reports whether other writers have changed the copy: it is about to change again, because the edit is undone or flows back. */
+  /** Reports whether other writers have changed the copy: it is about to change again, because the edit is undone or synced back. */
   readonly isEdited: () => boolean;
   /** Returns the slices that should be made from the copy. */
   readonly desired: () => readonly EndpointSlice[];

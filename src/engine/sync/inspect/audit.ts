@@ -90,7 +90,7 @@ function leftFinding({ host, tenant, message }: LeftSlice): AuditFinding {
   return { finding: "leftover", resource: ENDPOINT_SLICES, tenant, host, message };
 }
 
-/** Returns the finding for an object that a run would write. A host edit that would flow back is a finding for the copy on the host. */
+/** Returns the finding for an object that a run would write. A host edit that would be synced back is a finding for the copy on the host. */
 function changeFinding(
   { tenant, translator }: AuditOptions,
   { id, side, resource, key, reasons, before, after }: ObjectChange,

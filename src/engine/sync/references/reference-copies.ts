@@ -243,7 +243,7 @@ class FollowedReferences implements ReferenceCopies {
       owner: this.#options.owner(),
       known: entry.known,
     };
-    // A write to the tenant cluster also makes a copy: it is not a host edit that flows back.
+    // A write to the tenant cluster also makes a copy: it is not a host edit that is synced back.
     const { writeWaitMs, slowed } = writeLimiter.restraint(id, version);
     const limits = { writeWaitMs, flowWaitMs: writeWaitMs, ...(slowed && { slowed }) };
     const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };

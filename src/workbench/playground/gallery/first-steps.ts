@@ -60,7 +60,7 @@ export const FIRST_STEPS: readonly Example[] = [
             ports:
               - { name: http, port: 8080 }
       `),
-      // The team was storefront: the edit comes back to the tenant without the prefix.
+      // The team was storefront: the edit is synced back to the tenant without the prefix.
       host: yamlText(`
         apiVersion: v1
         kind: Endpoints

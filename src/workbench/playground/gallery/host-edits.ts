@@ -6,7 +6,7 @@ const group = "Edits on the host";
 export const HOST_EDITS: readonly Example[] = [
   {
     name: "edit-flows-back",
-    title: "An edit that flows back",
+    title: "An edit that is synced back",
     about: "A user of the host changes annotations and an address: the tenant object gets the changes, without the prefix.",
     group,
     state: {
@@ -48,7 +48,7 @@ export const HOST_EDITS: readonly Example[] = [
   {
     name: "edit-one-way",
     title: "An edit that is undone",
-    about: "A patch without reverseExpression has no way back: its field is written again, while the other edit flows back.",
+    about: "A patch without reverseExpression cannot be undone: its field is written again, while the other edit is synced back.",
     group,
     state: {
       vcluster: BLUE,
@@ -89,7 +89,8 @@ export const HOST_EDITS: readonly Example[] = [
   {
     name: "edit-not-inverse",
     title: "An edit that would never settle",
-    about: "The reverse forgets the hyphen, so the edit would come back different each time. It is refused, which prevents a loop.",
+    about:
+      "reverseExpression does not remove the hyphen, so the value would change in each round. The edit is refused, which prevents a loop.",
     group,
     state: {
       vcluster: BLUE,

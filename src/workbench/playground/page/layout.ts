@@ -59,7 +59,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
   const nothingBack = h(
     "div",
     { class: "pane-empty" },
-    h("strong", {}, "Nothing has come back yet"),
+    h("strong", {}, "Nothing is synced back yet"),
     "Edit the host object, as a user of the host cluster would. Accepted changes appear here; rejected ones are listed with the reason.",
   );
   const nothingWritten = h(

@@ -59,7 +59,7 @@ export function createTexts({ onEdit, onCursor }: TextsOptions): Texts {
   });
   const tenant = createEditor({ label: "Tenant object, YAML", onEdit });
   const host = createEditor({
-    label: "Host object, YAML. Edit it to see what comes back",
+    label: "Host object, YAML. Edit it to see what is synced back",
     onEdit(text) {
       edited = text !== written?.host;
       onEdit();

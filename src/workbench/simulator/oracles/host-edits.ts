@@ -101,7 +101,7 @@ export function hostEdits(world: World): Oracle {
   };
 }
 
-/** Reports whether a controller writes the source: it would undo an edit that flows back. */
+/** Reports whether a controller writes the source: it would undo an edit that is synced back. */
 function isControlled(world: World, plural: string, copy: KubeObject): boolean {
   const resource = world.resources.find((candidate) => candidate.plural === plural)!;
   const source = world.clusters.tenant.objects(resource).get(isCopy(world, copy)?.source ?? "");

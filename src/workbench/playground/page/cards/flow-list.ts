@@ -19,7 +19,7 @@ function cameBack({ path, before, after }: FlowedEdit): HTMLLIElement {
   return h(
     "li",
     {},
-    tag("Came back", "good", "toTenant"),
+    tag("Synced back", "good", "toTenant"),
     h("span", {}, h("span", { class: "flow-path" }, ...breakable(path)), ...change(before, after)),
   );
 }

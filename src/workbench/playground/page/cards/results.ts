@@ -62,7 +62,7 @@ export function summary({ problems, outcomes, notes, back, fuel }: PlaygroundAns
   return [
     `${countOf(applied, "patch", "patches")} applied${failed > 0 ? `, ${failed} failed` : ""}.`,
     notes.some(({ code }) => code === "API_INVALID") && "An API server would refuse the object.",
-    back && `${countOf(back.flowed.length, "host edit")} came back, ${back.undone.length} did not.`,
+    back && `${countOf(back.flowed.length, "host edit")} synced back, ${back.undone.length} not.`,
     restless > 0 && `${countOf(restless, "patch drifts or oscillates", "patches drift or oscillate")}.`,
     together.length > 0 && `${countOf(together.length, "group of patches drifts or oscillates", "groups of patches drift or oscillate")}.`,
     `${fuel} fuel.`,

@@ -28,9 +28,9 @@ const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
 };
 
 const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
-  lossless: { text: "Lossless", tone: "good", icon: "lossless", meaning: "Every value that was tried came back unchanged." },
+  lossless: { text: "Lossless", tone: "good", icon: "lossless", meaning: "Every value that was tried survived the round trip unchanged." },
   "one-way": { text: "One-way", tone: "accent", icon: "one-way", meaning: "Host edits are not synced back." },
-  drifts: { text: "Drifts", tone: "warning", icon: "drifts", meaning: "A value comes back changed, and then stays the same." },
+  drifts: { text: "Drifts", tone: "warning", icon: "drifts", meaning: "A value changes in the round trip, and then stays the same." },
   oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps changing the other forever." },
 };
 

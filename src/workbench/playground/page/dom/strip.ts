@@ -36,7 +36,7 @@ export function createWelcome(onClose: () => void): HTMLElement {
       { class: "steps" },
       h("li", {}, "Change a patch or the tenant object."),
       h("li", {}, "See what the syncer writes to the host, and what each patch did."),
-      h("li", {}, "Edit the host object, and see what comes back to the tenant."),
+      h("li", {}, "Edit the host object, and see what is synced back to the tenant."),
     ),
   );
 }
