@@ -80,6 +80,7 @@ function plainType(field: Schema): string {
 }
 
 function plural(items: Schema): string {
+  if (items.type === "literals") return `any of ${items.values.map(code).join(", ")}`;
   return `${plainType(items)}s`;
 }
 

@@ -355,7 +355,7 @@ describe("test init", () => {
       0,
       [
         `warning The patch endpoints: metadata.annotations.team is not tested yet: its test in ${file} needs direction: toTenant and an object of the host: the patch has only a reverseExpression. Complete the test, and remove skip`,
-        `warning The patch services: spec.externalIPs[*] is not tested yet: its test in ${file} needs another object or path: the copy does not get what is at spec.externalIPs[*]. Complete the test, and remove skip`,
+        `warning The patch services: spec.externalIPs[*] is not tested yet: its test in ${file} needs another object or path: the value at spec.externalIPs[*] is not copied. Complete the test, and remove skip`,
       ],
     ]);
     expect(await test_()).toMatchObject({ code: 0, stdout: expect.stringContaining("PASS 0  FAIL 0  ERROR 0  SKIP 2") });

@@ -51,19 +51,19 @@ describe("the numbers of the management API", () => {
     "default lifetime of a login, in seconds": [of("config/schema/auth-schema.ts", "LOGIN_TTL_SECONDS")],
     "default lifetime of a cluster token, in seconds": [of("tokens/token-signer.ts", "TOKEN_TTL_SECONDS")],
     "milliseconds between two checks of the key of an open watch": [of("access/watch-guard.ts", "CHECK_EVERY_MS")],
-    [`wrong passwords for one name from one address, for one name, from one address, within ${SIGN_IN_LIMITS.failureWindowMs / 60_000} minutes`]:
+    [`wrong passwords within ${SIGN_IN_LIMITS.failureWindowMs / 60_000} minutes: for one user name from one address; for one user name; from one address`]:
       [SIGN_IN_LIMITS.failuresPerPair, SIGN_IN_LIMITS.failuresPerUsername, SIGN_IN_LIMITS.failuresPerAddress],
     "bytes of a sign-in request": [of("sign-in/visit.ts", "BODY_BYTES_MAX")],
     "bytes of the form that carries a SAML provider's response": [SIGN_IN_LIMITS.formBytesMax],
-    "parts, depth of such a response": ["nodes", "depth"].map((name) => of("sign-in/providers/saml/xml.ts", name)),
+    "parts of such a response, and their nesting depth": ["nodes", "depth"].map((name) => of("sign-in/providers/saml/xml.ts", name)),
     "bytes of any other request": [constant("apiserver/http/limits/limits.ts", "BODY_BYTES_MAX")],
-    "concurrent reads, writes": ["reads", "writes"].map((name) => constant("apiserver/http/limits/in-flight.ts", name)),
+    "concurrent reads, and concurrent writes": ["reads", "writes"].map((name) => constant("apiserver/http/limits/in-flight.ts", name)),
     "fields and items of any other request": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],
-    "concurrent watches, connections": [
+    "concurrent watches, and concurrent connections": [
       constant("apiserver/http/limits/in-flight.ts", "watches"),
       constant("apiserver/http/limits/limits.ts", "CONNECTIONS_MAX"),
     ],
-    "objects of one kind, MiB of all objects, stored for one user or team": [
+    "objects of one kind, and MiB of all objects, that are stored for one user or team": [
       of("config/limits.ts", "OBJECTS_PER_OWNER_MAX"),
       of("config/limits.ts", "BYTES_PER_OWNER_MAX") / 1024 / 1024,
     ],

@@ -46,7 +46,7 @@ function isAtRest({ state, writes }: ObjectExplanation): boolean {
 
 function facts(explanation: ObjectExplanation): string[][] {
   const { tenant, hostKey, host, orphans, decision, settles } = explanation;
-  const place = hostKey === undefined ? "no place: its namespace is not mapped" : formatKey(hostKey);
+  const place = hostKey === undefined ? "no host namespace: the tenant namespace is not mapped" : formatKey(hostKey);
   return [
     ["tenant", tenant === undefined ? "does not exist" : `version ${tenant.resourceVersion}, uid ${tenant.uid}${going(tenant.isGoing)}`],
     ["host", `${place}${host === undefined ? (hostKey === undefined ? "" : ", nothing there") : `, ${describeHost(host)}`}`],

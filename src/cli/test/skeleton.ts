@@ -98,7 +98,7 @@ function reasonToSkip({ outcome, path, message }: Outcome, object: KubeObject): 
   if (outcome === "error") return `needs a value that the expression accepts: ${message}`;
   if (outcome === "noMatch") {
     const isThere = compilePatchPath(path).find(object).length > 0;
-    return isThere ? `needs another object or path: the copy does not get what is at ${path}` : `needs an object with a value at ${path}`;
+    return isThere ? `needs another object or path: the value at ${path} is not copied` : `needs an object with a value at ${path}`;
   }
   return outcome === "noExpression"
     ? "needs direction: toTenant and an object of the host: the patch has only a reverseExpression"
