@@ -13,10 +13,10 @@ export interface ExitMeaning {
 
 /** Codes that mean the same wherever they are. */
 export const EXIT_CODES: readonly ExitMeaning[] = [
-  { code: 0, meaning: "done" },
+  { code: 0, meaning: "success" },
   {
     code: EXIT_FAILED,
-    meaning: "it ran, and the result is a failure: an expression failed, a path matched nothing, a cluster refused",
+    meaning: "the command ran and failed: an expression failed, a path matched nothing, or a cluster refused a request",
   },
   { code: EXIT_USAGE, meaning: "the command line, a path or a configuration is invalid; nothing was started" },
   { code: EXIT_INTERNAL, meaning: "an error in the program itself" },

@@ -48,7 +48,7 @@ export function managementApiPage(): string {
   return `${GENERATED}
 # Management API
 
-The kinds of the group and version \`${MANAGEMENT_VERSION}\`, below \`${BASE_PATH}/apis/${MANAGEMENT_VERSION}\`. Every request carries
+This page lists the kinds of the API version \`${MANAGEMENT_VERSION}\`, served below \`${BASE_PATH}/apis/${MANAGEMENT_VERSION}\`. Every request carries
 \`Authorization: Bearer KEY\`. Bodies are JSON or YAML; partial updates are JSON patches, merge patches, strategic merge patches or
 applied configurations. \`kubectl explain\` shows the same descriptions. The guide [a first key](../guides/first-key.md) is a good place to start,
 and [permissions](permissions.md) shows who may do what.

@@ -45,7 +45,7 @@ function effectsTable(): string {
     const effect = effectOf(field);
     return "acts" in effect
       ? [code(field), "yes", prose(effect.acts)]
-      : [code(field), "shown only", prose(`${effect.shownOnly}; it would need ${effect.needs}`)];
+      : [code(field), "shown only", prose(`${effect.shownOnly}; the setting would need ${effect.needs}`)];
   });
   return table(["setting", "has an effect", "effect, or what is missing"], rows);
 }
@@ -95,8 +95,8 @@ ${effectsTable()}
 
 ## Secrets
 
-Administrators see the whole configuration. Others who may read it see \`${REDACTED}\` in place of these settings, and of user and
-password in any address. Problems do not quote secret settings.
+Administrators see the whole configuration. Other users who may read it see \`${REDACTED}\` in place of these settings, and in place of the user
+and password in any address. Error messages and warnings do not quote secret settings.
 
 ${secrets.join("")}
 ## Fields

@@ -24,9 +24,11 @@ Owners, access rules and team membership determine who may do what; the scope of
 shows the results for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} next to this
 page, comes from a model that is independent of the code, and \`test/management/permission-table.test.ts\` sends each of them.
 
-- yes: the request is allowed. In a list or watch, the object is shown.
+- yes: the request is allowed. A list or watch contains the object.
 - hidden: the list or watch leaves out the object. Every authenticated user may send list requests; the response contains only the objects for which that user has list permission.
-- –: 403. 401: the key is missing, unknown or disabled. 405: no caller can do that here.
+- –: the request is refused with 403.
+- 401: the request is refused because the key is missing, unknown or disabled.
+- 405: no caller can make this request, because the resource does not support it.
 
 ## Callers
 

@@ -36,7 +36,7 @@ const NAMESPACES = {
   description: "Tenant namespaces that have their own host namespace, in which objects keep their names.",
   default: {},
   fields: {
-    enabled: enabled(false, "Whether namespaces are mapped. Needs mappings."),
+    enabled: enabled(false, "Whether namespaces are mapped. Requires mappings."),
     mappings: {
       type: "object",
       description: "The host namespace of each tenant namespace.",
@@ -45,9 +45,9 @@ const NAMESPACES = {
         byName: {
           type: "map",
           description:
-            "Tenant namespace: host namespace. Both exact, or both with a * at the end. ${name} is the name of the virtual cluster. Exact entries take precedence over patterns.",
+            "Maps tenant namespaces to host namespaces. Either both names are exact, or both end with a *. ${name} stands for the name of the virtual cluster. Exact entries take precedence over patterns.",
           default: {},
-          values: { type: "string", description: "A host namespace, or a prefix of one followed by *." },
+          values: { type: "string", description: "Each value is a host namespace, or the beginning of one followed by *." },
           jsonSchema: { examples: [{ frontend: "customer-frontend", "team-*": "${name}-team-*" }] },
         },
       },

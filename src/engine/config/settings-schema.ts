@@ -31,7 +31,7 @@ const LIMITS = {
 
 const CIDR = {
   type: "string",
-  description: "A CIDR, or one address.",
+  description: "Each entry is a CIDR or a single address.",
   jsonSchema: { examples: ["10.0.0.0/8"] },
 } as const satisfies StringSchema;
 
@@ -46,9 +46,9 @@ const ADDRESS_POLICY = {
       items: CIDR,
       default: [],
       description:
-        "CIDRs. When not empty, every other address is refused. Addresses are checked after the patches: list the networks of the tenant's pods, or the networks into which patches translate their addresses.",
+        "Networks that are allowed. When the list is not empty, every other address is refused. Addresses are checked after the patches: list the networks of the tenant's pods, or the networks into which patches translate their addresses.",
     },
-    deny: { type: "list", items: CIDR, default: [], description: "CIDRs that are refused, even if allow contains them." },
+    deny: { type: "list", items: CIDR, default: [], description: "Networks that are refused, even if allow contains them." },
     action: {
       type: "literals",
       values: ["drop-address", "reject-object"],
@@ -202,7 +202,8 @@ export const SETTINGS_SCHEMA = {
       pattern: `${DNS_NAME}/$`,
       patternHint: "a DNS name and a slash",
       maxLength: 45,
-      description: "Prefix of the labels and annotations by which the engine recognizes its own copies. Changing it orphans them.",
+      description:
+        "Prefix of the labels and annotations by which the engine recognizes its own copies. If you change it, existing copies are no longer recognized; `--adopt` takes them over.",
     },
     hostClusterDomain: {
       type: "string",
@@ -232,7 +233,7 @@ export const SETTINGS_SCHEMA = {
         pattern: "^[^*\\s]+[*]?$",
         patternHint: "a key, with at most one * at its end",
         maxLength: 318,
-        description: "A key, or a prefix of one followed by *.",
+        description: "Each entry is a key, or the beginning of one followed by *.",
       },
     },
     setOwner: {

@@ -36,7 +36,7 @@ export const ENDPOINTS_KIND: SyncedKind = {
   shortName: "ep",
   help: {
     section: "Endpoints of the tenant cluster, copied to the host cluster.",
-    enabled: "Whether Endpoints are synced. Services are synced by default too, and need this.",
+    enabled: "Whether Endpoints are synced. If this is false, Services are not synced either.",
   },
   byDefault: true,
   whyNotSynced: "With the setting backends: slices, no Endpoints are written",

@@ -45,7 +45,7 @@ function collect(value: unknown, { schema, name, field }: Place, found: ShownOnl
   if (found.length >= SHOWN_ONLY_MAX || !isSet(value, schema)) return;
   if (name !== "" && !actsWithin(name)) {
     const effect = effectOf(name);
-    if ("shownOnly" in effect) found.push({ field, why: `Shown only: ${effect.shownOnly}. It would need ${effect.needs}` });
+    if ("shownOnly" in effect) found.push({ field, why: `Shown only: ${effect.shownOnly}. The setting would need ${effect.needs}` });
   } else if (schema.type === "object" && isRecord(value)) {
     for (const [member, inner] of Object.entries(schema.fields))
       collect(own(value, member), { schema: inner, name: fieldPath(name, member), field: fieldPath(field, member) }, found);

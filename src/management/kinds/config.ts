@@ -42,7 +42,7 @@ export function createConfigKind(administers: (user: UserInfo) => boolean): Reso
     verbs: ["get", "list", "watch"],
     shape: kindShape(
       {
-        spec: [always(objectOf({})), "Empty: the configuration comes from a file."],
+        spec: [always(objectOf({})), "Always empty, because the configuration comes from a file."],
         status: [always(STATUS), "The configuration in effect."],
       },
       "The effective configuration of the platform.",

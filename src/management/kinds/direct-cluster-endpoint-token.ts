@@ -29,7 +29,10 @@ const SHAPE = kindShape(
       ),
       "Lifetime and scope of the token.",
     ],
-    status: [always(named("DirectClusterEndpointTokenStatus", "The token.", { token: [text, "A signed JWT. Secret."] })), "The token."],
+    status: [
+      always(named("DirectClusterEndpointTokenStatus", "The token.", { token: [text, "A signed JWT. Keep it secret."] })),
+      "The token.",
+    ],
   },
   "A token for using connected clusters directly.",
 );

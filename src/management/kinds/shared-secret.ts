@@ -45,7 +45,7 @@ export const sharedSecrets: ResourceDefinition = {
   shape: kindShape(
     {
       spec: [always(SPEC), "The shared data, and the users and teams with access to it."],
-      status: [always(objectOf({ conditions: listOf(CONDITION) })), "Status as reported by the server."],
+      status: [always(objectOf({ conditions: [listOf(CONDITION), "Conditions of the object."] })), "Status as reported by the server."],
       payer: PAYER,
     },
     "Shares sensitive data across users, teams and connected clusters.",

@@ -70,7 +70,7 @@ export const ASSERT = {
         except: {
           type: "list",
           default: [],
-          items: { type: "string", description: "A path, with or without [*]." },
+          items: { type: "string", description: "Each entry is a path, with or without [*]." },
           description: "Places that may differ, with everything below them.",
         },
       },

@@ -112,11 +112,13 @@ describeEtcd("an etcd with users", () => {
 
   test("refuses others, in words that help", async () => {
     const endpoints = [etcd.url];
-    expect(await refusal({ endpoints, prefix: "/platform" })).toMatch(/^STORE_FAILED: etcd refuses: .*user name is empty/);
+    expect(await refusal({ endpoints, prefix: "/platform" })).toMatch(/^STORE_FAILED: etcd refused the request: .*user name is empty/);
     expect(await refusal({ endpoints, prefix: "/platform", credentials: { ...credentials, password: "wrong" } })).toMatch(
-      /^STORE_FAILED: etcd refuses: .*authentication failed/,
+      /^STORE_FAILED: etcd refused the request: .*authentication failed/,
     );
-    expect(await refusal({ endpoints, prefix: "/other", credentials })).toMatch(/^STORE_FAILED: etcd refuses: .*permission denied/);
+    expect(await refusal({ endpoints, prefix: "/other", credentials })).toMatch(
+      /^STORE_FAILED: etcd refused the request: .*permission denied/,
+    );
   });
 });
 

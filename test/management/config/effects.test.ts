@@ -66,7 +66,7 @@ describe("the table of effects", () => {
     expect("shownOnly" in effect && found).toEqual([
       {
         field: section,
-        why: `Shown only: ${"shownOnly" in effect && effect.shownOnly}. It would need ${"needs" in effect && effect.needs}`,
+        why: `Shown only: ${"shownOnly" in effect && effect.shownOnly}. The setting would need ${"needs" in effect && effect.needs}`,
       },
     ]);
   });

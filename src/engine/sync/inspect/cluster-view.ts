@@ -151,7 +151,7 @@ class MemoryView implements ClusterView {
       throw new EngineError("API_NOT_FOUND", `namespaces "${key.namespace}" not found`);
     }
     this.#check(object);
-    if (this.now(resource, key) !== undefined) throw new EngineError("API_ALREADY_EXISTS", `"${formatKey(key)}" exists already`);
+    if (this.now(resource, key) !== undefined) throw new EngineError("API_ALREADY_EXISTS", `"${formatKey(key)}" already exists`);
     return this.#store(resource, { ...object, metadata: { ...object.metadata, uid: `planned-${this.#version + 1n}` } });
   }
 

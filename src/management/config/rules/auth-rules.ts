@@ -97,7 +97,7 @@ function checkSaml(saml: Spot): void {
 function checkSigners(skip: Spot, hasSigners: boolean): void {
   if (!isTrue(skip)) return;
   if (hasSigners) warn(skip, { message: "Has no effect when ca or caData is set: signatures are checked" });
-  else warn(skip, { message: "Anyone can sign in here as anyone: nothing proves the sender of a response" });
+  else warn(skip, { message: "Anyone can sign in here as someone else, because nothing proves who sent a response" });
 }
 
 function checkSamlAddress(saml: Spot): void {

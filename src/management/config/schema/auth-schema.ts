@@ -122,7 +122,7 @@ export const AUTH = {
       },
       values: {
         type: "string",
-        description: "Value of the header.",
+        description: "Each value is the text of one header.",
         pattern: "^[\\t\\x20-\\x7e\\x80-\\xff]*$",
         patternHint: "text on one line",
         maxLength: 8192,

@@ -170,7 +170,7 @@ export const PATCH_TEST = {
     kind: { type: "literals", required: true, values: ["PatchTest"], description: "PatchTest." },
     metadata: {
       type: "object",
-      description: "About the file.",
+      description: "Information about the file.",
       fields: { name: { type: "string", minLength: 1, description: "Title in reports. Default: the name of the file." } },
     },
     config: {

@@ -140,8 +140,8 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 function refused(error: EtcdFailure): EngineError {
   if (/database space exceeded/.test(error.message)) return alarmRaised("NOSPACE", error);
   const hint = HINTS.find(([pattern]) => pattern.test(error.message))?.[1] ?? "Check etcd's own log";
-  const { status } = storeRefuses(`etcd refuses: ${error.message}. ${hint}`).details;
-  return new EngineError("STORE_FAILED", `etcd refuses: ${error.message}`, { cause: error, details: { hint, status } });
+  const { status } = storeRefuses(`etcd refused the request: ${error.message}. ${hint}`).details;
+  return new EngineError("STORE_FAILED", `etcd refused the request: ${error.message}`, { cause: error, details: { hint, status } });
 }
 
 /** The error for writes that etcd does not accept because of an alarm, such as NOSPACE. */
