@@ -75,7 +75,7 @@ export function accessCases(setting: () => RawSetting): void {
       ["PATCH", "configmaps/a", "patch", 'configmaps "a" is forbidden'],
       ["DELETE", "configmaps/a", "delete", 'configmaps "a" is forbidden'],
       ["GET", "configmaps?watch=1", "watch", "configmaps is forbidden"],
-    ])("%s of %s without permission is 403 and names the verb %s", async (method, what, verb, subject) => {
+    ])("%s of %s without permission returns 403 and names the verb %s", async (method, what, verb, subject) => {
       const { path, namespace } = setting();
       const { name, send } = person(`${namespace}-nobody`);
       const { code, json } = await send(method, path(what), { ...(method !== "GET" && { body: {} }) });
@@ -83,7 +83,7 @@ export function accessCases(setting: () => RawSetting): void {
       expect([code, json["message"]]).toEqual([403, text]);
     });
 
-    test("a kind that is not served is 403, not 404, without permission", async () => {
+    test("a kind that is not served returns 403, not 404, without permission", async () => {
       const { namespace, raw } = setting();
       const { name, send } = person(`${namespace}-nobody`);
       expect((await send("GET", "/apis/example.com/v1/things")).json).toMatchObject({
@@ -210,7 +210,7 @@ export function accessCases(setting: () => RawSetting): void {
       ["an unknown kind of subject", { subjects: [{ kind: "Robot", name: "r" }] }, "subjects[0].kind: Unsupported value", '"Group"'],
       ["a subject without a name", { subjects: [{ kind: "User", name: "" }] }, "subjects[0].name: Required value", "Required"],
       ["a service account of another API group", { subjects: [{ kind: "ServiceAccount", apiGroup: "x", name: "a" }] }, "subjects[0].apiGroup: Unsupported value", ""], // prettier-ignore
-    ])("a binding with %s is 422", async (_why, change, field, more) => {
+    ])("a binding with %s returns 422", async (_why, change, field, more) => {
       const { raw } = setting();
       const roleRef = { apiGroup: GROUP, kind: "Role", name: "r" };
       await raw.send("POST", inNamespace("rolebindings"), { body: { metadata: { name: "checked" }, roleRef } });
@@ -224,7 +224,7 @@ export function accessCases(setting: () => RawSetting): void {
       ["without groups", { verbs: ["get"], resources: ["pods"] }, "rules[0].apiGroups: Required value: resource rules must supply at least one api group"], // prettier-ignore
       ["without resources", { verbs: ["get"], apiGroups: [""] }, "rules[0].resources: Required value: resource rules must supply at least one resource"], // prettier-ignore
       ["with URL paths in a namespace", { verbs: ["get"], nonResourceURLs: ["/a"] }, "namespaced rules cannot apply to non-resource URLs"],
-    ])("a rule %s is 422", async (_why, bad, message) => {
+    ])("a rule %s returns 422", async (_why, bad, message) => {
       const { raw } = setting();
       const { code, json } = await raw.send("POST", inNamespace("roles"), { body: { metadata: { name: "bad" }, rules: [bad] } });
       expect([code, String(json["message"])]).toEqual([422, expect.stringContaining(message)]);

@@ -58,7 +58,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
       expect([code, json["details"]!["causes"]![0]!["field"]]).toEqual([422, field]);
     });
 
-    test("a token of an absent account is 404, and a token with a name other than the account's is 422", async () => {
+    test("a token of an absent account returns 404, and a token with a name other than the account's returns 422", async () => {
       await account("strict");
       expect((await ask("nobody", {})).code).toBe(404);
       expect((await ask("strict", {}, { metadata: { name: "other" } } as object)).code).toBe(422);

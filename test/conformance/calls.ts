@@ -72,7 +72,7 @@ export function getAndCreateCases(setting: () => Setting): void {
       { why: "an annotation map of more than 256 KiB", metadata: { annotations: { note: "x".repeat(262_144) } } },
       { why: "an owner without uid", metadata: { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "" }] } },
       { why: "a finalizer that is not a name", metadata: { finalizers: ["not a name"] } },
-    ])("$why is API_INVALID", async ({ metadata }) => {
+    ])("$why fails with API_INVALID", async ({ metadata }) => {
       const { client, objects } = setting();
       expect(await codeOf(client.create(CONFIG_MAPS, objects.configMap("refused", {}, metadata)))).toBe("API_INVALID");
     });
@@ -98,7 +98,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await codeOf(client.update(CONFIG_MAPS, objects.configMap("unversioned", { a: "1" })))).toBe("INTERNAL");
     });
 
-    test("an update of an object that has changed is API_CONFLICT, and changes nothing", async () => {
+    test("an update of an object that has changed fails with API_CONFLICT, and changes nothing", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("moved"));
       const newer = await client.update(CONFIG_MAPS, { ...created, data: { a: "1" } });
@@ -113,7 +113,7 @@ export function updateCases(setting: () => Setting): void {
       expect((await Promise.all(writes)).sort()).toEqual([...Array<string>(4).fill("API_CONFLICT"), "none"]);
     });
 
-    test("an update of an object that is gone is API_NOT_FOUND, and does not recreate it", async () => {
+    test("an update of an object that is gone fails with API_NOT_FOUND, and does not recreate it", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("gone"));
       await client.delete(CONFIG_MAPS, keyOf(created));
@@ -130,7 +130,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(ENDPOINTS, keyOf(created))).toBeUndefined();
     });
 
-    test("an update of an object that was recreated is API_CONFLICT", async () => {
+    test("an update of an object that was recreated fails with API_CONFLICT", async () => {
       const { client, objects } = setting();
       const first = await client.create(CONFIG_MAPS, objects.configMap("reborn"));
       await client.delete(CONFIG_MAPS, keyOf(first));
@@ -172,7 +172,7 @@ export function deleteCases(setting: () => Setting): void {
     test.each([
       { why: "another uid", preconditions: { uid: "00000000-0000-4000-8000-000000000000" } },
       { why: "an older resourceVersion", preconditions: { resourceVersion: "1" } },
-    ])("$why in the preconditions is API_CONFLICT and deletes nothing", async ({ preconditions }) => {
+    ])("$why in the preconditions fails with API_CONFLICT and deletes nothing", async ({ preconditions }) => {
       const { client, namespace, objects } = setting();
       const key = { namespace, name: "guarded" };
       if ((await client.get(CONFIG_MAPS, key)) === undefined) await client.create(CONFIG_MAPS, objects.configMap("guarded"));

@@ -55,7 +55,7 @@ export function clusterClientSuite({ name, create, offers = [] }: ClusterClientS
     kindCases(setting);
 
     describe("history and broken streams", () => {
-      test.runIf(offers.includes("compact"))("a watch from a compacted state is API_EXPIRED", async () => {
+      test.runIf(offers.includes("compact"))("a watch from a compacted state fails with API_EXPIRED", async () => {
         const { client, objects } = setting();
         const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace: sandbox.name });
         await client.create(CONFIG_MAPS, objects.configMap("after-the-list"));
@@ -63,7 +63,7 @@ export function clusterClientSuite({ name, create, offers = [] }: ClusterClientS
         expect(await codeOf(collect(client, { resourceVersion, namespace: sandbox.name }, 1))).toBe("API_EXPIRED");
       });
 
-      test.runIf(offers.includes("compact"))("a page of a compacted state is API_EXPIRED", async () => {
+      test.runIf(offers.includes("compact"))("a page of a compacted state fails with API_EXPIRED", async () => {
         const { client, objects } = setting();
         for (const label of ["page-a", "page-b"]) await client.create(CONFIG_MAPS, objects.configMap(label));
         const page = await client.list(CONFIG_MAPS, { namespace: sandbox.name, limit: 1 });
@@ -73,7 +73,7 @@ export function clusterClientSuite({ name, create, offers = [] }: ClusterClientS
         expect(await codeOf(next)).toBe("API_EXPIRED");
       });
 
-      test.runIf(offers.includes("disconnect"))("a stream that breaks is API_UNAVAILABLE", async () => {
+      test.runIf(offers.includes("disconnect"))("a stream that breaks fails with API_UNAVAILABLE", async () => {
         const { client } = setting();
         const { resourceVersion } = await client.list(CONFIG_MAPS, { namespace: sandbox.name });
         const onOpen = () => under.disconnect!();

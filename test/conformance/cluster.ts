@@ -75,7 +75,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
     accessCases(setting);
     accountTokenCases(setting);
 
-    test.runIf(authenticates)("every request without credentials, except for health and version, is 401", async () => {
+    test.runIf(authenticates)("every request without credentials, except for health and version, returns 401", async () => {
       const { url, caPem } = shared.cluster;
       const stranger = createRawClient({ url, ...(caPem !== undefined && { caPem }) });
       const wrong = createRawClient({ url, token: "wrong", ...(caPem !== undefined && { caPem }) });
@@ -97,7 +97,7 @@ export function clusterSuite({ name, create, offers = [], authenticates = true }
       expect(line!["object"]!["message"]).toMatch(/^too old resource version: \d+ \(\d+\)$/);
     });
 
-    test.runIf(offers.includes("compact"))("a page of a compacted state is 410 with a token to continue", async () => {
+    test.runIf(offers.includes("compact"))("a page of a compacted state returns 410 with a token to continue", async () => {
       const { raw, path } = shared;
       const create = (name: string) => raw.send("POST", path("secrets"), { body: { metadata: { name, labels: { page: "yes" } } } });
       for (const label of ["expiring-a", "expiring-b"]) await create(label);

@@ -19,7 +19,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect([json["major"], json["minor"]]).toEqual(["1", expect.stringMatching(/^\d+/)]);
     });
 
-    test.each(["/healthz", "/livez", "/readyz"])("%s is ok", async (path) => {
+    test.each(["/healthz", "/livez", "/readyz"])("%s returns ok", async (path) => {
       expect([(await get(path)).code, (await get(path)).text]).toEqual([200, "ok"]);
     });
 
@@ -91,7 +91,7 @@ export function discoveryCases(setting: () => RawSetting): void {
       expect((await get(url, { "if-none-match": String(document.headers["etag"]) })).code).toBe(304);
     });
 
-    test("an outdated schema URL redirects to the current one, and the URL of an unknown group is 404", async () => {
+    test("an outdated schema URL redirects to the current one, and the URL of an unknown group returns 404", async () => {
       const { code, headers } = await get("/openapi/v3/apis/discovery.k8s.io/v1?hash=OLD");
       expect([code, headers["location"]]).toEqual([301, expect.stringMatching(/^\/openapi\/v3\/apis\/discovery\.k8s\.io\/v1\?hash=/)]);
       expect((await get("/openapi/v3/apis/no.such/v1")).code).toBe(404);

@@ -79,9 +79,9 @@ export function applyCases(setting: () => RawSetting): void {
     });
 
     test.each([
-      { why: "an apply without a manager is 422", query: "", body: {}, code: 422, message: /fieldManager: Required value/ },
+      { why: "an apply without a manager returns 422", query: "", body: {}, code: 422, message: /fieldManager: Required value/ },
       {
-        why: "an apply of a different version is 400",
+        why: "an apply of a different version returns 400",
         query: "?fieldManager=x",
         body: { apiVersion: "v2" },
         code: 400,
@@ -95,7 +95,7 @@ export function applyCases(setting: () => RawSetting): void {
         message: /does not match/,
       },
       {
-        why: "an apply of an unknown field is 400 if field validation is requested",
+        why: "an apply of an unknown field returns 400 if field validation is requested",
         query: "?fieldManager=x&fieldValidation=Strict",
         body: { bogus: 1 },
         code: 400,
@@ -179,7 +179,7 @@ export function strategicMergeCases(setting: () => RawSetting): void {
       expect(portsOf(await patch({ spec: { ports: [{ $patch: "delete", port: 53 }] } }))).toEqual(["web:80"]);
     });
 
-    test("an unknown directive is 422, and so is an item without its merge key", async () => {
+    test("an unknown directive returns 422, and so does an item without its merge key", async () => {
       const patch = await make("s-refused");
       expect((await patch({ spec: { $patch: "burn" } })).code).toBe(422);
       expect((await patch({ spec: { ports: [{ name: "x" }] } })).code).toBe(422);

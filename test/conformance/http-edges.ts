@@ -24,7 +24,7 @@ export function readCases(setting: () => RawSetting): void {
       expect((await raw.send("GET", `${path("configmaps", "r-one")}?resourceVersion=${version}`)).json).toEqual(json);
     });
 
-    test("a read at a future resourceVersion is 504 Timeout", async () => {
+    test("a read at a future resourceVersion returns 504 Timeout", async () => {
       const { raw, path } = setting();
       await make("r-future");
       const { code, json } = await raw.send("GET", `${path("configmaps", "r-future")}?resourceVersion=999999999999`);
@@ -59,7 +59,7 @@ export function readCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a request for a next page is 400 with a resourceVersion, and 422 with a resourceVersionMatch too", async () => {
+    test("a request for a next page returns 400 with a resourceVersion, and 422 with a resourceVersionMatch too", async () => {
       const { raw, path } = setting();
       for (const name of ["r-page-a", "r-page-b"]) await make(name);
       const first = await raw.send("GET", `${path("configmaps")}?limit=1`);
@@ -73,7 +73,7 @@ export function readCases(setting: () => RawSetting): void {
 /** The cases of writes. */
 export function edgeCases(setting: () => RawSetting): void {
   describe("edge cases of writes", () => {
-    test("a dry run with a taken name is 409, and a dry run on a collection deletes nothing", async () => {
+    test("a dry run with a taken name returns 409, and a dry run on a collection deletes nothing", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "dry-taken", labels: { dry: "yes" } } };
       await raw.send("POST", path("configmaps"), { body });
@@ -82,7 +82,7 @@ export function edgeCases(setting: () => RawSetting): void {
       expect((await raw.send("GET", path("configmaps", "dry-taken"))).code).toBe(200);
     });
 
-    test("a JSON patch of more than 10,000 operations is 413", async () => {
+    test("a JSON patch of more than 10,000 operations returns 413", async () => {
       const { raw, path } = setting();
       await raw.send("POST", path("configmaps"), { body: { metadata: { name: "long-patch" }, data: { a: "1" } } });
       const body = Array.from({ length: OPERATIONS_MAX + 1 }, () => ({ op: "test", path: "/data/a", value: "1" }));

@@ -57,7 +57,7 @@ export function listCases(setting: () => RawSetting): void {
       { query: "watch=true&timeoutSeconds=soon", code: 400, reason: "BadRequest" },
       { query: "fieldSelector=spec.colour%3Dred", code: 400, reason: "BadRequest" },
       { query: "labelSelector=%2C%2C", code: 400, reason: "BadRequest" },
-    ])("?$query is $code", async ({ query, code, reason }) => {
+    ])("?$query returns $code", async ({ query, code, reason }) => {
       const { raw, path } = setting();
       const answer = await raw.send("GET", `${path("configmaps")}?${query}`);
       expect([answer.code, answer.json["reason"]]).toEqual([code, reason]);

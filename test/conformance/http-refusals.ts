@@ -9,7 +9,7 @@ const patch = (type: string) => ({ "content-type": `application/${type}` });
 /** The cases; `setting` is called when a test runs. */
 export function refusalCases(setting: () => RawSetting): void {
   describe("refusals", () => {
-    test("an absent object is 404 with a Status that names it", async () => {
+    test("an absent object returns 404 with a Status that names it", async () => {
       const { raw, path } = setting();
       const { code, json, headers } = await raw.send("GET", path("endpoints", "nobody"));
       expect(code).toBe(404);
@@ -38,7 +38,7 @@ export function refusalCases(setting: () => RawSetting): void {
     });
 
     test.each(["/api/v1/unknowns", "/apis/example.com/v1/things", "/nothing", "/api/v2/endpoints", "/api/v1/endpoints/db"])(
-      "%s is 404 without details",
+      "%s returns 404 without details",
       async (path) => {
         const { code, json } = await setting().raw.send("GET", path);
         expect([code, json["message"], json["details"]]).toEqual([404, "the server could not find the requested resource", {}]);
@@ -48,19 +48,19 @@ export function refusalCases(setting: () => RawSetting): void {
     test.each([
       { method: "POST", object: "x" },
       { method: "PUT", object: undefined },
-    ])("$method on a path that does not support it is 405", async ({ method, object }) => {
+    ])("$method on a path that does not support it returns 405", async ({ method, object }) => {
       const { raw, path } = setting();
       const { code, json } = await raw.send(method, path("configmaps", object), { body: { metadata: { name: "x" } } });
       expect([code, json["reason"]]).toEqual([405, "MethodNotAllowed"]);
     });
 
-    test("deleting all namespaces at once is 405", async () => {
+    test("deleting all namespaces at once returns 405", async () => {
       const { code, headers } = await setting().raw.send("DELETE", "/api/v1/namespaces");
       expect(code).toBe(405);
       expect(String(headers["allow"]).split(", ").sort()).toEqual(["GET", "POST"]);
     });
 
-    test("a name that is taken is 409 AlreadyExists", async () => {
+    test("a name that is taken returns 409 AlreadyExists", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "taken" } };
       await raw.send("POST", path("configmaps"), { body });
@@ -68,12 +68,12 @@ export function refusalCases(setting: () => RawSetting): void {
       expect([code, json["reason"], json["message"]]).toEqual([409, "AlreadyExists", 'configmaps "taken" already exists']);
     });
 
-    test("an absent namespace is 404 on creation", async () => {
+    test("an absent namespace returns 404 on creation", async () => {
       const { code, json } = await setting().raw.send("POST", "/api/v1/namespaces/nope/configmaps", { body: { metadata: { name: "a" } } });
       expect([code, json["message"]]).toEqual([404, 'namespaces "nope" not found']);
     });
 
-    test("an outdated state is 409 Conflict with the message of Kubernetes", async () => {
+    test("an outdated state returns 409 Conflict with the message of Kubernetes", async () => {
       const { raw, path } = setting();
       const { json: created } = await raw.send("POST", path("configmaps"), { body: { metadata: { name: "moved" } } });
       await raw.send("PUT", path("configmaps", "moved"), { body: { ...created, data: { a: "1" } } });
@@ -84,7 +84,7 @@ export function refusalCases(setting: () => RawSetting): void {
       );
     });
 
-    test("an invalid object is 422 with one cause per field", async () => {
+    test("an invalid object returns 422 with one cause per field", async () => {
       const { raw, path } = setting();
       const subsets = [{ addresses: [{ ip: "127.0.0.1" }], ports: [{ port: 0 }] }];
       const { code, json } = await raw.send("POST", path("endpoints"), { body: { metadata: { name: "bad" }, subsets } });
@@ -106,7 +106,7 @@ export function refusalCases(setting: () => RawSetting): void {
       );
     });
 
-    test("a missing name is 422", async () => {
+    test("a missing name returns 422", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("POST", path("configmaps"), { body: {} });
       expect([code, json["message"]]).toEqual([
@@ -129,7 +129,7 @@ export function refusalCases(setting: () => RawSetting): void {
         body: { metadata: { name: "a", labels: { n: 1 } } },
         want: /cannot unmarshal number into Go struct field/,
       },
-    ])("$why is 400", async ({ body, want }) => {
+    ])("$why returns 400", async ({ body, want }) => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("POST", path("configmaps"), { body });
       // What cannot be read says nothing about an object, so there are no details.
@@ -137,13 +137,13 @@ export function refusalCases(setting: () => RawSetting): void {
       expect(json["message"]).toMatch(want);
     });
 
-    test("a PUT under another name is 400", async () => {
+    test("a PUT under another name returns 400", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("PUT", path("configmaps", "a"), { body: { metadata: { name: "b" } } });
       expect([code, json["message"]]).toEqual([400, "the name of the object (b) does not match the name on the URL (a)"]);
     });
 
-    test("a form in the body is 415, and a request for an image is 406", async () => {
+    test("a form in the body returns 415, and a request for an image returns 406", async () => {
       const { raw, path } = setting();
       const form = { "content-type": "application/x-www-form-urlencoded" };
       const posted = await raw.send("POST", path("configmaps"), { body: "a=b", headers: form });
@@ -152,14 +152,14 @@ export function refusalCases(setting: () => RawSetting): void {
       expect([picky.code, picky.json["reason"]]).toEqual([406, "NotAcceptable"]);
     });
 
-    test("a patch of an unknown type is 415, and the response lists the known types", async () => {
+    test("a patch of an unknown type returns 415, and the response lists the known types", async () => {
       const { raw, path } = setting();
       const { code, json } = await raw.send("PATCH", path("configmaps", "kube-root-ca.crt"), { body: {}, headers: patch("json") });
       expect(code).toBe(415);
       expect(json["message"]).toMatch(/application\/json-patch\+json, application\/merge-patch\+json/);
     });
 
-    test("a body of more than 3 MiB is 413", async () => {
+    test("a body of more than 3 MiB returns 413", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "large" }, data: { a: "x".repeat(3 * 1024 * 1024) } };
       const answer = await raw.send("POST", path("configmaps"), { body });

@@ -43,7 +43,7 @@ export function writeCases(setting: () => RawSetting): void {
       expect((await raw.send("PUT", path("endpoints", "revenant"), { body: { metadata } })).code).toBe(201);
     });
 
-    test("a PUT of an absent ConfigMap is 404, and a PUT without resourceVersion overwrites", async () => {
+    test("a PUT of an absent ConfigMap returns 404, and a PUT without resourceVersion overwrites", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "overwritten" }, data: { a: "1" } };
       expect((await raw.send("PUT", path("configmaps", "overwritten"), { body })).code).toBe(404);

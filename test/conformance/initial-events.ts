@@ -24,7 +24,7 @@ export function initialEventCases(setting: () => RawSetting): void {
         query: "resourceVersionMatch=Exact&resourceVersion=1",
         want: /resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided/,
       },
-    ])("?$query is 422", async ({ query, want }) => {
+    ])("?$query returns 422", async ({ query, want }) => {
       const { code, json } = await setting().raw.send("GET", watchOf(query));
       expect([code, json["reason"], json["message"]]).toEqual([422, "Invalid", expect.stringMatching(want)]);
     });
@@ -46,7 +46,7 @@ export function initialEventCases(setting: () => RawSetting): void {
       expect(Number(line!["object"]!["metadata"]!["resourceVersion"])).toBeGreaterThanOrEqual(before);
     });
 
-    test("initial events are at least as new as the given state; a future state is 504", async () => {
+    test("initial events are at least as new as the given state; a future state returns 504", async () => {
       const { raw, path } = setting();
       const { json } = await raw.send("POST", path("configmaps"), { body: { metadata: { name: "newest", labels: { initial: "yes" } } } });
       const query = `${whole}&labelSelector=initial%3Dyes&resourceVersion=`;

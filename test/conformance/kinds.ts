@@ -55,7 +55,7 @@ export function kindCases(setting: () => Setting): void {
       { why: "an endpoint without address", rest: { endpoints: [{ addresses: [] }] } },
       { why: "a loopback address", rest: { endpoints: [{ addresses: ["127.0.0.1"] }] } },
       { why: "a port name that occurs twice", rest: { ports: [{ name: "a", port: 1 }, { name: "a", port: 2 }] } }, // prettier-ignore
-    ])("$why is API_INVALID", async ({ rest }) => {
+    ])("$why fails with API_INVALID", async ({ rest }) => {
       expect(await codeOf(setting().client.create(ENDPOINT_SLICES, slice("refused", rest)))).toBe("API_INVALID");
     });
   });
@@ -68,7 +68,7 @@ export function kindCases(setting: () => Setting): void {
       expect(created["stringData"]).toBeUndefined();
     });
 
-    test("data that is not base64 is API_BAD_REQUEST", async () => {
+    test("data that is not base64 fails with API_BAD_REQUEST", async () => {
       const call = setting().client.create(SECRETS, object(SECRETS, "garbled", { data: { a: "not base64!" } }));
       expect(await codeOf(call)).toBe("API_BAD_REQUEST");
     });
@@ -93,7 +93,7 @@ export function kindCases(setting: () => Setting): void {
       { why: "data of more than 1 MiB", type: CONFIG_MAPS, rest: { data: { a: "x".repeat(1_048_577) } } },
       { why: "a key in both data and binaryData", type: CONFIG_MAPS, rest: { data: { a: "x" }, binaryData: { a: "YQ==" } } },
       { why: "a TLS secret without its key", type: SECRETS, rest: { type: "kubernetes.io/tls", data: { "tls.crt": "YQ==" } } },
-    ])("$why is API_INVALID", async ({ type, rest }) => {
+    ])("$why fails with API_INVALID", async ({ type, rest }) => {
       expect(await codeOf(setting().client.create(type, object(type, "refused", rest)))).toBe("API_INVALID");
     });
   });
@@ -116,7 +116,7 @@ export function kindCases(setting: () => Setting): void {
       expect(items.map(({ metadata }) => metadata.name)).toEqual(["db.1"]);
     });
 
-    test("an event about another namespace is API_INVALID", async () => {
+    test("an event about another namespace fails with API_INVALID", async () => {
       const involvedObject = { kind: "Endpoints", namespace: "elsewhere", name: "db" };
       expect(await codeOf(setting().client.create(EVENTS, object(EVENTS, "lost.1", { involvedObject })))).toBe("API_INVALID");
     });
@@ -235,7 +235,7 @@ function endpointsCases(setting: () => Setting): void {
       { why: "an unknown protocol", subset: { addresses: [{ ip: "10.1.0.1" }], ports: [{ port: 80, protocol: "ICMP" }] } },
       { why: "a hostname that is not a label", subset: { addresses: [{ ip: "10.1.0.1", hostname: "a.b" }] } },
       { why: "a node name in upper case", subset: { addresses: [{ ip: "10.1.0.1", nodeName: "Node" }] } },
-    ])("$why is API_INVALID", async ({ subset }) => {
+    ])("$why fails with API_INVALID", async ({ subset }) => {
       expect(await codeOf(create("refused", [subset]))).toBe("API_INVALID");
     });
 
@@ -243,7 +243,7 @@ function endpointsCases(setting: () => Setting): void {
       expect(await codeOf(create("multicast", [{ addresses: [{ ip: "239.1.1.1" }] }]))).toBe("none");
     });
 
-    test("a port that is not a number is API_BAD_REQUEST", async () => {
+    test("a port that is not a number fails with API_BAD_REQUEST", async () => {
       expect(await codeOf(create("typed", [{ addresses: [{ ip: "10.1.0.1" }], ports: [{ port: "80" }] }]))).toBe("API_BAD_REQUEST");
     });
   });
@@ -265,7 +265,7 @@ function serviceCases(setting: () => Setting): void {
       expect(spec!["clusterIPs"]).toEqual([spec!.clusterIP]);
     });
 
-    test("the address cannot change: an update without it keeps the address, an update with a different one is API_INVALID", async () => {
+    test("the address cannot change: an update without it keeps the address, and an update with a different one fails with API_INVALID", async () => {
       const { client } = setting();
       const created = await create("kept");
       const { clusterIP: _ip, clusterIPs: _ips, ...rest } = created.spec as Record<string, unknown>;
@@ -348,11 +348,11 @@ function serviceCases(setting: () => Setting): void {
       },
       { why: "an unknown internal traffic policy", spec: { ports: [{ port: 80 }], internalTrafficPolicy: "Near" } },
       { why: "a node port out of range", spec: { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] } },
-    ])("$why is API_INVALID", async ({ spec }) => {
+    ])("$why fails with API_INVALID", async ({ spec }) => {
       expect(await codeOf(create("refused", spec))).toBe("API_INVALID");
     });
 
-    test("a name that starts with a digit is API_INVALID", async () => {
+    test("a name that starts with a digit fails with API_INVALID", async () => {
       expect(await codeOf(create("1st"))).toBe("API_INVALID");
     });
   });

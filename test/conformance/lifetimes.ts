@@ -53,7 +53,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       { why: "propagationPolicy together with orphanDependents", body: { propagationPolicy: "Orphan", orphanDependents: true }, code: 422 },
       { why: "an unknown policy", body: { propagationPolicy: "Gently" }, code: 422 },
       { why: "a body of another kind", body: { kind: "Pod" }, code: 400 },
-    ])("$why is $code", async ({ body, code }) => {
+    ])("$why returns $code", async ({ body, code }) => {
       const { raw, path } = setting();
       const answer = await raw.send("DELETE", path("configmaps", "kube-root-ca.crt"), {
         body: { apiVersion: "v1", kind: "DeleteOptions", ...body },
@@ -142,7 +142,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       { why: "an owner without a name", extra: [{ name: "" }] },
       { why: "an owner without a uid", extra: [{ uid: "" }] },
       { why: "an owner without a kind", extra: [{ kind: "" }] },
-    ])("$why is 422", async ({ extra }) => {
+    ])("$why returns 422", async ({ extra }) => {
       const { raw, path } = setting();
       const owner = { apiVersion: "v1", kind: "ConfigMap", name: "a", uid: "b" };
       const ownerReferences = extra.map((one) => ({ ...owner, ...one }));

@@ -59,7 +59,7 @@ export function listCases(setting: () => Setting): void {
       { why: "a label that is not a name", options: { labelSelector: "-a=b" } },
       { why: "a field that is not selectable", options: { fieldSelector: "data.a=b" } },
       { why: "a continue token of another server", options: { continue: "nonsense" } },
-    ])("$why is API_BAD_REQUEST", async ({ options }) => {
+    ])("$why fails with API_BAD_REQUEST", async ({ options }) => {
       const { client, namespace } = setting();
       expect(await codeOf(client.list(CONFIG_MAPS, { namespace, ...options }))).toBe("API_BAD_REQUEST");
     });

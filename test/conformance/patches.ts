@@ -38,13 +38,13 @@ export function patchCases(setting: () => Setting): void {
     });
 
     test.each([
-      { why: "a test that fails", body: [{ op: "add", path: "/data/b", value: "2" }, { op: "test", path: "/data/a", value: "no" }], code: "API_INVALID" }, // prettier-ignore
+      { why: "a test operation that does not hold", body: [{ op: "add", path: "/data/b", value: "2" }, { op: "test", path: "/data/a", value: "no" }], code: "API_INVALID" }, // prettier-ignore
       { why: "a parent that is missing", body: [{ op: "add", path: "/metadata/annotations/note", value: "x" }], code: "API_INVALID" },
       { why: "a replacement of a missing value", body: [{ op: "replace", path: "/data/none", value: "x" }], code: "API_INVALID" },
       { why: "a label that is not a string", body: [{ op: "add", path: "/metadata/labels/n", value: 5 }], code: "API_BAD_REQUEST" },
       { why: "a patch that is not a list", body: { op: "add", path: "/data/b", value: "2" }, code: "API_BAD_REQUEST" },
       { why: "a changed name", body: [{ op: "replace", path: "/metadata/name", value: "other" }], code: "API_BAD_REQUEST" },
-    ])("JSON patch: $why is $code and changes nothing", async ({ body, code }) => {
+    ])("JSON patch: $why fails with $code and changes nothing", async ({ body, code }) => {
       const { client } = setting();
       const created = await create();
       expect(await codeOf(client.patch(CONFIG_MAPS, keyOf(created), "json", body))).toBe(code);
@@ -61,7 +61,7 @@ export function patchCases(setting: () => Setting): void {
       expect(patched.metadata.annotations).toEqual({ note: "x" });
     });
 
-    test("merge patch: a body that is not an object is API_BAD_REQUEST", async () => {
+    test("merge patch: a body that is not an object fails with API_BAD_REQUEST", async () => {
       const { client } = setting();
       const created = await create();
       expect(await codeOf(client.patch(CONFIG_MAPS, keyOf(created), "merge", [1]))).toBe("API_BAD_REQUEST");
@@ -73,7 +73,7 @@ export function patchCases(setting: () => Setting): void {
       expect(await client.patch(CONFIG_MAPS, keyOf(created), "merge", { data: { a: "1" } })).toEqual(created);
     });
 
-    test("a patch with an old resourceVersion is API_CONFLICT, with the current one it applies", async () => {
+    test("a patch with an old resourceVersion fails with API_CONFLICT, and a patch with the current one succeeds", async () => {
       const { client } = setting();
       const created = await create();
       const { resourceVersion } = created.metadata;
@@ -93,7 +93,7 @@ export function patchCases(setting: () => Setting): void {
       expect((await client.get(CONFIG_MAPS, keyOf(created)))!["data"]).toEqual({ a: "1", p: "x", q: "x", r: "x" });
     });
 
-    test("a patch of an absent object is API_NOT_FOUND", async () => {
+    test("a patch of an absent object fails with API_NOT_FOUND", async () => {
       const { client, namespace } = setting();
       const call = client.patch(CONFIG_MAPS, { namespace, name: "nobody" }, "merge", { data: {} });
       expect(await codeOf(call)).toBe("API_NOT_FOUND");

@@ -47,7 +47,7 @@ export function workloadCases(setting: () => RawSetting): void {
       expect(json["metadata"]!["generation"]).toBe(2);
     });
 
-    test("a Deployment with negative replicas is 422", async () => {
+    test("a Deployment with negative replicas returns 422", async () => {
       const answer = await create("deployments", "w-refused", workload({ replicas: -1 }));
       expect([answer.code, causes(answer)]).toEqual([422, ["spec.replicas"]]);
     });
@@ -95,7 +95,7 @@ export function scaleCases(setting: () => RawSetting): void {
       expect([late.code, late.json["reason"]]).toEqual([409, "Conflict"]);
     });
 
-    test("a scale below 0 is 422, and the scale of an absent object is 404", async () => {
+    test("a scale below 0 returns 422, and the scale of an absent object returns 404", async () => {
       await create("deployments", "s-refused", workload());
       const below = await patch(scaleOf("s-refused"), { spec: { replicas: -1 } });
       expect([below.code, causes(below), below.json["details"]!["kind"]]).toEqual([422, ["spec.replicas"], "Scale"]);

@@ -14,7 +14,7 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "an unchanged spec keeps the generation": ["API conventions", "Metadata, generation"],
       "a strategic merge patch changes the image of one container": ["Strategic merge patch", "List of maps"],
-      "a Deployment with negative replicas is 422": ["upstream", "`ValidateDeploymentSpec`"],
+      "a Deployment with negative replicas returns 422": ["upstream", "`ValidateDeploymentSpec`"],
     },
   },
   {
@@ -26,7 +26,7 @@ export const WORKLOAD_SECTIONS: readonly CatalogueSection[] = [
       "the scale of statefulsets shows replicas and selector": ["Scale v1", "status.selector"],
       "a patch of the scale increases the generation of the object, and the client that scaled owns the field": scale,
       "a PUT writes the scale, unless the object has been replaced": ["API conventions", "Concurrency Control and Consistency"],
-      "a scale below 0 is 422, and the scale of an absent object is 404": ["upstream", "`ValidateScale`"],
+      "a scale below 0 returns 422, and the scale of an absent object returns 404": ["upstream", "`ValidateScale`"],
       "a manager that applies the scale owns replicas from then on, unless a different manager owns them": [
         "upstream",
         "`managedfields.ScaleHandler`",
