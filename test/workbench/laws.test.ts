@@ -22,7 +22,7 @@ const documented = (
 
 /** Documented pairs that lose something; all other pairs are lossless, and all single expressions one-way. */
 const LOSSY: Readonly<Record<string, PairVerdict>> = {
-  "the same from an older page, whose reverse expression forgets the hyphen": "oscillates",
+  "a prefix on every annotation, with a reverse expression that keeps the hyphen": "oscillates",
   "only a reverse expression": "drifts",
   "a prefix that is added only once": "drifts",
 };

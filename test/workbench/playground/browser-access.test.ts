@@ -101,7 +101,7 @@ describe.runIf(hasChromium)("the playground for all users", { timeout: BROWSER_T
     await pane(page, "results").locator(".verdict").first().waitFor();
     const closed = pane(page, "results").locator(".verdict[aria-expanded=false]");
     while ((await closed.count()) > 0) await closed.first().click();
-    await pane(page, "back").getByText("Synced back").waitFor();
+    await pane(page, "back").getByText("Synced back", { exact: true }).waitFor();
     expect(await page.evaluate(CONTROLS_WITHOUT_NAME)).toEqual([]);
     expect(await page.evaluate(TEXTS_OF_LOW_CONTRAST)).toEqual([]);
     expect(await page.evaluate(SMALL_TARGETS)).toEqual([]);

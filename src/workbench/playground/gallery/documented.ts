@@ -21,7 +21,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { a: "x", "example.com/b": "y" } },
   },
   {
-    title: "The same from an older page, whose reverse expression forgets the hyphen",
+    title: "A prefix on every annotation, with a reverse expression that keeps the hyphen",
     patch: { path: "metadata.annotations[*]", expression: '"my-prefix-"+value', reverseExpression: 'value.slice("my-prefix".length)' },
     metadata: { annotations: { a: "x" } },
   },
@@ -31,12 +31,12 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { a: "x", b: "y" } },
   },
   {
-    title: "Base64, and back",
+    title: "Base64 encoded on the host, decoded on the way back",
     patch: { path: 'metadata.annotations["encoded-value"]', expression: "btoa(value)", reverseExpression: "atob(value)" },
     metadata: { annotations: { "encoded-value": "my-value", other: "my-value" } },
   },
   {
-    title: "Base64 decoded",
+    title: "Base64 decoded on the host",
     patch: { path: 'metadata.annotations["decoded-value"]', expression: "atob(value)" },
     metadata: { annotations: { "decoded-value": "bXktdmFsdWU=" } },
   },
@@ -80,7 +80,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { labels: { app: "web" } },
   },
   {
-    title: "Adding a label, in the way that works here",
+    title: "Adding a label with a patch of the whole map",
     patch: { path: "metadata.labels", expression: '({ "my-new-label": "new-label-value", ...value })' },
     metadata: {},
   },
@@ -120,7 +120,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { a: "example.com" } },
   },
   {
-    title: "The same with a condition",
+    title: "A prefix with a condition",
     patch: { path: "metadata.annotations[*]", expression: "value.startsWith('www.') ? value : `www.${value}`" },
     metadata: { annotations: { a: "example.com", b: "www.example.com" } },
   },
@@ -130,17 +130,17 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { a: "x" } },
   },
   {
-    title: "Adding an annotation, in the way that works here",
+    title: "Adding an annotation with a patch of the whole map",
     patch: { path: "metadata.annotations", expression: '({ ...value, "patched-by": "vcluster" })' },
     metadata: {},
   },
   {
-    title: "A function body on the whole map, assignments included",
+    title: "Adding an annotation with a function body and an assignment",
     patch: { path: "metadata.annotations", expression: '(value => { value["patched-by"] ??= "vcluster"; return value; })(value)' },
     metadata: { annotations: { a: "x" } },
   },
   {
-    title: "Both as one expression",
+    title: "Adding a label that takes precedence over an existing one",
     patch: { path: "metadata.labels", expression: '({...value, "demos.example.com/owner": "me"})' },
     metadata: { labels: { app: "web" } },
   },
@@ -153,7 +153,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { "metallb.universe.tf/address-pool": "customer" } },
   },
   {
-    title: "The same patch as intended",
+    title: "The user's patch with a test that works",
     patch: {
       path: "metadata.annotations['metallb.universe.tf/address-pool']",
       expression: "['customer','customer-private'].includes(value) ? value : 'invalid'",

@@ -15,7 +15,7 @@ export const FIRST_STEPS: readonly Example[] = [
       config: yamlText(`
         sync:
           toHost:
-            # Secrets that Endpoints name are copied with them.
+            # Copies the Secrets that the Endpoints refer to.
             secrets:
               enabled: true
             endpoints:
@@ -28,7 +28,7 @@ export const FIRST_STEPS: readonly Example[] = [
                 - path: metadata.annotations["example.com/banner"]
                   expression: btoa(value)
                   reverseExpression: atob(value)
-                # The tenant writes its own DNS name; the host needs the host's.
+                # The DNS name of a tenant Service becomes the name of the Service on the host.
                 - path: metadata.annotations["example.com/upstream"]
                   expression: virtualToHostDNS(value)
                 # One evaluation per address.
@@ -88,7 +88,7 @@ export const FIRST_STEPS: readonly Example[] = [
   },
   {
     name: "two-ways",
-    title: "There and back",
+    title: "To the host and back",
     about: "An expression and its reverse: the tenant's value gets a prefix on the host, and loses it on the way back.",
     group,
     state: {
@@ -110,7 +110,7 @@ export const FIRST_STEPS: readonly Example[] = [
   },
   {
     name: "every-address",
-    title: "Every address",
+    title: "A patch of every address",
     about: "A path with [*] matches each element of a list: all addresses move into another range, and back.",
     group,
     state: {

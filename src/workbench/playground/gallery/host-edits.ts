@@ -48,7 +48,7 @@ export const HOST_EDITS: readonly Example[] = [
   {
     name: "edit-one-way",
     title: "An edit that is undone",
-    about: "A patch without reverseExpression cannot be undone: its field is written again, while the other edit is synced back.",
+    about: "Without reverseExpression, an edit of the patched field is undone, while the other edit is synced back.",
     group,
     state: {
       vcluster: BLUE,

@@ -14,7 +14,7 @@ interface Recipe {
 const RECIPES: readonly Recipe[] = [
   {
     name: "prefix",
-    title: "A prefix, both ways",
+    title: "A prefix that is added and removed",
     about: "The pair that most patches use: a prefix is added, and removed again.",
     patches: `
       - path: metadata.labels.app
@@ -64,7 +64,7 @@ const RECIPES: readonly Recipe[] = [
   },
   {
     name: "host-names",
-    title: "The host's name of a Service or Secret",
+    title: "The name of a Service or Secret on the host",
     about: "virtualToHostDNS translates a DNS name; a reference translates the name of an object.",
     patches: `
       - path: metadata.annotations["example.com/upstream"]

@@ -209,11 +209,7 @@ function head(parts: LayoutParts): HTMLElement {
       { class: "brand" },
       mark(),
       h("h1", {}, "endpoint-sync ", h("span", {}, "playground")),
-      h(
-        "p",
-        { class: "tagline" },
-        "See the results of your patches and which host edits are synced back. Your data never leaves this page.",
-      ),
+      h("p", { class: "tagline" }, "Test patches and host edits. Your data never leaves this page."),
     ),
     h(
       "div",
