@@ -1,4 +1,4 @@
-/** An object of either cluster, as expressions see it. */
+/** An object of one of the two clusters, as expressions see it. */
 interface SyncedObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -8,24 +8,24 @@ interface SyncedObject {
     readonly labels?: { readonly [key: string]: string };
     readonly annotations?: { readonly [key: string]: string };
   };
-  /** `subsets`, `spec`, `endpoints` and whatever else the kind has. */
+  /** `subsets`, `spec`, `endpoints` and the other fields of the kind. */
   readonly [field: string]: any;
 }
 
-/** What an expression sees beside its value. */
+/** What an expression can read in addition to its value. */
 declare const context: {
   readonly vcluster: {
     readonly name: string;
     /** The host namespace of the virtual cluster. */
     readonly namespace: string;
-    /** Its whole configuration, defaults included. */
+    /** The whole configuration of the virtual cluster, including defaults. */
     readonly config: { readonly [section: string]: any };
   };
-  /** The copy on the host; null while there is none. */
+  /** The copy on the host; null if it does not exist yet. */
   readonly hostObject: SyncedObject | null;
-  /** The tenant's object; null when it is gone. */
+  /** The tenant's object; null if it does not exist. */
   readonly virtualObject: SyncedObject | null;
-  /** Where the value stands, for example `subsets[0].addresses[3].ip`. */
+  /** The concrete path of the value, for example `subsets[0].addresses[3].ip`. */
   readonly path: string;
 };
 

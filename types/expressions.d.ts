@@ -1,4 +1,4 @@
 /// <reference path="./context.d.ts" />
 
-/** What stands at the patch's path. Say what it is with a cast, or take `endpoint-sync/expressions/text`. */
+/** The value at the patch's path. Give it a type with a cast, or use `endpoint-sync/expressions/text`. */
 declare const value: any;

@@ -1,4 +1,4 @@
 /// <reference path="./context.d.ts" />
 
-/** What stands at the patch's path: a name, an address, or the value of a label or annotation. */
+/** The value at the patch's path: a name, an address, or the value of a label or annotation. */
 declare const value: string;

@@ -19,17 +19,20 @@ export const VARIANTS: Readonly<Record<string, Variant>> = {
   "single-namespace": { overlay: "sidecar/single-namespace", about: "The sidecar of blue, with all copies in vc-blue." },
   "references-and-slices": {
     overlay: "sidecar/references-and-slices",
-    about: "The sidecar of blue, with EndpointSlices, Secrets and ConfigMaps.",
+    about: "The sidecar of blue, with copies of EndpointSlices, Secrets and ConfigMaps.",
   },
   "multi-namespace": { overlay: "sidecar/multi-namespace", about: "The sidecar of blue, with copies in blue-shop and blue-data." },
-  "in-pod": { overlay: "sidecar/in-pod", about: "Rights and configuration of a container in the Pod of blue, which a patch adds." },
-  "tenant-basic": { overlay: "sidecar/tenant/basic", about: "For the tenant cluster: the rights of User endpoint-sync." },
+  "in-pod": {
+    overlay: "sidecar/in-pod",
+    about: "Permissions and configuration of a container in the Pod of blue. A patch adds the container.",
+  },
+  "tenant-basic": { overlay: "sidecar/tenant/basic", about: "For the tenant cluster: the permissions of the user endpoint-sync." },
   "tenant-references-and-slices": {
     overlay: "sidecar/tenant/references-and-slices",
-    about: "For the tenant cluster: the rights of User endpoint-sync, with EndpointSlices, Secrets and ConfigMaps.",
+    about: "For the tenant cluster: the permissions of the user endpoint-sync, including EndpointSlices, Secrets and ConfigMaps.",
   },
-  "management-sqlite": { overlay: "management/sqlite", about: "The management API, one replica with a volume." },
-  "management-etcd": { overlay: "management/etcd", about: "The management API, three replicas on an etcd." },
+  "management-sqlite": { overlay: "management/sqlite", about: "The management API: one replica with a volume." },
+  "management-etcd": { overlay: "management/etcd", about: "The management API: three replicas on one etcd." },
 };
 
 /** Where the files are. */
