@@ -13,23 +13,31 @@ export interface ErrorGroup {
 export const ERROR_GROUPS: readonly ErrorGroup[] = [
   {
     title: "Configuration",
-    intro: "Found before anything starts and reported all at once, with file, line and column.",
+    intro: "These problems are found before anything starts, and are all reported together, with file, line and column.",
     prefixes: ["CONFIG"],
   },
-  { title: "Patches and paths", intro: "Reported when the configuration is read.", prefixes: ["PATCH", "PATH"] },
+  { title: "Patches and paths", intro: "These problems are reported when the configuration is read.", prefixes: ["PATCH", "PATH"] },
   {
     title: "Expressions",
     intro: "Syntax is checked when the configuration is read; the other codes appear when an expression runs on an object.",
     prefixes: ["EXPRESSION", "DNS"],
   },
-  { title: "References", intro: "Problems of reference patches.", prefixes: ["REFERENCE"] },
+  {
+    title: "References",
+    intro: "These problems occur when a reference patch is applied, or when a referenced object is copied.",
+    prefixes: ["REFERENCE"],
+  },
   {
     title: "Names and host objects",
-    intro: "Reasons why an object has no copy on the host, or why its copy is left alone.",
+    intro: "These codes explain why an object has no copy on the host, or why its copy is left alone.",
     prefixes: ["NAME", "HOST"],
   },
-  { title: "API servers", intro: "Errors from the tenant's or the host's API server, including missing responses.", prefixes: ["API"] },
-  { title: "Sync and command line", intro: "Events of one object, or of the whole run.", prefixes: [] },
+  {
+    title: "API servers",
+    intro: "These errors come from the API server of the tenant or of the host, and include missing responses.",
+    prefixes: ["API"],
+  },
+  { title: "Sync and command line", intro: "These codes describe events of one object, or of the whole run.", prefixes: [] },
 ];
 
 /** `reference/errors.md`: what each code means and what to do about it. */
