@@ -51,7 +51,7 @@ export interface Layout {
 
 /** Builds the page around the texts. */
 export function createLayout(texts: Texts, parts: LayoutParts): Layout {
-  const discard = button("Discard", "reset", parts.discard, "button-small", "discard", "Restores what the syncer wrote");
+  const discard = button("Discard", "reset", parts.discard, "button-small", "discard", "Restores the object that the syncer wrote");
   const fuel = h("button", { type: "button", class: "fuel", title: "What is fuel?", "data-action": "fuel", onclick: parts.help });
   const judged = h("span", { class: "judged" });
   const busy = h("span", { class: "tag", hidden: true, "data-busy": true }, "Computing…");
@@ -229,7 +229,7 @@ function head(parts: LayoutParts): HTMLElement {
     h(
       "div",
       { class: "tools tools-more", role: "group", "aria-label": "Page" },
-      iconButton("Reset to what was opened", "reset", parts.reset, "reset"),
+      iconButton("Reset to the texts that you opened", "reset", parts.reset, "reset"),
       iconButton("Help", "help", parts.help, "help"),
       parts.theme,
     ),

@@ -101,7 +101,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     ...takeaway,
     reset: () => {
       openKept(start);
-      announcer.toast("Reset. Undo in a pane brings its text back.");
+      announcer.toast("Reset. Undo in a pane restores its text.");
     },
     discard: () => {
       texts.discardEdits();

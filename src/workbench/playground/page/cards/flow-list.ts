@@ -8,7 +8,7 @@ export function createFlowList({ flowed, undone, settles }: ShownBack): HTMLElem
     "ul",
     { class: "flow", "aria-label": "Outcomes of the host edits", tabindex: 0 },
     !settles &&
-      h("li", {}, tag("Never at rest", "error", "oscillates"), "With these expressions, the syncer would react to its own writes forever."),
+      h("li", {}, tag("Never settles", "error", "oscillates"), "With these expressions, the syncer would react to its own writes forever."),
     ...flowed.map(cameBack),
     ...undone.map(heldBack),
     flowed.length + undone.length === 0 && h("li", {}, "The edits change nothing that is synced."),

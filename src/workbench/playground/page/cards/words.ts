@@ -20,10 +20,10 @@ export interface Word {
 
 const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
   applied: { text: "Applied", tone: "good", icon: "applied", meaning: "The patch changed something." },
-  noChange: { text: "No change", tone: "quiet", icon: "noChange", meaning: "It ran without changing a value." },
-  noMatch: { text: "No match", tone: "warning", icon: "noMatch", meaning: "The object has nothing at its path." },
-  noExpression: { text: "Nothing this way", tone: "quiet", icon: "noExpression", meaning: "It has no expression for this direction." },
-  error: { text: "Error", tone: "error", icon: "error", meaning: "Failed. Other patches and objects are unaffected." },
+  noChange: { text: "No change", tone: "quiet", icon: "noChange", meaning: "The patch ran, but changed no value." },
+  noMatch: { text: "No match", tone: "warning", icon: "noMatch", meaning: "The object has no value at the path of the patch." },
+  noExpression: { text: "No expression", tone: "quiet", icon: "noExpression", meaning: "The patch has no expression for this direction." },
+  error: { text: "Error", tone: "error", icon: "error", meaning: "The patch failed. Other patches and objects are unaffected." },
   denied: { text: "Denied", tone: "denied", icon: "denied", meaning: "The result is not allowed, so it is not written." },
 };
 

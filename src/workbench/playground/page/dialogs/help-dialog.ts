@@ -4,7 +4,7 @@ import { SHORTCUTS } from "./shortcuts.ts";
 import { tag, GLOSSARY } from "../cards/words.ts";
 
 const FUEL =
-  "The cost of expressions: the steps that the engine takes. The same texts take the same fuel here, in Node and in a cluster. An expression that takes more than limits.fuel is stopped.";
+  "The cost of expressions, in steps of the engine. The same texts cost the same fuel here, in Node and in a cluster. An expression that costs more than limits.fuel is stopped.";
 
 /** The meaning of the words on the page, and the keyboard shortcuts. On machines with a Command key, that key works like Ctrl. */
 export function createHelpDialog(): Dialog {
