@@ -1,6 +1,6 @@
 /**
- * Other ways to run an expression, as the benches of sandbox and patches compare them. None of them is as safe: see the decision on
- * the metered engine.
+ * Other ways to run an expression, with which the sandbox and patch benches compare this package. None of them is as safe: see the
+ * decision about the metered engine.
  *
  * @module
  */

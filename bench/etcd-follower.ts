@@ -1,4 +1,4 @@
-/** Another process with a store of the same etcd open, as a replica is: `node etcd-follower.ts URL PREFIX`. */
+/** Another process that opens a store on the same etcd, like a replica: `node etcd-follower.ts URL PREFIX`. */
 import { openEtcdStore } from "../src/apiserver/store/etcd/etcd-store.ts";
 
 const [endpoint, prefix] = process.argv.slice(2) as [string, string];

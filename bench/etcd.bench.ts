@@ -1,11 +1,11 @@
 /**
- * The store in etcd, with one and with three processes, beside those in SQLite and in memory.
+ * The store in etcd, with one and with three processes, compared with the stores in SQLite and in memory.
  *
- * Bare HTTP is the floor: the same values put, read and deleted in the same etcd by one connection each time, without a transaction, a
- * watch or a copy in memory. Alarming would be: a write that takes over three times as long as bare HTTP needs for its two requests; a
- * read that takes over twice as long as a bare one; a write that waits noticeably longer because two more processes follow.
+ * Bare HTTP shows the minimum: the same values are put, read and deleted in the same etcd over one connection, without transactions,
+ * watches or a copy in memory. Investigate if a write takes more than three times as long as the two requests of bare HTTP, if a read takes more
+ * than twice as long as a bare one, or if a write takes noticeably longer because two more processes follow.
  *
- * Three replicas are this process and two more, which have the same store open and follow it.
+ * The three replicas are this process and two others, which have the same store open and follow it.
  *
  * @module
  */

@@ -1,11 +1,11 @@
 /**
- * Does the time of a refusal tell how close a wrong access key comes to a real one?
+ * Checks whether the time of a refusal reveals how similar a wrong access key is to a real one.
  *
  *     npm run bench:key-timing
  *
- * Requests with unknown keys are compared with requests whose keys begin as a real one does, in one process and in an order of
- * chance, by Welch's t-test: once over all of them, once without the slowest twentieth, where the machine's other work is. The same
- * is done with a search that compares letter by letter, which has to be found out.
+ * Welch's t-test compares requests with unknown keys and requests whose keys begin like a real one, in one process and in random order:
+ * once for all requests, and once without the slowest twentieth, which other work on the machine affects. The same test runs with a search
+ * that compares character by character, and must detect it.
  */
 import type { IncomingMessage } from "node:http";
 import { systemChance } from "../src/base/chance.ts";

@@ -1,6 +1,6 @@
 /**
- * The servers of the bench of the management API, in a process of their own: the API on memory, on a SQLite file and over TLS, each filled
- * alike, and a bare one that answers with bytes that it was given.
+ * The servers of the management API's bench, in a separate process: the API in memory, on a SQLite file and over TLS, each with the same
+ * objects, and a bare server that returns the bytes that it was given.
  *
  * @module
  */

@@ -1,10 +1,10 @@
 /**
- * The management API over HTTP, from a client with one connection that is kept, beside a bare server of Node that answers the same bytes
- * to the same requests and does nothing else: it is what the machine asks for in any case. The servers are in another process.
+ * The management API over HTTP, from a client with one persistent connection, compared with a bare Node server that only returns the same
+ * bytes for the same requests. The bare server shows the cost that cannot be avoided on this machine. The servers are in another process.
  *
- * Alarming would be: a read of one object that takes over three times as long as a bare one; a list whose time is not mostly that of its bytes; a
- * key whose check costs more than a few microseconds, or more where there are many; watches that make a write wait much longer than a
- * bare server needs to write the same lines.
+ * Investigate if reading one object takes more than three times as long as a bare read, if the time of a list does not mostly depend on its
+ * bytes, if checking a key costs more than a few microseconds or more with many keys, or if watches delay a write much longer than a bare
+ * server needs to write the same lines.
  *
  * @module
  */

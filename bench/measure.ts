@@ -1,6 +1,6 @@
 /**
- * A small bench harness. All cases of a group run interleaved in one process, round after round, each round in another order, and
- * are compared within a round: a momentary slowdown of the machine affects its neighbors too.
+ * A small bench harness. All cases of a group run interleaved in one process, round after round, each round in a different order, and are
+ * compared within a round, so a short slowdown of the machine affects all of them.
  *
  * @module
  */

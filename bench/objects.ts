@@ -1,5 +1,5 @@
 /**
- * Objects as an API server sends them: parsed from JSON, several of each so that no bench runs on one alone.
+ * Objects as an API server sends them: parsed from JSON, with several of each, so that no bench uses only one object.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * How long people wait for 1,000 tests of patches: for the whole command, and for a rerun after one file was saved. Prints Markdown.
+ * Measures how long 1,000 patch tests take: the whole command, and a rerun after one file was saved. Prints Markdown.
  *
  *     npm run bench:patch-tests
  *

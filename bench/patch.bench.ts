@@ -1,7 +1,7 @@
 /**
- * A typical list of patches on whole objects, against functions written by hand for the one task.
+ * A typical list of patches on whole objects, compared with functions written by hand for the same task.
  *
- * Alarming would be a time that grows faster than the addresses, or a second application that does not share what it did not change.
+ * Investigate if the time grows faster than the number of addresses, or if a second application does not share unchanged parts.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * Paths against loops written by hand for the one task, and against JSONPath libraries.
+ * Paths compared with loops written by hand for the same task, and with JSONPath libraries.
  *
- * Alarming would be a missed goal, or an update that costs more with more addresses beside it.
+ * Investigate if a goal is missed, or if an update costs more when the object has more addresses.
  *
  * @module
  */

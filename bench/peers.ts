@@ -1,6 +1,6 @@
 /**
- * Packages that the benches compare with and the package itself does not need. `npm run bench:peers` installs it into this folder; a bench
- * leaves out what is missing and says so.
+ * Packages with which the benches compare this package, and which it does not need itself. `npm run bench:peers` installs them into this
+ * folder; a bench leaves out missing ones and reports this.
  *
  * @module
  */

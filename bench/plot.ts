@@ -1,5 +1,5 @@
 /**
- * Measured ratios as a picture: how many times as long as this package everything else takes, on a logarithmic axis.
+ * Draws measured ratios: how many times as long as this package each alternative takes, on a logarithmic axis.
  *
  * @module
  */

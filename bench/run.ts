@@ -1,8 +1,8 @@
 /**
- * Runs benches, each in a process of its own so that none finds what another left, and prints Markdown.
+ * Runs benches, each in a separate process so that they do not affect each other, and prints Markdown.
  *
  *     node --no-node-snapshot bench/run.ts                 all of them
- *     node --no-node-snapshot bench/run.ts path queue      those whose file name begins so
+ *     node --no-node-snapshot bench/run.ts path queue      those whose file names begin with these words
  *     node --no-node-snapshot bench/run.ts --quick         every case once, to see that it still runs
  *     node --no-node-snapshot bench/run.ts --report        more rounds; writes the figures and the plots of docs/performance.md
  *

@@ -1,7 +1,7 @@
 /**
- * The sandbox against other ways to run an expression: warm, with another value every time.
+ * The sandbox compared with other ways to run an expression: warm, with a different value each time.
  *
- * Alarming would be a missed goal, or an evaluation whose time grows with parts of the context that it does not read.
+ * Investigate if a goal is missed, or if the time of an evaluation grows with parts of the context that it does not read.
  *
  * @module
  */

@@ -1,11 +1,11 @@
 /**
- * The store in a SQLite file beside the one in memory.
+ * The store in a SQLite file compared with the store in memory.
  *
- * Alarming would be: a read or a list that costs over 1.5 times as much from SQLite, for both read the same memory; writes at once that
- * gain less than five times from sharing commits; a write that waits noticeably longer for 1,000 watchers than it does in memory; a
- * file of 5,000 objects and 10,000 events that takes over ten times as long to open as its objects take to parse.
+ * Investigate if a read or a list from SQLite costs more than 1.5 times as much, because both read the same memory; if shared commits make
+ * simultaneous writes less than five times as fast; if a write with 1,000 watchers takes noticeably longer than in memory; or if opening a
+ * file of 5,000 objects and 10,000 events takes more than ten times as long as parsing its objects.
  *
- * Where the files are decides about the writes: they wait for the disk below the system's folder for temporary files.
+ * Writes depend on the location of the files: they wait for the disk that contains the system's folder for temporary files.
  *
  * @module
  */

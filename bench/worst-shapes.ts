@@ -1,4 +1,4 @@
-/** Objects of tenants that make much work, with the patches of the documentation that read them. */
+/** Tenant objects that are expensive to process, with the patches of the documentation that read them. */
 import type { KubeObject } from "../src/kube/object/types.ts";
 
 /** One object and the patches that it goes through. */

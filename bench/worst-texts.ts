@@ -1,4 +1,4 @@
-/** Texts that make much work for the engine or for the host, beside the attacks of the fixtures: programs by what they do again and again. */
+/** Texts that are expensive for the engine or the host, in addition to the attacks of the fixtures, by the operation that they repeat. */
 
 /** Body of a loop, given `s`, a long text, `l`, a list of numbers, `o`, an object with many keys, and `i`, a counter. */
 const BODIES = [

@@ -1,9 +1,10 @@
 /**
- * The most that a hostile text or hostile data can cost: `npm run bench:worst`. Objects go through the real patcher with the limits of the
- * documentation; the time of the thread is measured for each evaluation, which nothing can interrupt, and for each object. Prints the
- * dearest. Fails above 50 ms for an evaluation or 300 ms for an object, by the smallest of three times: machines are busy.
+ * Measures the highest cost of hostile texts and data: `npm run bench:worst`. The real patcher processes the objects with the default
+ * limits. The CPU time of the thread is measured for each evaluation, which nothing can interrupt, and for each object. Prints the most
+ * expensive ones. Fails above 50 ms for an evaluation or 300 ms for an object; the smallest of three times
+ * counts, because machines are busy.
  *
- * `--rows N` prints so many of each (default 10), `--factor N` allows N times as much, for slow machines.
+ * `--rows N` prints N of each (default 10); `--factor N` allows N times as much, for slow machines.
  */
 import { parseArgs } from "node:util";
 import { resolveConfig } from "../src/engine/config/config.ts";

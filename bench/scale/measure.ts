@@ -1,8 +1,8 @@
 /**
- * Measures what docs/scale.md reckons with: an API server under watches, and what objects take in etcd. What a syncer takes is
- * measured by `npm run bench:syncer`.
+ * Measures the input of docs/scale.md: an API server with watches, and the size of objects in etcd. `npm run bench:syncer` measures the
+ * syncer.
  *
- *   npm run bench:scale                prints what was measured
+ *   npm run bench:scale                prints the measurements
  *   npm run bench:scale -- --report    writes it to bench/scale/measured.json and docs/scale.md
  */
 import { fork } from "node:child_process";

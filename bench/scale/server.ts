@@ -1,4 +1,4 @@
-/** An API server alone in its process; it answers how much of the machine it has used. */
+/** An API server alone in its process, which reports how much CPU time and memory it has used. */
 import { startManagement } from "../../src/management.ts";
 
 const [adminKey] = process.argv.slice(2) as [string];

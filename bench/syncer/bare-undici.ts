@@ -1,6 +1,6 @@
 /**
- * The floor: the machine's cost of reading both clusters, and for one write per change, by bare undici with nothing around it.
- * It knows nothing, compares nothing and hears of nothing; anyone who does the job can only cost more than this.
+ * The minimum: the cost of reading both clusters and of one write per change on this machine, with undici alone. It compares and watches
+ * nothing, so every program that does the job costs more.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** A process of its own, asked one question at a time. */
+/** A separate process that receives one request at a time. */
 export interface Child {
   ask<Answer>(question: Readonly<Record<string, unknown>> & { readonly do: string }): Promise<Answer>;
   /** Ends the process and waits until it is gone. */

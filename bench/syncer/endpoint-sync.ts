@@ -1,4 +1,4 @@
-/** The syncer alone in its process, from the built package, as people run it. */
+/** The syncer alone in its process, from the built package, as users run it. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Package from "../../src/index.ts";

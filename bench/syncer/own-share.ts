@@ -1,16 +1,16 @@
 /**
- * Cost of a change to the syncer itself, without sockets and TLS: texts come out of one memory and go into another one. "Texts only"
- * does what no syncer can do without: it parses both events and the answer, and writes the body.
+ * Measures the cost of a change for the syncer itself, without sockets and TLS: both clusters are texts in memory. "Texts only" does what
+ * no syncer can avoid: it parses both events and the response, and writes the body.
  *
  * Three rows show what the setting `backends` costs: copies of Endpoints alone; the default on a host whose mirror makes slices of each
  * copy, which the syncer reads; and the default on a host without one, where the syncer writes a slice after each copy.
  *
  *     npm run bench:own                        changes of 3 and of 250 addresses
  *     npm run bench:own -- --patched           with an expression for each address
- *     npm run bench:own -- --against <folder>  beside the sources of another version, in turn
- *     npm run bench:own -- --quick             once, to see that it runs
+ *     npm run bench:own -- --against <folder>  alternating with the sources of another version
+ *     npm run bench:own -- --quick             once, to check that it runs
  *
- * Bytes are those of V8's heap: other work on the machine does not change them, as it does times.
+ * The bytes are those of V8's heap. Unlike times, they do not depend on other work on the machine.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";

@@ -8,7 +8,7 @@
  *     npm run bench:syncer -- --plain                       without the settings that `endpoint-sync run` starts itself with
  *     npm run bench:syncer -- --node=--max-old-space-size=100   with options of Node for each contestant
  *     npm run bench:syncer -- --prof <folder>               with a profile of each process
- *     npm run bench:syncer -- --quick                       20 objects, one round: does it still run?
+ *     npm run bench:syncer -- --quick                       20 objects, one round, to check that it runs
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
