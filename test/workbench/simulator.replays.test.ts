@@ -203,6 +203,40 @@ const TAKEN_OVER_BY_THE_MIRROR = `
   tenant creates Endpoints 3566965201
 `;
 
+/** A list leaves out the copy of a slice of Pods, and one replica makes slices that the other one deletes. */
+const MADE_AND_DELETED_BY_TURNS = `
+  tenant's Pods change 2895583200
+  event arrives 4230458248
+  reconcile begins 3701814671
+  request is answered 3515113543
+  answer arrives 1654760707
+  event arrives 2860337907
+  event arrives 3792915140
+  request is answered 1930309292
+  reconcile begins 919702506
+  event arrives 2298385023
+  reconcile begins 3828742483
+  event arrives 2020759654
+  reconcile begins 112706680
+  request is answered 80615304
+  reconcile begins 1543025039
+  answer arrives 1286683186
+  reconcile begins 1150283865
+  crash, then a late list 277644995
+  request is answered 790077943
+  reconcile begins 960844945
+  event arrives 1692099844
+  tenant's Pods change 3931514163
+  reconcile begins 3615767750
+  event arrives 862231034
+  event arrives 1597707699
+  event arrives 2293484441
+  event arrives 4268225920
+  reconcile begins 4200045392
+  request is answered 4260888514
+  relist misses an object 314805934
+`;
+
 test("a copy that was free to go for a moment only goes when its time is over", async () => {
   const simulator = await createSimulator({ configurations: [{ name: "auto", configs: [{}], settings: { backends: "auto" } }] });
   const { violation, timeline } = await simulator.replay({ seed: 1012732, decisions: decisionsOf(RELEASED_FOR_A_MOMENT) });
@@ -253,6 +287,15 @@ test("a slice of the tenant's mirror takes over the copy of an earlier slice whi
   const { violation, timeline } = await simulator.replay({ seed: 240001135, decisions: decisionsOf(TAKEN_OVER_BY_THE_MIRROR) });
   simulator.dispose();
   expect(timeline.join("\n")).toMatch(/foreign Endpoints[^]*vc\/db-a[^ ]*: create[^]*vc\/db-a[^ ]*: update/);
+  expect(violation).toBeUndefined();
+});
+
+test("slices that another replica keeps deleting are made only until the caches are listed again", async () => {
+  const configuration = { name: "Pods", configs: [{}], settings: { backends: "auto" }, pods: true } as const;
+  const simulator = await createSimulator({ configurations: [configuration] });
+  const { violation, timeline } = await simulator.replay({ seed: 280005642, decisions: decisionsOf(MADE_AND_DELETED_BY_TURNS) });
+  simulator.dispose();
+  expect(timeline.filter((line) => /-0: create by/.test(line)).length).toBeGreaterThan(2);
   expect(violation).toBeUndefined();
 });
 

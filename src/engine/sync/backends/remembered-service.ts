@@ -41,6 +41,8 @@ export interface RememberedService {
   /** Time when an edit of a made slice was last seen. */
   editedAt: number | undefined;
   outdatedTimes: number;
+  /** How often slices that this process had made were made again since the caches were last listed for that. */
+  recreations: number;
   /** The last logged refusal of a slice by the host. */
   refusal: string | undefined;
 }
@@ -64,6 +66,7 @@ export function newService(version: string, decision: BackendsDecision): Remembe
     right: undefined,
     editedAt: undefined,
     outdatedTimes: 0,
+    recreations: 0,
     refusal: undefined,
   };
 }

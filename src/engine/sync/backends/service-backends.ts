@@ -287,11 +287,15 @@ class DecidedBackends implements ServiceBackends {
           if (response.type === "refused") tellRefusal(logger, known, { slice: formatKey(key), ...response.note });
           if (response.type === "absent") known.made.delete(formatKey(key));
           if (response.type !== "object") return;
+          // Another writer keeps deleting the slice: one of the two may lack an object that a list has omitted.
+          if (operation.action === "create" && known.made.has(formatKey(key))) known.recreations += 1;
+          if (known.recreations >= CONTRADICTIONS_MIN) this.#doubt(known, collected, key);
           known.made.set(formatKey(key), key);
           router.backends!.expect(key, service);
         },
         ended: (ending, { index }) => {
-          if (ending.result === "outdated") this.#contradicted(known, collected, writtenKey(operations[index]!));
+          if (ending.result === "outdated" && (known.outdatedTimes += 1) >= CONTRADICTIONS_MIN)
+            this.#doubt(known, collected, writtenKey(operations[index]!));
           if (ending.result !== "settled" || index < operations.length) return undefined;
           known.outdatedTimes = 0;
           if (writes.operations.length === index) known.refusal = undefined;
@@ -322,10 +326,9 @@ class DecidedBackends implements ServiceBackends {
     return !hasEndpoints && !this.#options.router.backends!.hasMade(service) && known?.decision.copiesDerived !== false;
   }
 
-  /** Lists the caches again after several outdated reconciles: a lagging cache catches up within moments, so one has missed a change. */
-  #contradicted(known: RememberedService, { service, hostKey }: CollectedBackends, written: ObjectKey): void {
-    known.outdatedTimes += 1;
-    if (known.outdatedTimes < CONTRADICTIONS_MIN) return;
+  /** Lists the caches again: a lagging cache catches up within moments, so one has missed a change. */
+  #doubt(known: RememberedService, { service, hostKey }: CollectedBackends, written: ObjectKey): void {
+    known.recreations = 0;
     this.#slices.host.doubt(written);
     this.#endpoints.tenant.doubt(service);
     if (hostKey !== undefined) this.#endpoints.host.doubt(hostKey);
