@@ -4,6 +4,7 @@
  */
 import { expect, test } from "vitest";
 import { createSimulator } from "../../src/testing.ts";
+import { CONFIGURATIONS } from "../../src/workbench/simulator/configurations.ts";
 
 /** The decision is one for a moment, and another one before the copy of the slice has its turn. */
 const RELEASED_FOR_A_MOMENT = `
@@ -237,6 +238,49 @@ const MADE_AND_DELETED_BY_TURNS = `
   relist misses an object 314805934
 `;
 
+/** A copy that nothing refers to is found by a list while the cache still has the object that was in its place before. */
+const FOUND_BEHIND_ANOTHER_OBJECT = `
+  another virtual cluster has a referenced object 226491822
+  event arrives 607287885
+  event arrives 3761653729
+  tenant creates Service 2788312456
+  event arrives 1498221786
+  event arrives 3722844798
+  reconcile begins 1343553767
+  reconcile begins 592446569
+  request is answered 2136529239
+  event arrives 3649396556
+  reconcile begins 3963934454
+  event arrives 3180283287
+  reconcile begins 1591733641
+  reconcile begins 4213353162
+  reconcile begins 3249134659
+  tenant creates Endpoints 3696828870
+  event arrives 672113425
+  reconcile begins 2314641133
+  request is answered 4162765547
+  another virtual cluster deletes its copy 3962128159
+  event arrives 994129311
+  a referenced object appears 1428636560
+  event arrives 1743077296
+  event arrives 3113491029
+  event arrives 3617083958
+  event arrives 3406614425
+  event arrives 2846826404
+  event arrives 701236242
+  reconcile begins 3947366336
+  reconcile begins 2661124484
+  tenant names another object 1320767147
+  event arrives 2714344522
+  reconcile begins 2535644721
+  tenant names another object 3881513707
+  reconcile begins 3030878848
+  request is answered 2844112653
+  crash, then a late list 2327108473
+  event arrives 256534172
+  reconcile begins 2164263192
+`;
+
 test("a copy that was free to go for a moment only goes when its time is over", async () => {
   const simulator = await createSimulator({ configurations: [{ name: "auto", configs: [{}], settings: { backends: "auto" } }] });
   const { violation, timeline } = await simulator.replay({ seed: 1012732, decisions: decisionsOf(RELEASED_FOR_A_MOMENT) });
@@ -296,6 +340,15 @@ test("slices that another replica keeps deleting are made only until the caches 
   const { violation, timeline } = await simulator.replay({ seed: 280005642, decisions: decisionsOf(MADE_AND_DELETED_BY_TURNS) });
   simulator.dispose();
   expect(timeline.filter((line) => /-0: create by/.test(line)).length).toBeGreaterThan(2);
+  expect(violation).toBeUndefined();
+});
+
+test("a copy that nothing refers to goes although the cache had the object that was in its place before", async () => {
+  const configuration = CONFIGURATIONS.find(({ name }) => name === "references to the host")!;
+  const simulator = await createSimulator({ configurations: [configuration] });
+  const { violation, timeline } = await simulator.replay({ seed: 280073631, decisions: decisionsOf(FOUND_BEHIND_ANOTHER_OBJECT) });
+  simulator.dispose();
+  expect(timeline.join("\n")).toMatch(/configmaps vc\/first[^]*crash[^]*delete by replica/);
   expect(violation).toBeUndefined();
 });
 

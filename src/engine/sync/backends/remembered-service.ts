@@ -3,6 +3,7 @@ import { formatKey, keyOf, sameKey, type ObjectKey } from "../../../kube/object/
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
+import type { Response } from "../../reconcile/machine.ts";
 import type { Note, Operation } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
@@ -41,8 +42,8 @@ export interface RememberedService {
   /** Time when an edit of a made slice was last seen. */
   editedAt: number | undefined;
   outdatedTimes: number;
-  /** How often slices that this process had made were made again since the caches were last listed for that. */
-  recreations: number;
+  /** How often another writer undid what this process did to made slices, or the reverse, since the caches were last listed for that. */
+  undone: number;
   /** The last logged refusal of a slice by the host. */
   refusal: string | undefined;
 }
@@ -66,7 +67,7 @@ export function newService(version: string, decision: BackendsDecision): Remembe
     right: undefined,
     editedAt: undefined,
     outdatedTimes: 0,
-    recreations: 0,
+    undone: 0,
     refusal: undefined,
   };
 }
@@ -208,4 +209,9 @@ export function isSameCopy(copy: KubeObject | undefined, found: KubeObject | und
   const now = found !== undefined && isCopyOf(rules, found, service) ? found : undefined;
   if (copy === undefined || now === undefined) return copy === now;
   return sameKey(keyOf(copy), keyOf(now)) && copy.metadata.resourceVersion === now.metadata.resourceVersion;
+}
+
+/** Reports whether a write made a slice again that was deleted, or deleted one that this process has not made (`isOurs`). */
+export function isUndoing({ action }: Operation, { type }: Response, isOurs: boolean): boolean {
+  return (action === "create" && type === "object" && isOurs) || (type === "absent" && !isOurs);
 }

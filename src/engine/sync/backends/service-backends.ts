@@ -32,6 +32,7 @@ import {
   editNote,
   followsCopy,
   isSameCopy,
+  isUndoing,
   lacksCopy,
   lacksOthers,
   newService,
@@ -53,8 +54,7 @@ import { createUnpatchedSlices, type UnpatchedSlices } from "./unpatched-slices.
 const MIRROR_WAIT_MS = 3_000;
 /** Maximum wait for a replacement to be seen, in milliseconds; after that, the replaced object is deleted nevertheless. */
 const RELEASE_WAIT_MS = 5_000;
-
-/** Number of consecutive outdated reconciles after which the caches are listed again. */
+/** Number of consecutive outdated reconciles, or of writes that undo those of another writer, after which the caches are listed again. */
 const CONTRADICTIONS_MIN = 4;
 
 /** Decides the backends of Services, and writes made slices. */
@@ -285,11 +285,11 @@ class DecidedBackends implements ServiceBackends {
         answered: (operation, response) => {
           const key = writtenKey(operation);
           if (response.type === "refused") tellRefusal(logger, known, { slice: formatKey(key), ...response.note });
+          // Another writer deletes what this one makes, or the reverse: one of the two may lack an object that a list has omitted.
+          if (isUndoing(operation, response, known.made.has(formatKey(key))) && (known.undone += 1) >= CONTRADICTIONS_MIN)
+            this.#doubt(known, collected, key);
           if (response.type === "absent") known.made.delete(formatKey(key));
           if (response.type !== "object") return;
-          // Another writer keeps deleting the slice: one of the two may lack an object that a list has omitted.
-          if (operation.action === "create" && known.made.has(formatKey(key))) known.recreations += 1;
-          if (known.recreations >= CONTRADICTIONS_MIN) this.#doubt(known, collected, key);
           known.made.set(formatKey(key), key);
           router.backends!.expect(key, service);
         },
@@ -328,8 +328,9 @@ class DecidedBackends implements ServiceBackends {
 
   /** Lists the caches again: a lagging cache catches up within moments, so one has missed a change. */
   #doubt(known: RememberedService, { service, hostKey }: CollectedBackends, written: ObjectKey): void {
-    known.recreations = 0;
+    known.undone = 0;
     this.#slices.host.doubt(written);
+    this.#slices.tenant.doubt(service);
     this.#endpoints.tenant.doubt(service);
     if (hostKey !== undefined) this.#endpoints.host.doubt(hostKey);
   }

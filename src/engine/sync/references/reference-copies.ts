@@ -13,6 +13,7 @@ import { qualifiedPlural } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
 import type { FoundReference } from "../../patch/types.ts";
 import { createMachine, type Ending, type ReconcileState } from "../../reconcile/machine.ts";
+import { compareVersions } from "../../../kube/object/resource-version.ts";
 import { isRestoration, sourceVersion, type Note, type Plan, type PlanInput } from "../../reconcile/plan-types.ts";
 import { isReferenceCopy, sourceSide, targetSide, type ReferencePlan } from "../../reconcile/references/reference-copy.ts";
 import type { ReferenceInput, ReferenceKind, ReferenceRules } from "../../reconcile/references/reference-rules.ts";
@@ -287,7 +288,7 @@ class FollowedReferences implements ReferenceCopies {
     entry.outdatedTimes = 0;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
     // It may have been referenced since the reconcile began.
-    const isKept = plan.state !== "absent" || plan.againInMs !== undefined;
+    const isKept = plan.state !== "absent" || plan.againInMs !== undefined || isBefore(input.target, entry.known);
     if (entry.unusedSince === undefined || isKept || this.#references.users(id).length > 0) return;
     this.#close(id, entry);
   }
@@ -309,6 +310,12 @@ class FollowedReferences implements ReferenceCopies {
     for (const entry of this.#entries.values()) entry.stop();
     this.#entries.clear();
   }
+}
+
+/** Reports whether a cache still has the object that was in the place of a known copy before. */
+function isBefore(cached: KubeObject | undefined, known: KubeObject | undefined): boolean {
+  if (cached === undefined || known === undefined || cached.metadata.uid === known.metadata.uid) return false;
+  return compareVersions(cached, known) < 0;
 }
 
 /** Returns the namespace that is charged for a followed object: that of the first object that refers to it. */

@@ -240,17 +240,19 @@ export function readers(world: World): Oracle {
   }
 
   /**
-   * A copy goes with its slice. Returns what the tenant has contained for the Service in every state since then: in other slices and, except with
-   * `both`, in Endpoints, because the tenant's own readers of slices have lost the rest. Undefined for all other writes.
+   * A copy goes with its slice. Returns what the tenant has contained for the Service in every state since then, in other slices and in
+   * Endpoints, because the tenant's own readers have lost the rest. With `both`, slices are copied one by one, and a copy does not wait for
+   * that of another slice. Undefined for all other writes.
    */
   function leftInTenant(service: string | undefined, { before, after }: Write, mode: BackendsMode | undefined): Set<string> | undefined {
     const uid = after === undefined && before !== undefined ? isCopy(world, before)?.uid : undefined;
     const lives = world.clusters.tenant.changes(ENDPOINT_SLICES);
     const end = lives.find(({ type, object }) => type === "DELETED" && object.metadata.uid === uid)?.revision;
     if (end === undefined || service === undefined || isPatched(world)) return undefined;
+    if (mode === "both") return new Set();
     const later = [...lives, ...world.clusters.tenant.changes(ENDPOINTS)].filter(({ revision }) => revision >= end);
     const told = later.map(({ revision }) => {
-      const endpoints = mode === "both" ? undefined : tenantAt(world, ENDPOINTS, revision).get(service);
+      const endpoints = tenantAt(world, ENDPOINTS, revision).get(service);
       return new Set([...readBy(tenantSlices(service, revision)), ...(endpoints === undefined ? [] : readOf(endpoints as Endpoints))]);
     });
     return new Set(common(told));
