@@ -44,9 +44,7 @@ const ASIDE: Record<string, string> = {
 
 test("runs every suite in .ci/run or .ci/long, but for those with a reason", () => {
   const commands = [".ci/run", ".ci/long"].flatMap((file) =>
-    [...readFileSync(join(ROOT, file), "utf8").matchAll(/^(?:[A-Z]+=\S+ )?(?:long|run|npm) ([\w:-]+)/gm)].map(
-      (match) => match[1]!,
-    ),
+    [...readFileSync(join(ROOT, file), "utf8").matchAll(/^(?:[A-Z]+=\S+ )?(?:long|run|npm) ([\w:-]+)/gm)].map((match) => match[1]!),
   );
   const suites = Object.keys(scripts).filter((name) => /^test(:|$)/.test(name));
   expect(suites.filter((name) => !commands.includes(name)).sort()).toEqual(Object.keys(ASIDE).sort());
