@@ -44,7 +44,9 @@ test("its numbers are those of the source", () => {
   expect(text).toContain(`count as one | ${failuresPerAddress} |`);
   expect(text).toContain(`counted from the first wrong password | ${minutes(failureWindowMs)} |`);
   expect(text).toContain(`A login takes at most ${minutes(pendingLifetimeMs)}`);
-  expect(text).toContain(`each server allows ${beginsPerMinute} per minute, ${beginsPerMinute / 6} of them from one address`);
+  expect(text).toContain(
+    `accepts at most ${beginsPerMinute} new logins per minute, and at most ${beginsPerMinute / 6} from any one address`,
+  );
   expect(text).toContain(`document is cached for ${minutes(discoveryLifetimeMs)}`);
   expect([text.includes("Within a minute the program posts"), codeLifetimeMs]).toEqual([true, 60_000]);
 });
