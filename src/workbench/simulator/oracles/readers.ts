@@ -191,7 +191,7 @@ export function readers(world: World): Oracle {
    * What replicas have removed from slices of a host Service, and when. Two that act at once can each remove what the other one has just read live;
    * leader election rules that out.
    */
-  const removals: { readonly id: string; readonly index: number; readonly revision: number; readonly texts: readonly string[] }[] = [];
+  const removals: (Removal & { readonly before: KubeObject; readonly texts: readonly string[] })[] = [];
 
   function placeOf({ plural, before, after }: Write): ObjectKey | undefined {
     const { namespace = "", name = "", labels = {} } = (after ?? before!).metadata;
@@ -304,7 +304,7 @@ export function readers(world: World): Oracle {
       if (actor !== undefined) {
         const left = write.after === undefined ? undefined : readBy([write.after]);
         const texts = [...readBy([before])].filter((text) => left?.has(text) !== true);
-        removals.push({ id, index: actor.index, revision: world.clusters.host.revision, texts });
+        removals.push({ id, index: actor.index, revision: world.clusters.host.revision, before, texts });
       }
       const mode = (actor ?? world).generation.backends;
       const decided = actor?.since.host ?? Infinity;
@@ -323,7 +323,7 @@ export function readers(world: World): Oracle {
       const said = saidSince(place, since, source);
       const told = toldByTenant(world, write);
       const isLatest = author.kind === "replica" && isCopy(world, before) === undefined;
-      const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before], isLatest) : undefined;
+      const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before, ...crossing.map((one) => one.before)], isLatest) : undefined;
       const left = leftInTenant(source, write, mode);
       const isRemoved = (text: string) => crossing.some(({ texts }) => texts.includes(text));
       const wrong = lost.filter((text) => !isRemoved(text) && [said, told, ofPods, left].every((texts) => texts?.has(text) !== false));
@@ -334,8 +334,15 @@ export function readers(world: World): Oracle {
   };
 }
 
+/** A write of a replica that removed something from slices of a host Service, and the host's revision after it. */
+interface Removal {
+  readonly id: string;
+  readonly index: number;
+  readonly revision: number;
+}
+
 /** Reports whether another replica has removed something from slices of a host Service since a reconcile began. */
-function isCrossing(one: { id: string; index: number; revision: number }, id: string, { index, since }: WritingReplica): boolean {
+function isCrossing(one: Removal, id: string, { index, since }: WritingReplica): boolean {
   return one.id === id && one.index !== index && one.revision > since.host;
 }
 
