@@ -224,7 +224,7 @@ function countTenant(
   return { own, derived, mirrored, copies, ofControllers };
 }
 
-/** Reads the object in place of a slice's copy: it counts if it is the copy, of this slice or an earlier one, lasts, and belongs to the Service. */
+/** Returns `copy` if it is that of the slice, or of an earlier slice with its name, is not being deleted, and belongs to the same Service. */
 function copyOf(
   { slices: { rules }, hostService }: KnownBackends,
   slice: EndpointSlice,

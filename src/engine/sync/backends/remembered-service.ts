@@ -27,7 +27,7 @@ export interface RememberedService {
   heldSince: number | undefined;
   /** Time since which the copy from which slices were made is missing. */
   copylessSince: number | undefined;
-  /** Time since which another syncer's slices, in whose favor ours were deleted, show less than the copy. */
+  /** Time since which another syncer's slices show less than the copy, and neither a mirror nor this syncer shows the rest. */
   othersBehindSince: number | undefined;
   /** Time since which slices of the host's mirror are outdated, or left beside those that replace them. */
   mirrorOwesSince: number | undefined;
@@ -184,7 +184,7 @@ export function lacksCopy({ copy, isTaken, seen: { endpoints, made } }: Collecte
   return copy === undefined && !isTaken && endpoints?.wanted === true && made !== "none";
 }
 
-/** Reports whether another syncer's slices show fewer backends than the copy, and neither a mirror nor this syncer shows the others. */
+/** Reports whether another syncer's slices show fewer backends than the copy, and neither a mirror nor this syncer shows the rest. */
 export function lacksOthers({ copy, seen: { others, made, mirror, served } }: CollectedBackends): boolean {
   const isMirrored = mirror === "equal" && copy?.metadata.labels?.[SKIP_MIRROR] !== "true";
   return others === "behind" && made === "none" && copy !== undefined && served && !isMirrored;
