@@ -67,6 +67,11 @@ export interface Rig {
   /** Resolves when the host shows exactly what the tenant has. */
   converged(): Promise<void>;
   isConverged(): Promise<boolean>;
+  /**
+   * Resolves when the syncer has heard of all its copies, and has looked at them: an event that is still on its way would bring a key back
+   * before its backoff ends.
+   */
+  heard(): Promise<void>;
   /** The host copy of Endpoints, past the proxy. */
   copy(name: string): Promise<KubeObject | undefined>;
   /** Writes to copies that the host accepted since the start, or since this was last called. */
@@ -209,6 +214,18 @@ export async function prepareRig({ objects = 1, clock = createFastClock(), ...op
     async isConverged() {
       const [wanted, seen] = await Promise.all([statesOf(tenant, NAMESPACE, copyName), statesOf(host, HOST_NAMESPACE, (name) => name)]);
       return JSON.stringify(wanted) === JSON.stringify(seen);
+    },
+    async heard() {
+      const versionsOf = (objects: readonly KubeObject[]) =>
+        objects
+          .map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)
+          .sort()
+          .join();
+      await until("the syncer has heard of every copy", async () => {
+        const { items } = await host.cluster.client.list(ENDPOINTS, { namespace: HOST_NAMESPACE });
+        return versionsOf(items) === versionsOf(access.host.source(ENDPOINTS).list());
+      });
+      await rig.pass(2_000);
     },
     copy: (name) => host.cluster.client.get(ENDPOINTS, { namespace: HOST_NAMESPACE, name: copyName(name) }),
     takeHostWrites() {

@@ -59,8 +59,7 @@ describe("a write that meets another one", () => {
 describe("a server that refuses", () => {
   test("F12 429 with Retry-After: no sooner than it says, and no request more than it refused", async () => {
     const rig = await startRig({ objects: 10 });
-    // An event of the start that is still on its way would bring a key back at once.
-    await rig.pass(2_000);
+    await rig.heard();
     rig.host.proxy.on({
       when: ({ method }) => method === "PUT",
       fault: answerStatus(429, "TooManyRequests", { "retry-after": "4" }),
@@ -75,8 +74,7 @@ describe("a server that refuses", () => {
 
   test("F12 429 without Retry-After: backs off, more each time", async () => {
     const rig = await startRig();
-    // An event of the start that is still on its way would bring the key back at once.
-    await rig.pass(2_000);
+    await rig.heard();
     rig.host.proxy.on({ when: updates("web-0"), fault: answerStatus(429, "TooManyRequests"), times: 4 });
     await rig.put("web-0", "10.1.1.1");
     await rig.converged();
