@@ -125,6 +125,27 @@ test("a copy that was deleted with its source does not come back, though the cac
   expect(await host.client.get(ENDPOINTS, hostKey("web"))).toBeUndefined();
 });
 
+test("a copy that keeps being deleted: both clusters are listed again, because another replica may know what this one has missed", async () => {
+  const { tenant, host } = await synced();
+  const lists = { tenant: 0, host: 0 };
+  const through = (client: ClusterClient, side: "tenant" | "host"): ClusterClient => ({
+    ...emptyLists(client, 0),
+    list: (resource, options) => ((lists[side] += resource === ENDPOINTS ? 1 : 0), client.list(resource, options)),
+  });
+  await start({ tenant, on: host, namespace: "vc", through });
+  const remove = async (times: number) => {
+    for (let time = 0; time < times; time += 1) {
+      await host.client.delete(ENDPOINTS, hostKey("web"));
+      await clock.advance(5_000);
+      expect(await addressOf(host, "web")).toBe("10.0.0.1");
+    }
+  };
+  await remove(4);
+  expect(lists).toEqual({ tenant: 1, host: 1 });
+  await remove(1);
+  expect(lists).toEqual({ tenant: 2, host: 2 });
+});
+
 /** Hides deletions of Endpoints. */
 function withoutDeletions(client: ClusterClient): ClusterClient {
   return {

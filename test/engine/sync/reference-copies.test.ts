@@ -163,6 +163,20 @@ describe("what is followed", () => {
     expect([rig.open.count, await rig.host.client.get(SECRETS, KEY)]).toEqual([0, undefined]);
   });
 
+  test("is listed again on each side when the copy keeps being deleted, because another replica may know what this one has missed", async () => {
+    const rig = await start();
+    await hide(rig);
+    await refer(rig);
+    const lists = () => rig.asked.filter(({ verb, scope }) => verb === "list" && scope.fieldSelector !== undefined).length;
+    for (let time = 1; time <= 5; time += 1) {
+      await rig.advance(5_000);
+      expect(lists()).toBe(2);
+      await rig.host.client.delete(SECRETS, KEY);
+    }
+    await rig.advance(5_000);
+    expect([lists(), await rig.host.client.get(SECRETS, KEY)]).toEqual([4, expect.objectContaining({ kind: "Secret" })]);
+  });
+
   test("is never every Secret", async () => {
     const rig = await start();
     await hide(rig);

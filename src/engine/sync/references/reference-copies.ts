@@ -264,6 +264,8 @@ class FollowedReferences implements ReferenceCopies {
           writeLimiter.wrote(id, version);
           if (isRestoration(operation)) guard.restored(id, version);
           if (isRecreation(input, operation)) guard.recreated(id, version);
+          // Another replica may delete what this one makes because one of the two has missed a change.
+          if (guard.recreationWaitMs(id, version) > 0) for (const cache of [source, entry.target]) cache.relist?.();
           entry.writtenFrom = operation.action === "delete" ? undefined : version;
           if (operation.side === targetSide(entry)) entry.known = response.type === "object" ? response.object : undefined;
         },
@@ -288,9 +290,18 @@ class FollowedReferences implements ReferenceCopies {
     entry.outdatedTimes = 0;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
     // It may have been referenced since the reconcile began.
-    const isKept = plan.state !== "absent" || plan.againInMs !== undefined || isBefore(input.target, entry.known);
+    const isKept = plan.state !== "absent" || plan.againInMs !== undefined || this.#isBehind(entry);
     if (entry.unusedSince === undefined || isKept || this.#references.users(id).length > 0) return;
     this.#close(id, entry);
+  }
+
+  /** Reports whether the cache shows less than is known: it still has a copy that was deleted, or what was in the place of a copy before. */
+  #isBehind({ kind, key, hostKey, target, known }: Entry): boolean {
+    const cached = target.get(kind.direction === "toHost" ? hostKey : key);
+    if (cached === undefined) return false;
+    // The answer to a deletion may be false: only the cache shows that the copy is gone.
+    if (known === undefined) return isReferenceCopy(this.#options.rules, { kind, key, hostKey }, cached);
+    return cached.metadata.uid !== known.metadata.uid && compareVersions(cached, known) < 0;
   }
 
   #close(id: string, entry: Entry): void {
@@ -310,12 +321,6 @@ class FollowedReferences implements ReferenceCopies {
     for (const entry of this.#entries.values()) entry.stop();
     this.#entries.clear();
   }
-}
-
-/** Reports whether a cache still has the object that was in the place of a known copy before. */
-function isBefore(cached: KubeObject | undefined, known: KubeObject | undefined): boolean {
-  if (cached === undefined || known === undefined || cached.metadata.uid === known.metadata.uid) return false;
-  return compareVersions(cached, known) < 0;
 }
 
 /** Returns the namespace that is charged for a followed object: that of the first object that refers to it. */

@@ -97,6 +97,8 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     else shared.writeLimiter.flowed(id, sourceVersion(made));
     if (isRestoration(operation)) shared.guard.restored(id, sourceVersion(tenant));
     if (isCopying(operation) && vanished === true) shared.guard.recreated(id, sourceVersion(tenant));
+    // Another replica may delete what this one makes because one of the two has missed a change.
+    if (isCopying(operation) && shared.guard.recreationWaitMs(id, sourceVersion(tenant)) > 0) this.#doubt(input, planned);
   }
 
   /** Records whether the host namespace is missing. A permission may be missing because the namespace with the role is. */
@@ -135,14 +137,20 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     return ending.requeueAfterMs ?? shared.writeLimiter.rests(id);
   }
 
-  /** Lists the caches again after several outdated reconciles: a lagging cache catches up within moments, so one has missed a change. */
-  #noteContradiction({ input, planned: { hostKey } }: ReconcileState): void {
-    const { id, tracked, shared, logger, metrics } = this.#options;
+  /** Doubts the caches after several outdated reconciles: a lagging cache catches up within moments, so one has missed a change. */
+  #noteContradiction({ input, planned }: ReconcileState): void {
+    const { id, shared, logger, metrics } = this.#options;
     const times = (shared.outdated.get(id) ?? 0) + 1;
     shared.outdated.set(id, times);
     if (times < CONTRADICTIONS_MIN) return;
     metrics.count("endpoint_sync_contradictions_total", resourceLabels(this.#resource));
     if (times === CONTRADICTIONS_TOLD) logger.warn("A cache contradicts its cluster", { id, times });
+    this.#doubt(input, planned);
+  }
+
+  /** Lists the caches again from which a plan was made. */
+  #doubt(input: PlanInput, { hostKey }: Plan): void {
+    const { tracked, shared } = this.#options;
     tracked.tenant.doubt(input.key);
     if (hostKey !== undefined) tracked.host.doubt(hostKey);
     for (const { side = "host", resource, key } of input.backends?.standIns ?? []) shared.doubt(side, resource, key);
