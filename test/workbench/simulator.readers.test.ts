@@ -111,6 +111,19 @@ describe("a backend that a syncer takes from readers is excused where", () => {
   });
 
   test.each([
+    ["its host Service is nobody's copy any more", false],
+    ["but not where it still is the copy", true],
+  ])("the copy of a slice that the setting no longer copies goes, and %s", async (_what, isCopied) => {
+    const history = await createHistory(readers, "auto");
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(TENANT_MIRROR, "10.0.0.1"));
+    await history.copies(ENDPOINT_SLICES, SLICE);
+    const service = history.at("host", SERVICES, PLACE) as Service;
+    if (!isCopied) await history.user("host", SERVICES, { ...service, metadata: PLACE });
+    await history.removes(`${WEB.name}-a`);
+    expect(history.wrong ?? "").toMatch(isCopied ? LOST : /^$/);
+  });
+
+  test.each([
     ["its host Service appears only after the reconcile has begun", true],
     ["but not where the reconcile begins with it", false],
   ])("%s", async (_what, isBefore) => {

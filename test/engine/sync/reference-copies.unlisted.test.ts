@@ -61,3 +61,14 @@ test("a copy that the list still leaves out when its time is over is deleted as 
   finish(again.answer({ type: "absent" }));
   expect(copies.followed).toBe(0);
 });
+
+test("a deleted copy is followed until the cache shows that it is gone, because the answer can be false", async () => {
+  const { copy, copies, host, begin, timeIsOver } = unused();
+  host.set(keyOf(copy), copy);
+  await timeIsOver();
+  finish(begin().answer({ type: "absent" }));
+  expect(copies.followed).toBe(2);
+  host.set(keyOf(copy), undefined);
+  begin();
+  expect(copies.followed).toBe(0);
+});

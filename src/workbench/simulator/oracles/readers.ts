@@ -13,7 +13,7 @@ import type { Oracle, Write, WritingReplica } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { decidesBackends, isCopy, madeOf, MIRROR_MANAGER, mirroredFrom, translatorOf } from "./marks.ts";
-import { isAnothers, isSelecting, isServed } from "./host-service.ts";
+import { isAnothers, isSelecting, isServed, isUnmarked } from "./host-service.ts";
 import { isReady, readBy, readOf, slicesFrom } from "./view.ts";
 
 /** Codes of waiting or refused objects: readers may then see other backends than they should. */
@@ -314,6 +314,8 @@ export function readers(world: World): Oracle {
       const isNew = author.kind === "replica" && statesSince(world, SERVICES, id, author.since.host).includes(undefined);
       const source = sourceOf(before);
       if (isNew || isSelecting(world, place) || isAnothers(world, place, source)) return undefined;
+      // Beside the Service of another owner, Endpoints stay as they are, and copies of slices that the setting no longer copies go.
+      if (after === undefined && isCopy(world, before) !== undefined && isUnmarked(world, place)) return undefined;
       // After a false response, copies of slices count as present.
       if (isReplaced(mode, now, world) || (mode === "both" && author.kind !== "replica")) return undefined;
       // If the mirror reacts late, copies of slices may already have replaced the made slices for which it was switched off.
