@@ -125,7 +125,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "login-token",
-    summary: "print the key of a sign-in for kubectl; contexts created by login --exec run this command",
+    summary: "print the sign-in key for kubectl; contexts created by login --exec run this command",
     load: async () => (await import("./commands/login-token.ts")).defineLoginToken,
   },
   { name: "version", summary: "print the version", load: async () => (await import("./commands/version.ts")).defineVersion },

@@ -7,7 +7,7 @@ import { createMemoryStore } from "../../src/apiserver/store/memory/memory-store
 import { codeOf, codesOf, onPlatform, Own, STRONG, whyOf } from "./key-callers.ts";
 import { MERGE_PATCH, startPlatform } from "./platform.ts";
 
-describe("a key made with the key of a sign-in", () => {
+describe("a key made with the sign-in key", () => {
   const login = async (own: Own) => {
     await own.user("jane", { password: "correct horse" });
     return own.login("jane", "correct horse");
@@ -165,7 +165,7 @@ describe("the value of a team's key", () => {
   });
 });
 
-describe("the key of a sign-in", () => {
+describe("the sign-in key", () => {
   test("is not made out of another one, and not taken over by one", async () => {
     await onPlatform("", async (own) => {
       const key = await own.key({ user: "jane", ttl: 5 });

@@ -21,7 +21,7 @@ export const secrets: ResourceDefinition = {
   shape: kindShape(
     {
       immutable: [5, optional(bool), "If true, the data can no longer be changed."],
-      data: [2, mapOf(bytes), "Bytes by name, in base64."],
+      data: [2, mapOf(bytes), "Map of names to base64-encoded bytes."],
       stringData: [4, textMap, "Strings by name: write data here without base64. Never returned by reads."],
       type: [3, text, "Purpose of the data; it cannot be changed. Well-known types require certain names in data."],
     },

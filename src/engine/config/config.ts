@@ -46,7 +46,7 @@ export interface NamespaceSync {
   readonly mappingsOnly: boolean;
 }
 
-/** A valid configuration. Each kind for which it was read has a property with the name of its section; see {@link syncOf}. */
+/** A valid configuration. It has a property for each synced kind, named like the section of that kind; see {@link syncOf}. */
 export interface Config {
   readonly endpoints: ResourceSync;
   readonly services: ResourceSync;

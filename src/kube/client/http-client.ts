@@ -79,7 +79,7 @@ export interface HttpClientOptions extends HttpClientLimits {
   readonly mayWrite?: () => boolean;
   /** Called when the cluster reports a missing permission. */
   readonly onForbidden?: () => void;
-  /** Its part before the first slash becomes the field manager. Default "endpoint-sync". */
+  /** The part before the first slash is used as the field manager. Default "endpoint-sync". */
   readonly userAgent?: string;
 }
 

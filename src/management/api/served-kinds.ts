@@ -41,7 +41,7 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
   readonly settleKeys: (user: string) => Promise<void>;
   /** Like `settleKeys`, before the User is deleted. Also records the user's name. */
   readonly leave: (user: string) => Promise<void>;
-  /** Keeps the data for refreshing a login, before the key of the login is deleted. */
+  /** Keeps the data for refreshing a login, before the login key is deleted. */
   readonly leaveLogin: (key: KubeObject) => Promise<void>;
   /** The current rules. */
   readonly passwordRules: () => PasswordRules;

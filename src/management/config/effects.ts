@@ -49,7 +49,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "auth.disableTeamCreation": acts("a sign-in creates no teams"),
   "auth.disableUserCreation": acts("a sign-in creates no user"),
   "auth.accessKeyMaxTTLSeconds": acts("access keys expire after this time at the latest"),
-  "auth.loginAccessKeyTTLSeconds": acts("determines when keys of sign-ins expire"),
+  "auth.loginAccessKeyTTLSeconds": acts("determines when sign-in keys expire"),
   "auth.customHttpHeaders": acts("the headers are added to responses of the authentication endpoints"),
   "auth.groupsFilters": acts("groups that match no filter are dropped at sign-in"),
   oidc: shownOnly("the service is not an OpenID Connect provider", "an implementation of one"),

@@ -58,7 +58,7 @@ interface KnownUser {
 export interface KeyPerson extends KnownUser {
   readonly name: string;
   readonly groups?: readonly string[];
-  /** The key of the login that the groups come from. They last as long as this key has them. */
+  /** The login key that the groups come from. They last as long as this key has them. */
   readonly login?: KeyReference;
 }
 
@@ -72,7 +72,7 @@ export interface KeyReference {
 export interface KeyOrigin {
   /** The key with which this key was created; undefined for a root. */
   readonly maker?: KeyReference;
-  /** True if the maker was the key of a sign-in: this key ends with the person, not with the maker. */
+  /** True if the maker was the sign-in key: this key ends with the person, not with the maker. */
   readonly bySignIn?: boolean;
   /** True if the maker's administrator rights came from a group of its provider: this key ends with these rights. */
   readonly byGrant?: boolean;
@@ -80,7 +80,7 @@ export interface KeyOrigin {
   readonly person?: KeyPerson | undefined;
   /** The user who set its value, and so may know it; undefined if an administrator or the server did. */
   readonly holder?: KeyPerson | undefined;
-  /** The user that the key acts as, and for keys of sign-ins a digest of the user's stored password. */
+  /** The user that the key acts as, and for sign-in keys a digest of the user's stored password. */
   readonly user?: (KnownUser & { readonly password?: string }) | undefined;
   /** When the root of the key's chain was created, in milliseconds since 1970. Default: when the key was created. */
   readonly since?: number;

@@ -25,7 +25,7 @@ const SPEC = named("SharedSecretSpec", "The shared data, and the users and teams
   displayName: [text, USUAL_TEXTS.displayName],
   description: [text, USUAL_TEXTS.description],
   owner: [OWNER, USUAL_TEXTS.owner],
-  data: [mapOf(strictBytes), "Bytes by name, in base64. Names consist of letters, digits, '-', '_' and '.'."],
+  data: [mapOf(strictBytes), "Map of names to base64-encoded values. Names consist of letters, digits, '-', '_' and '.'."],
   access: [listOf(ACCESS_RULE), USUAL_TEXTS.access],
 });
 

@@ -125,7 +125,7 @@ function pass(rules: readonly Rules[], from: { test: SuiteTest; input: KubeObjec
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const { apiVersion, kind } = from.input;
-    const message = `Cannot use the object: no API server returns ${apiVersion} ${kind} in this form (${error.message})`;
+    const message = `Cannot use the object: its structure is not valid for ${apiVersion} ${kind} (${error.message})`;
     throw new EngineError("CONFIG_VALUE", message, { cause: error });
   }
 }

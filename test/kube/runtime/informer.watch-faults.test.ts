@@ -59,6 +59,16 @@ describe("faults of the watch", () => {
     expect(world.lines).toEqual(["warn Cannot follow the cluster", "info Following the cluster again"]);
   });
 
+  test("an outage whose reason changes is reported once for each code", async () => {
+    const world = await createFollowing();
+    world.cluster.down = unavailable();
+    world.cluster.breakWatches();
+    await world.clock.advance(MINUTE_MS);
+    world.cluster.down = new EngineError("API_FORBIDDEN", "endpoints is forbidden");
+    await world.clock.advance(2 * MINUTE_MS);
+    expect(world.lines).toEqual(["warn Cannot follow the cluster", "warn Cannot follow the cluster"]);
+  });
+
   test.each([1, 2, 3, 4, 5])("is back within 1.3 s after an outage of %i s", async (seconds) => {
     const world = await createFollowing();
     world.cluster.down = unavailable();

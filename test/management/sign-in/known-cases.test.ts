@@ -43,7 +43,7 @@ const SAML: readonly Told[] = [
   [30, 30, "namespaces of the root", "saml/other-signers.test.ts", "namespaces of the root"],
   [31, 33, "response, assertion and both", "saml/login.test.ts", '["A", "R", "AR"]'],
   [34, 34, "neither", "saml/attacks-on-signatures.ts", "signature removed"],
-  // There is no refresh: the key of the sign-in ends.
+  // There is no refresh: the sign-in key ends.
   [35, 42, "what is asked again", "saml/on-platform.test.ts", "never later than after 30 days"],
 ];
 

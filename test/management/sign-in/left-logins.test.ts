@@ -1,5 +1,5 @@
 /**
- * Keys that a person made with a login, after the key of the login has gone: they follow what the provider says now, as long as it can
+ * Keys that a person made with a login, after the login key has gone: they follow what the provider says now, as long as it can
  * be asked, and have its groups no longer than the login otherwise.
  */
 import { createHash, randomBytes } from "node:crypto";

@@ -104,6 +104,8 @@ describe("an outage", () => {
   test("F35 proxy on the way answers 407: repeated, and told", async () => {
     const rig = await startRig();
     const { proxy } = rig.tenant;
+    // A watch that ends right after it has begun is an outage of its own.
+    await rig.pass(10_000);
     proxy.on({ when: isWatch, fault: answerText(407, "<h1>Proxy Authentication Required</h1>"), times: 4 });
     proxy.endWatches("clean");
     await rig.put("web-0", "10.1.1.1");

@@ -155,7 +155,7 @@ export class Model {
     return key.maker === undefined || key.free || this.works(key.maker);
   }
 
-  /** An administrator or a sign-in made it as the key of a sign-in. */
+  /** An administrator or a sign-in made it as the sign-in key. */
   isSignIn(key: ModelKey): boolean {
     return key.spec.type === "Login" && key.maker === undefined;
   }

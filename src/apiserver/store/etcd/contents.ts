@@ -135,7 +135,7 @@ export function readStoredObject(key: string, { value, mod_revision }: WireKeyVa
   const text = decodeWireText(value);
   const object = parse(cipher === undefined ? text : opened(key, text, cipher));
   if (!isRecord(object) || !isRecord(object["metadata"])) {
-    const hint = `Specify the prefix of a cluster that this program wrote, and its key; ${CHANGED_HINT}`;
+    const hint = `Check that endpoint-sync wrote the data under this prefix, and that the encryption key is that of the data; ${CHANGED_HINT}`;
     throw unusable(`the value of ${JSON.stringify(key)} is not an object`, { hint });
   }
   const revision = Number(mod_revision);
@@ -145,7 +145,7 @@ export function readStoredObject(key: string, { value, mod_revision }: WireKeyVa
 }
 
 const KEY_HINT = "Use the key that encrypted the data";
-const CHANGED_HINT = "if the object was changed, restore its value, or remove it from etcd";
+const CHANGED_HINT = "if another program changed the object, restore its value, or delete its key from etcd";
 
 function opened(key: string, text: string, cipher: Cipher): string {
   try {

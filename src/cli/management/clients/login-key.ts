@@ -1,11 +1,11 @@
 /**
- * The key of a sign-in, as a platform returns it and as a file stores it. Both sources are untrusted, and the key is passed on to
+ * The sign-in key, as a platform returns it and as a file stores it. Both sources are untrusted, and the key is passed on to
  * terminals, kubeconfigs and kubectl.
  *
  * @module
  */
 
-/** The key of a sign-in. */
+/** The sign-in key. */
 export interface LoginKey {
   readonly accessKey: string;
   /** The name of its OwnedAccessKey. */

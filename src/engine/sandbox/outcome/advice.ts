@@ -145,5 +145,5 @@ const RESULTS: readonly (readonly [found: string, hint: string])[] = [
 /** A hint for a result that is not a JSON value, given its kind. */
 export function adviseOnResult(found: string): string {
   const hint = RESULTS.find(([start]) => found.startsWith(start))?.[1];
-  return hint ?? "Check the operands with Number.isFinite: is a string among them, or a division by zero?";
+  return hint ?? "Check the operands with Number.isFinite. Common causes are a string operand and a division by zero";
 }

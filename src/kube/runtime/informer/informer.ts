@@ -87,8 +87,8 @@ class ReflectedSource implements Informer, ReflectorSink {
   readonly #whenSynced: Promise<boolean>;
   #resolveSynced!: (synced: boolean) => void;
   #running: Promise<void> | undefined;
-  /** True from the first report of a failure until the cache is current again. */
-  #troubled = false;
+  /** Codes of the failures that were logged as warnings in the present outage; empty while the cache is current. */
+  readonly #reported = new Set<string>();
   synced = false;
   current = false;
   lostMs: number | undefined;
@@ -183,9 +183,9 @@ class ReflectedSource implements Informer, ReflectorSink {
     this.current = current;
     this.lostMs = current ? undefined : this.#clock.monotonic();
     this.#metrics.gauge("informer_current", current ? 1 : 0, this.#labels);
-    if (current && this.#troubled) this.#logger.info("Following the cluster again", this.#labels);
+    if (current && this.#reported.size > 0) this.#logger.info("Following the cluster again", this.#labels);
     if (!current) return;
-    this.#troubled = false;
+    this.#reported.clear();
     this.failure = undefined;
   }
 
@@ -199,9 +199,9 @@ class ReflectedSource implements Informer, ReflectorSink {
     this.#metrics.count("informer_failures_total", { ...this.#labels, state, code });
     this.failure = loggableMessage(error);
     const fields = { ...this.#labels, state, code, error: this.failure, failures, retryMs: Math.round(retryMs) };
-    // Once per outage, not once per attempt.
-    if (this.#troubled) this.#logger.debug("Still cannot follow the cluster", fields);
+    // Once per outage and code, not once per attempt.
+    if (this.#reported.has(code)) this.#logger.debug("Still cannot follow the cluster", fields);
     else this.#logger.warn("Cannot follow the cluster", fields);
-    this.#troubled = true;
+    this.#reported.add(code);
   }
 }

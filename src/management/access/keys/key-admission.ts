@@ -70,9 +70,9 @@ function strangeChain({ user, object, old }: AdmittedWrite, { objects, lives }: 
   const was = specOf<KeySpec>(old);
   if (type === LOGIN_KEY && was.type !== LOGIN_KEY) return `spec.type ${LOGIN_KEY} can be set only by the platform`;
   if (isOfSignIn(old) && !jsonEqual([type, owner, team, subject], [was.type, was.user, was.team, was.subject])) {
-    return "the key of a sign-in must keep its spec.type, spec.user, spec.team and spec.subject";
+    return "the sign-in key must keep its spec.type, spec.user, spec.team and spec.subject";
   }
-  if (isOfSignIn(old) && !isOfSignIn(author)) return "the key of a sign-in can be changed only with keys of sign-ins";
+  if (isOfSignIn(old) && !isOfSignIn(author)) return "the sign-in key can be changed only with sign-in keys";
   if (disabled !== true && was.disabled === true && wasMadeWith(author, old, objects)) {
     return "you cannot enable the key that was used to create yours";
   }

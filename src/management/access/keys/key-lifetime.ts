@@ -13,7 +13,7 @@ import { keptLogin } from "./kept-login.ts";
 export interface LifetimeLimits {
   /** Seconds after which every key expires; 0 means no limit. */
   readonly accessKeyMaxTTLSeconds: number;
-  /** Seconds for which keys of sign-ins are valid when they set no limit themselves; 0 means forever. */
+  /** Seconds for which sign-in keys are valid when they set no limit themselves; 0 means forever. */
   readonly loginAccessKeyTTLSeconds: number;
 }
 
@@ -21,7 +21,7 @@ export interface LifetimeLimits {
 const LATEST_MS = 8.64e15;
 
 /**
- * Returns when a key expires, in milliseconds since 1970; Infinity if it never expires. The key of a sign-in expires no later than its
+ * Returns when a key expires, in milliseconds since 1970; Infinity if it never expires. The sign-in key expires no later than its
  * provider specified. The platform's limit counts from the creation of the root of the key's chain, regardless of the key's own settings
  * and use.
  *

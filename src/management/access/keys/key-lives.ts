@@ -39,7 +39,7 @@ export interface KeyLives {
   endByTtl(key: KubeObject): number;
   /** Returns the key and the keys that it depends on, its root last; undefined in place of a key that no longer exists. */
   chainOf(key: KubeObject): Iterable<KubeObject | undefined>;
-  /** Returns the connector whose groups currently make the key of a sign-in an administrator's key; undefined for all other keys. */
+  /** Returns the connector whose groups currently make the sign-in key an administrator's key; undefined for all other keys. */
   administersBy(key: KubeObject): string | undefined;
   /** Whether the key's rights end with an administrator group of a provider: of its own sign-in, or of a key in its chain. */
   endsWithGrant(key: KubeObject): boolean;

@@ -91,7 +91,7 @@ export function originAfter(written: WrittenKey, options: KeyOriginOptions): Key
 
   /**
    * Returns the latest end that the change allows: that of the author's key, or the old end if a key lengthens its own lifetime. Infinity
-   * for other changes with the key of a sign-in, or with a key that the changed key depends on.
+   * for other changes with the sign-in key, or with a key that the changed key depends on.
    */
   function endForChanged(): number {
     if (author!.metadata.uid === old!.metadata.uid) return lengthens(wasSpec!, spec, limits()) ? lives.endByTtl(old!) : Infinity;

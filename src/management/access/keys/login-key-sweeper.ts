@@ -33,7 +33,7 @@ const EVERY_MIN_MS = 200;
 const EVERY_MAX_MS = 60_000;
 
 /**
- * Deletes expired keys of sign-ins. Source: specification 2, `loginAccessKeyTTLSeconds`: "Seconds an access key is kept before deletion".
+ * Deletes expired sign-in keys. Source: specification 2, `loginAccessKeyTTLSeconds`: "Seconds an access key is kept before deletion".
  * Each user keeps only the latest {@link LOGINS_PER_USER_MAX} logins, including those that finalizers hold, because nothing else limits
  * their number.
  */

@@ -97,7 +97,7 @@ function placeOf(object: KubeObject): Charged {
 function chargeOf(object: KubeObject): Charge | undefined {
   const payer = payerOf(object);
   if (payer === undefined) return undefined;
-  // The platform creates and deletes the keys of sign-ins, so only their bytes count.
+  // The platform creates and deletes the sign-in keys, so only their bytes count.
   const isLogin = object.kind === OWNED_ACCESS_KEYS.kind && isOfSignIn(object);
   return { payer, objects: isLogin ? 0 : 1, bytes: bytesOf(object) };
 }

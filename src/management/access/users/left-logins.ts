@@ -10,7 +10,7 @@ import { LOGIN_KEY, type KeySpec } from "../../kinds/owned-access-key.ts";
 import { OWNED_ACCESS_KEYS } from "../../kinds/types.ts";
 import { userOriginOf, type LeftLogin, type Said, type UserSpec } from "../../kinds/user.ts";
 
-/** A login without a key, in the form of the key of a sign-in. Only its User stores it, and it authenticates no request. */
+/** A login without a key, in the form of the sign-in key. Only its User stores it, and it authenticates no request. */
 export interface KeylessLogin extends KubeObject {
   /** The User, as it was read. */
   readonly of: KubeObject;

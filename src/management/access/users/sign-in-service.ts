@@ -311,7 +311,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
       throw forbiddenRequest(
         OWNED_ACCESS_KEYS,
         key.metadata.name!,
-        "to link an identity, send the key of a sign-in that has no scope and whose user has a User object",
+        "to link an identity, send the sign-in key that has no scope and whose user has a User object",
       );
     // A login by password has the groups of its own User. The linked User would get copies that do not change with them.
     if (reported.connector === PASSWORD_CONNECTOR)

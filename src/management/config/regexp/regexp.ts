@@ -26,7 +26,12 @@ export type RegexpResult =
 export function compileRegexp(source: string): RegexpResult {
   try {
     const tree = parseRegexp(source);
-    if (stepsOf(tree) > STEPS_MAX) return { ok: false, offset: 0, message: `The expression has more than ${STEPS_MAX} steps` };
+    if (stepsOf(tree) > STEPS_MAX)
+      return {
+        ok: false,
+        offset: 0,
+        message: `The expression is too complex: with repetitions such as {100} expanded, it has more than ${STEPS_MAX} steps`,
+      };
     const steps: Step[] = [{ kind: "match" }];
     const start = addSteps(steps, tree, 0);
     return { ok: true, matches: (text) => run(steps, start, text) };

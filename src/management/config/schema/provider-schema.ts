@@ -39,7 +39,7 @@ export const OIDC = {
     platformUsernameClaim: formField("attributeName", "Claim that contains the user name."),
     usernameClaim: formField("attributeName", "Claim that contains the user's id."),
     emailClaim: formField("attributeName", "Claim that contains the email address."),
-    allowedExtraClaims: formList("attributeName", "Additional claims that are stored in the key of the sign-in."),
+    allowedExtraClaims: formList("attributeName", "Additional claims that are stored in the sign-in key."),
     usernamePrefix: formField("line", "Prefix of each username."),
     groupsClaim: formField("attributeName", "Claim that contains the groups; its value is a string or a list of strings."),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
