@@ -111,7 +111,7 @@ describe("a backend that a syncer takes from readers is excused where", () => {
   });
 
   test.each([
-    ["its host Service is nobody's copy any more", false],
+    ["its host Service has no markers any more", false],
     ["but not where it still is the copy", true],
   ])("the copy of a slice that the setting no longer copies goes, and %s", async (_what, isCopied) => {
     const history = await createHistory(readers, "auto");

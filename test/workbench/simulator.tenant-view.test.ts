@@ -27,6 +27,12 @@ async function copies(history: History, slice: KubeObject): Promise<void> {
   await history.copies(ENDPOINT_SLICES, SLICE);
 }
 
+/** The tenant changes the slice, and it is not copied again. */
+async function changesSlice(history: History, annotations: Readonly<Record<string, string>>): Promise<void> {
+  const slice = sliceWith({}, "10.0.0.3");
+  await history.user("tenant", ENDPOINT_SLICES, { ...slice, metadata: { ...slice.metadata, annotations } });
+}
+
 test.each([
   ["slices made from the copy show the Endpoints", async (history: History) => history.makes(), undefined],
   ["but not where nothing shows them", async () => undefined, "miss IPv4 10.0.0.1:80/TCP/http"],
@@ -109,6 +115,24 @@ test.each([
       await history.user("tenant", ENDPOINT_SLICES, sliceWith(TENANT_MIRROR, "10.0.0.1"));
     },
     undefined,
+  ],
+  [
+    "the copy of a slice is left as it is, because the slice is paused",
+    async (history: History) => {
+      await history.makes();
+      await copies(history, sliceWith({}, "10.0.0.2"));
+      await changesSlice(history, { "sync.platform/pause": "true" });
+    },
+    undefined,
+  ],
+  [
+    "but not where it is not",
+    async (history: History) => {
+      await history.makes();
+      await copies(history, sliceWith({}, "10.0.0.2"));
+      await changesSlice(history, {});
+    },
+    "miss IPv4 10.0.0.3:80/TCP/http, see IPv4 10.0.0.2:80/TCP/http",
   ],
   [
     "slices of Pods are the only source",

@@ -26,7 +26,7 @@ export function isAnothers(world: World, place: ObjectKey, service: string | und
   return source !== undefined && source !== service;
 }
 
-/** Reports whether the host Service at a place, which the syncer should have written, is nobody's copy: it is left to its owner. */
+/** Reports whether the host Service at a place, which the syncer should have written, has no markers: the syncer then leaves it to its owner. */
 export function isUnmarked(world: World, place: ObjectKey): boolean {
   const found = world.clusters.host.objects(SERVICES).get(formatKey(place));
   return found !== undefined && world.generation.rules[0]!.services !== "external" && !isMarked(world, found);

@@ -9,7 +9,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resou
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import type { World } from "../world.ts";
 import { expectationOf } from "./expectation.ts";
-import { decidesBackends, isCopy, MIRROR_MANAGER, translatorOf } from "./marks.ts";
+import { decidesBackends, isCopy, MIRROR_MANAGER, prefixOf, translatorOf } from "./marks.ts";
 import { isAnothers, isServed } from "./host-service.ts";
 import { isExcused, readOnHost } from "./readers.ts";
 import { inBoth } from "./producers.ts";
@@ -108,6 +108,12 @@ function isBraked(world: World, copy: KubeObject): boolean {
   return world.replicas.every((replica) => replica.notes(ENDPOINT_SLICES.plural, source).includes("DELETE_BRAKE"));
 }
 
+/** Reports whether the source of a copy is paused: until it no longer is, the copy stays as it is. */
+function isPaused(world: World, copy: KubeObject): boolean {
+  const source = world.clusters.tenant.objects(ENDPOINT_SLICES).get(isCopy(world, copy)!.source);
+  return source?.metadata.annotations?.[`${prefixOf(world)}pause`] === "true";
+}
+
 /** L8: at rest, with `backends: auto` and without patches, readers of slices on the host see exactly what readers in the tenant see. */
 export function checkTenantView(world: World): { readonly oracle: string; readonly message: string } | undefined {
   if (!decidesBackends(world) || world.generation.rules.some(({ patches }) => patches.length > 0)) return undefined;
@@ -118,7 +124,7 @@ export function checkTenantView(world: World): { readonly oracle: string; readon
     const sources = sourcesOf(world, service);
     if (sources === undefined) continue;
     const { copies, seen, read } = readOnHost(world, service, place);
-    if (copies.some((copy) => hasMoved(world, copy, service) || isBraked(world, copy))) continue;
+    if (copies.some((copy) => hasMoved(world, copy, service) || isBraked(world, copy) || isPaused(world, copy))) continue;
     const idOf = (text: string) => text.replace(/[~!]$/, "");
     const isDisputed = (text: string) => sources.disputed.has(idOf(text));
     // Another slice can say more of a disputed backend than that it takes no traffic.
