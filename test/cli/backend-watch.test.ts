@@ -378,7 +378,11 @@ describe("slices that were made before, and are not kept current,", () => {
 });
 
 test("a syncer that lacks the permissions for what is configured says so, and not that it should be configured", async () => {
-  const { clock, events } = createWorld([], { ...LOADED, settings: { ...DEFAULT_SETTINGS, backends: "endpoints" }, lacksRights: true });
+  const { clock, events } = createWorld([], {
+    ...LOADED,
+    settings: { ...DEFAULT_SETTINGS, backends: "endpoints" },
+    lacksPermissions: true,
+  });
   await clock.advance(LOOK_MS);
   expect(events).toEqual([
     expect.stringMatching(

@@ -113,7 +113,7 @@ test("without the right to write slices, Endpoints alone are copied, and what is
   }
 });
 
-test("why says which rights it takes for granted where a syncer without them leaves slices of users out", async () => {
+test("why says which permissions it takes for granted where a syncer without them leaves slices of users out", async () => {
   await asJane(["list", "watch"]);
   const labels = { "kubernetes.io/service-name": "db" };
   const own = { metadata: { labels }, addressType: "IPv4", endpoints: [{ addresses: ["10.0.0.9"] }], ports: [{ port: 80 }] };

@@ -104,7 +104,7 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
   const { uid, resourceVersion } = explanation.tenant ?? {};
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid, resourceVersion, isPending });
   const service = serviceOf(inspection, resource, key);
-  if (service !== undefined && takesRights(inspection, preview, service)) tellWarning(terminal, TAKEN_FOR_GRANTED);
+  if (service !== undefined && assumesPermissions(inspection, preview, service)) tellWarning(terminal, TAKEN_FOR_GRANTED);
   const invisible =
     service === undefined ? [] : await inspectVisibility(terminal, inspection, [service], await inspection.withheld(service));
   const told = { ...explanation, notes: [...explanation.notes, ...slowed, ...invisible.map(({ note }) => note)] };
@@ -121,7 +121,7 @@ const TAKEN_FOR_GRANTED =
   "backends: auto is evaluated with the permissions of these kubeconfigs: a syncer without permissions on EndpointSlices copies only Endpoints, and its log names the missing permissions";
 
 /** Reports whether slices are pending for the Service. A syncer without permissions on slices never writes them. */
-function takesRights({ engine }: Inspection, { writes }: Preview, service: ObjectKey): boolean {
+function assumesPermissions({ engine }: Inspection, { writes }: Preview, service: ObjectKey): boolean {
   const place = engine.backends === "auto" ? engine.translator.toHost(service, SERVICES) : undefined;
   if (place === undefined) return false;
   return writes.some(({ resource, operation }) => {

@@ -49,7 +49,7 @@ export interface BackendWatchOptions {
 /** A configuration as the syncer applies it. */
 export interface WatchedConfiguration extends LoadedConfiguration {
   /** True if the setting is `backends: auto`, but permissions for it are missing. Default false. */
-  readonly lacksRights?: boolean;
+  readonly lacksPermissions?: boolean;
 }
 
 /** The check that runs along with a sidecar. */
@@ -316,8 +316,8 @@ function withheldOf(objects: ReturnType<NonNullable<BackendWatchOptions["objects
   );
 }
 
-function autoOf({ lacksRights = false, settings, config }: WatchedConfiguration): AutoHolds | undefined {
-  if (lacksRights) return "without permissions";
+function autoOf({ lacksPermissions = false, settings, config }: WatchedConfiguration): AutoHolds | undefined {
+  if (lacksPermissions) return "without permissions";
   return effectiveBackends(settings.backends, config) === "auto" ? "configured" : undefined;
 }
 

@@ -89,8 +89,8 @@ function filesOf({ allowEmpty, ...files }: SidecarOptions): ConfigurationOptions
 
 /** Returns the configuration with the setting `backends` that the syncer applies. */
 function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "backends">): WatchedConfiguration {
-  const lacksRights = backends !== effectiveBackends(loaded.settings.backends, loaded.config);
-  return { ...loaded, settings: { ...loaded.settings, backends }, lacksRights };
+  const lacksPermissions = backends !== effectiveBackends(loaded.settings.backends, loaded.config);
+  return { ...loaded, settings: { ...loaded.settings, backends }, lacksPermissions };
 }
 
 /** Reads the files again when they change or on SIGHUP, and passes the new configuration to the syncer. */

@@ -1,4 +1,4 @@
-/** Where nothing is written about backends: upgrades without rights, starts beside clusters that do not answer, embedders, reloads. */
+/** Where nothing is written about backends: upgrades without permissions, starts beside clusters that do not answer, embedders, reloads. */
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
@@ -36,7 +36,7 @@ function listening() {
 
 type Answer = (review: KubeObject, verb: string, plural: string) => KubeObject | Promise<KubeObject>;
 
-/** A client that notes its calls, and answers reviews of rights in its own way. */
+/** A client that notes its calls, and answers reviews of permissions in its own way. */
 function asked(client: ClusterClient, calls: string[], answer: Answer): ClusterClient {
   return new Proxy(client, {
     get(target, name) {
@@ -85,7 +85,7 @@ test("a deployment that is only upgraded does exactly what it did, with one warn
   expect(JSON.stringify(upgraded.fields)).toMatch(/grant verb .+ on resource .+endpointslices.+; and 3 more.+set backends: endpoints/);
 });
 
-test("rights are not taken for granted while a cluster does not answer", async () => {
+test("permissions are not taken for granted while a cluster does not answer", async () => {
   const sides = await sidesWith(true, true);
   await fill(sides.tenant, "shop", ["web"]);
   let answers = false;

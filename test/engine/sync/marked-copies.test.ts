@@ -1,5 +1,5 @@
 /**
- * Where copies are looked for, with few rights and with many.
+ * Where copies are looked for, with few permissions and with many.
  */
 import { expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
