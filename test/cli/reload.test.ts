@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
-import { createProblemTeller } from "../../src/cli/run/problem-teller.ts";
+import { createProblemReporter } from "../../src/cli/run/problem-reporter.ts";
 import { watchConfiguration } from "../../src/cli/run/reload.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../../src/cli/input/configuration.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
@@ -26,8 +26,16 @@ async function watching(
     applied.push(loaded);
     return "changed" as const;
   };
-  const tell = createProblemTeller({ terminal, logger, format });
-  const stop = watchConfiguration({ terminal, files: { config, settings: "settings.yaml", ...more }, clock, logger, metrics, tell, apply });
+  const report = createProblemReporter({ terminal, logger, format });
+  const stop = watchConfiguration({
+    terminal,
+    files: { config, settings: "settings.yaml", ...more },
+    clock,
+    logger,
+    metrics,
+    report,
+    apply,
+  });
   await clock.advance(0);
   const failures = () => Number(new RegExp(`^${FAILURES} (\\d+)$`, "m").exec(metrics.text())?.[1]);
   return { terminal, clock, applied, failures, stop, refuse: (error: Error | undefined) => (refusal = error) };

@@ -158,7 +158,7 @@ describe("the way back without the permissions that were there", () => {
           },
         });
 
-  test.each(["list", "delete"])("to %s slices, what is left is told once with the command that removes it", async (verb) => {
+  test.each(["list", "delete"])("to %s slices, what is left is reported once with the command that removes it", async (verb) => {
     const sides = await sidesWith(true, false);
     await fill(sides.tenant, "shop", ["web"]);
     await start({ ...sides, settings: AUTO });

@@ -223,11 +223,11 @@ export class Replica {
 
   /** Applies the change of an object. Returns the number of resulting events. */
   #takeObject(key: string, change: Change): number {
-    const { event: told, revision } = change;
+    const { event: wire, revision } = change;
     if (revision <= this.view.revision)
       throw new MissedWrite(`${JSON.stringify(key)} was written by another program, at revision ${revision}`);
     // This process encrypts its writes with the first key.
-    const read = told.type === "DELETE" || change.own?.object ? undefined : this.#read(key, told.kv);
+    const read = wire.type === "DELETE" || change.own?.object ? undefined : this.#read(key, wire.kv);
     this.olderSeals.note(key, revision, read?.older);
     const event = this.#eventOf(key, change, read?.stored.object);
     if (event === undefined) return 0;

@@ -92,7 +92,7 @@ class DatabaseThread {
   /** Why it ended. */
   #reason: unknown;
   /** Whether it ended while nothing waited for it, so that the next question must receive the reason. */
-  #untold = false;
+  #unreported = false;
 
   /** Opens the database, once no earlier thread waits for it. */
   static async start(endpoint: DataStoreEndpoint, what: string, signal: AbortSignal): Promise<DatabaseThread> {
@@ -126,7 +126,7 @@ class DatabaseThread {
 
   /** Whether the next question may succeed, or must receive a failure that was not reported yet. */
   get usable(): boolean {
-    return this.#untold || (!this.ended && !this.#gone && !this.#failed);
+    return this.#unreported || (!this.ended && !this.#gone && !this.#failed);
   }
 
   ask(question: ThreadQuestion): Promise<unknown> {
@@ -138,7 +138,7 @@ class DatabaseThread {
 
   #answer(): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#untold = false;
+      this.#unreported = false;
       if (this.ended) return reject(this.#reason);
       this.#worker.ref();
       this.#waiting.push({ resolve, reject });
@@ -147,7 +147,7 @@ class DatabaseThread {
 
   /** Handles an end that may not have been requested. */
   #fail(error: Error): void {
-    if (!this.ended && !this.#closing && this.#waiting.length === 0) this.#untold = true;
+    if (!this.ended && !this.#closing && this.#waiting.length === 0) this.#unreported = true;
     this.#end(error);
   }
 
