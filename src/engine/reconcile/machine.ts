@@ -49,7 +49,7 @@ export interface LiveRead {
 }
 
 /** A live read on which a plan depends. The name identifies the meaning of the answer. */
-export interface PlanQuestion extends LiveRead {
+export interface PlanRead extends LiveRead {
   readonly name: string;
 }
 
@@ -128,8 +128,8 @@ export interface ReconcileStrategy<Input, Planned extends PlannedSteps> {
   /** Makes the plan. Yields where other work may proceed. */
   plan(input: Input): Generator<undefined, Planned>;
   /** Returns the next live read on which the plan depends; undefined if there are no more. */
-  question?(state: ReconcileState<Input, Planned>): PlanQuestion | undefined;
-  /** Returns the input with the answer to the last question; undefined if the reconcile fails because there is no answer. */
+  planRead?(state: ReconcileState<Input, Planned>): PlanRead | undefined;
+  /** Returns the input with the response to the last such read; undefined if the reconcile fails because there is no response. */
   learn?(state: ReconcileState<Input, Planned>, response: Response): Input | undefined;
   /** Returns the next live read that an operation requires, and the check of its result; undefined if there are no more. */
   check?(
@@ -212,9 +212,9 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
     const notes = [...(refused?.notes ?? []), ...planned.notes];
     const made: State = { phase: "writing", start, asked, input, planned, notes, written: input, index: 0, checked: 0, reported: 0 };
     const state = refused === undefined ? made : { ...made, refused };
-    const question = strategy.question?.(state);
-    if (question === undefined) return operate(state);
-    const { name, ...read } = question;
+    const planRead = strategy.planRead?.(state);
+    if (planRead === undefined) return operate(state);
+    const { name, ...read } = planRead;
     return { state: { ...state, phase: "asking", asked: [...asked, name] }, request: { type: "get", ...read } };
   }
 

@@ -21,7 +21,7 @@ import type { EtcdClient } from "./client/client.ts";
 import { demandLast, loadContents, type EtcdContents, type EtcdLayout } from "./contents.ts";
 import { EtcdFailure, withHint } from "./client/failure.ts";
 import { glanceAt, type Glance } from "./past/glance.ts";
-import { askPresent, type KnownState, type Present } from "./past/question.ts";
+import { readPresent, type KnownState, type Present } from "./past/present.ts";
 import { raiseAbove, logLost } from "./past/raise.ts";
 import type { Replica } from "./replica.ts";
 
@@ -141,6 +141,6 @@ export class Recovery {
 
   #ask(known: KnownState): Promise<Present> {
     const { client, layout } = this.#options;
-    return askPresent(known, { layout, call: (path, body) => client.call(path, body) });
+    return readPresent(known, { layout, call: (path, body) => client.call(path, body) });
   }
 }

@@ -7,7 +7,7 @@ import { withRevision, StoreView } from "../memory/store-view.ts";
 import { jsonEqual } from "../../../base/json.ts";
 import { lastWrite, readStoredObject, type EtcdContents, type LastWrite, type EtcdLayout, type ReadValue } from "./contents.ts";
 import { decodeWireText, type WireEvent, type WireKeyValue } from "./client/protocol.ts";
-import type { KnownState } from "./past/question.ts";
+import type { KnownState } from "./past/present.ts";
 
 /** Initial state of a replica. */
 export interface ReplicaOptions {

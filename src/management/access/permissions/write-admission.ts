@@ -166,10 +166,10 @@ class Review {
     throw this.#refuse(`the verb ${verb} on team ${JSON.stringify(team)} is needed to ${purpose}`);
   }
 
-  #remember(question: string, answer: () => boolean): boolean {
+  #remember(check: string, decide: () => boolean): boolean {
     this.#known ??= new Map();
-    const known = this.#known.get(question) ?? answer();
-    this.#known.set(question, known);
+    const known = this.#known.get(check) ?? decide();
+    this.#known.set(check, known);
     return known;
   }
 

@@ -58,7 +58,7 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
     categories: ["platform"],
     shape: USER_SHAPE,
     columns: USER_COLUMNS,
-    questions: { password: createPasswordChange(options.passwordChange) },
+    computed: { password: createPasswordChange(options.passwordChange) },
     shown: oncePerObject((object: KubeObject) => withPassword(withoutOrigin(object), undefined)),
     strategy: {
       ...USUAL_STRATEGY,

@@ -8,7 +8,7 @@ import type { Logger } from "../../../../base/logger.ts";
 import type { EtcdClient } from "../client/client.ts";
 import type { EtcdLayout } from "../contents.ts";
 import { encodeWire, type WireRange } from "../client/protocol.ts";
-import { askPresent, type KnownState, type Present, type SeenState } from "./question.ts";
+import { readPresent, type KnownState, type Present, type SeenState } from "./present.ts";
 
 /** Dependencies for raising etcd's revision. */
 export interface RaiseOptions {
@@ -34,7 +34,7 @@ export function logLost(logger: Logger, known: KnownState, { revision, last, pas
  */
 export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void>, options: RaiseOptions): Promise<void> {
   const { client, layout, logger } = options;
-  const present = await askPresent(seen, { layout, call: (path, body) => client.call(path, body) });
+  const present = await readPresent(seen, { layout, call: (path, body) => client.call(path, body) });
   if (present.past === "same") return;
   await admit();
   logLost(logger, seen, present);
