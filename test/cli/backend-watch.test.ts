@@ -180,7 +180,7 @@ test.each(["API_FORBIDDEN", "API_INVALID", "LOOP_STOPPED"] as const)(
   },
 );
 
-test("what is mended is told no more, and again when it comes back", async () => {
+test("what is mended is reported no more, and again when it comes back", async () => {
   const { clock, state, lines, gauge } = createWorld();
   await clock.advance(LOOK_MS);
   state.slices = [MIRRORED];

@@ -68,7 +68,7 @@ describe("formatTable", () => {
   });
 });
 
-test("of two tables only the lines that changed are told", () => {
+test("of two tables only the lines that changed are reported", () => {
   expect(changedLines("HEAD\na 1\nb 1\n", "HEAD\na 1\nb 2\nc 1\n")).toBe("b 2\nc 1\n");
 });
 

@@ -71,7 +71,7 @@ test("a text that is still being written is left alone until it is the same for 
   await stop();
 });
 
-test("a text with errors is told and counted once, and the next good one is applied", async () => {
+test("a text with errors is reported and counted once, and the next good one is applied", async () => {
   const files = { "vcluster.yaml": "", "settings.yaml": "" };
   const { terminal, clock, applied, failures, stop } = await watching(files);
   files["settings.yaml"] = "onEror: skip-patch";
@@ -107,7 +107,7 @@ test("every line about a text with errors is JSON where the log is, with the pla
 });
 
 test.each(["", "\n  \n", "# all of it is gone\n", "---\n# a document\n...\n", "\uFEFF"])(
-  "a file that is emptied to %j while it is written is told, and the old one stays",
+  "a file that is emptied to %j while it is written is reported, and the old one stays",
   async (text) => {
     for (const file of ["vcluster.yaml", "settings.yaml"] as const) {
       const files = { "vcluster.yaml": "sync: {toHost: {endpoints: {enabled: false}}}", "settings.yaml": "onError: skip-patch" };

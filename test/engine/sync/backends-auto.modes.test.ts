@@ -316,7 +316,7 @@ describe("permissions", () => {
   });
 });
 
-test("a slice that the host refuses is told once, with what the host says, and tried again", async () => {
+test("a slice that the host refuses is reported once, with what the host says, and tried again", async () => {
   const sides = await sidesWith(true, false);
   await fill(sides.tenant, "shop", ["web"]);
   let refuses = true;

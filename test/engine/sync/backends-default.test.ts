@@ -242,7 +242,7 @@ describe("patches of endpoints that rewrite addresses", () => {
   test.each([
     { why: "are over capacity", change: mark },
     { why: "do not exist", change: remove },
-  ])("are told with the Service, once, if slices of Pods are copied because the Endpoints $why", async ({ change }) => {
+  ])("are reported with the Service, once, if slices of Pods are copied because the Endpoints $why", async ({ change }) => {
     const both = async (tenant: ClusterClient) => {
       await change(tenant);
       await clock.advance(20_000);
@@ -251,7 +251,7 @@ describe("patches of endpoints that rewrite addresses", () => {
     expect(await told({ endpoints: { patches } }, both)).toEqual({ addresses: ["10.0.0.1"], told: [[POD_SLICES, "shop/web"]] });
   });
 
-  test("are not told if Endpoints take the place of slices of Pods within a moment, or if slices have patches too", async () => {
+  test("are not reported if Endpoints take the place of slices of Pods within a moment, or if slices have patches too", async () => {
     expect(await told({ endpoints: { patches } }, async () => {})).toEqual({ addresses: ["10.8.0.1"], told: [] });
     const briefly = async (tenant: ClusterClient) => {
       await remove(tenant);

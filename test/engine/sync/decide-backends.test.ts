@@ -61,12 +61,12 @@ describe("a copy of Endpoints", () => {
       is: { source: "made", makes: true, skipsMirror: false },
     },
     {
-      why: "is told on by what was made until another syncer shows the same",
+      why: "is served by what was made until another syncer shows the same",
       seen: { ...MADE, others: "behind", copy: { ...COPY, skipsMirror: true } },
       is: { source: "made", makes: true, dropsMade: false },
     },
     {
-      why: "is told by nothing that was made once another syncer shows the same",
+      why: "is served by nothing that was made once another syncer shows the same",
       seen: { ...MADE, others: "equal", copy: { ...COPY, skipsMirror: true } },
       is: { source: "others", makes: false, dropsMade: true, skipsMirror: true },
     },
