@@ -37,7 +37,7 @@ export type { Reconciled, Reconciler, ReconcilerOptions, SyncEngine } from "./en
 export { describePermission, isAllowed, requiredPermissions } from "./engine/sync/cluster/permissions.ts";
 export type { Permission } from "./engine/sync/cluster/permissions.ts";
 export type { ClusterAccess, ClusterCaches, FollowedSource, Writer } from "./engine/sync/cluster/access.ts";
-export type { ToldEvent } from "./engine/sync/report/events.ts";
+export type { ReportedEvent } from "./engine/sync/report/events.ts";
 export type { SyncHooks } from "./engine/sync/run/reconcile.ts";
 export type { SyncRecord } from "./engine/sync/state/status-records.ts";
 export { createInformedAccess } from "./engine/sync/cluster/informed-access.ts";

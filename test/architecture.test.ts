@@ -54,7 +54,7 @@ test("the map names the drawers of a room that has some as they are", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every folder beside the source is told", () => {
+test("every folder beside the source is described", () => {
   const section = TEXT.split("## Outside the source\n")[1]!.split("\n## ")[0]!;
   const told = [...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!);
   const there = readdirSync(ROOT, { withFileTypes: true }).filter(

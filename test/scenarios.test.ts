@@ -13,7 +13,7 @@ describe("the stories", () => {
     expect(categories.filter(({ stories }) => stories.length < 3)).toEqual([]);
   });
 
-  test("are told once each", () => {
+  test("are reported once each", () => {
     const told = categories.flatMap(({ stories }) => stories.map(({ story: _title, name: _name, ...story }) => JSON.stringify(story)));
     expect(told.length).toBe(new Set(told).size);
   });

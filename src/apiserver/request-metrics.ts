@@ -134,9 +134,9 @@ function createPlaces(definitions: readonly ResourceDefinition[]): (attributes: 
   const paths = new Map(PATHS.map((path) => [path, place("", "", "", path)]));
   // Few plurals occur in more than one group.
   const kinds = new Map<string, ReadonlyMap<string, Place>[]>();
-  for (const { type, strategy, questions, views } of definitions) {
+  for (const { type, strategy, computed, views } of definitions) {
     const { apiVersion, plural } = type;
-    const parts = ["", ...Object.keys({ ...strategy.subresources, ...questions, ...views })];
+    const parts = ["", ...Object.keys({ ...strategy.subresources, ...computed, ...views })];
     const version = apiVersion.slice(apiVersion.indexOf("/") + 1);
     const places = new Map(parts.map((part) => [part, place(groupOf(type), version, plural, part)]));
     kinds.set(plural, [...(kinds.get(plural) ?? []), places]);

@@ -3,7 +3,7 @@ import type { SyncedKind } from "../engine/reconcile/rules/rules.ts";
 import { CONTEXT_OPTIONS, currentContext } from "./input/context-file.ts";
 import { replaceable, type CommandContext } from "./process/command.ts";
 import { EXIT_USAGE } from "./process/exit-codes.ts";
-import { tellFailure } from "./output/messages.ts";
+import { reportFailure } from "./output/messages.ts";
 import { visible } from "./output/output.ts";
 import type { Terminal } from "./process/terminal.ts";
 import { readVersion } from "./process/version.ts";
@@ -150,7 +150,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal, kinds?
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-    return tellFailure(terminal, error);
+    return reportFailure(terminal, error);
   }
 }
 
@@ -204,8 +204,8 @@ const HABITS: Readonly<Record<string, string>> = {
 
 /** Suggests the command from {@link HABITS} for an unknown command. Commander itself suggests only similar spellings. */
 function withHabit(text: string): string {
-  return text.replace(/^error USAGE: unknown command '(\w+)'(\n\(Did you mean [^)]*\))?/, (told, name: string, spelt = "") =>
-    Object.hasOwn(HABITS, name) ? `${told.slice(0, told.length - spelt.length)}\n(Did you mean ${HABITS[name]}?)` : told,
+  return text.replace(/^error USAGE: unknown command '(\w+)'(\n\(Did you mean [^)]*\))?/, (message, name: string, spelt = "") =>
+    Object.hasOwn(HABITS, name) ? `${message.slice(0, message.length - spelt.length)}\n(Did you mean ${HABITS[name]}?)` : message,
   );
 }
 

@@ -20,10 +20,10 @@ import { followPolicy } from "./rbac/policy.ts";
 export interface Access {
   readonly authorizer: Authorizer;
   readonly tokens: Tokens;
-  /** The kinds that store permissions and answer questions about them. */
+  /** The kinds that store permissions, and reviews of permissions. */
   readonly kinds: readonly ResourceDefinition[];
   /** Subresources of ServiceAccounts. */
-  readonly accountQuestions: NonNullable<ResourceDefinition["questions"]>;
+  readonly accountSubresources: NonNullable<ResourceDefinition["computed"]>;
   /** Ends a watch when the token that allowed it ends; undefined when no token ends. */
   readonly onWatch: OnWatch | undefined;
   stop(): void;
@@ -55,9 +55,9 @@ export async function createAccess({ store, chance, clock, logger, platform, isN
   const byRoles = createRbacAuthorizer(policy);
   const authorizer = platform ? withinScopes(byRoles, { ...platform, isNamespaced }) : byRoles;
   const kinds = [...createRbacKinds(policy), ...createReviews({ authorizer, tokens })];
-  const accountQuestions = { token: createTokenRequests({ tokens, clock }) };
+  const accountSubresources = { token: createTokenRequests({ tokens, clock }) };
   const onWatch = trusted && endWithTokens(trusted, clock);
-  return { authorizer, tokens, kinds, accountQuestions, onWatch, stop: () => policy.stop() };
+  return { authorizer, tokens, kinds, accountSubresources, onWatch, stop: () => policy.stop() };
 }
 
 /**

@@ -16,16 +16,16 @@ import { deployments, statefulSets } from "./kinds/workloads.ts";
 
 /** Dependencies of the kinds of one cluster. */
 export interface CoreKindsOptions {
-  /** Questions about ServiceAccounts. Default: none. */
-  readonly accountQuestions?: NonNullable<ResourceDefinition["questions"]>;
+  /** Computed subresources of ServiceAccounts. Default: none. */
+  readonly accountSubresources?: NonNullable<ResourceDefinition["computed"]>;
   /** Regroups the subsets of Endpoints on every write, as API servers before Kubernetes 1.36 do. Default false. */
   readonly regroupsEndpoints?: boolean;
 }
 
 /** Creates the kinds of one embedded cluster. They store the allocated addresses, so every cluster needs its own. */
 export function createCoreKinds(chance: Chance, options: CoreKindsOptions = {}): readonly ResourceDefinition[] {
-  const { accountQuestions, regroupsEndpoints = false } = options;
-  const accounts = { ...serviceAccounts, ...(accountQuestions && { questions: accountQuestions }) };
+  const { accountSubresources, regroupsEndpoints = false } = options;
+  const accounts = { ...serviceAccounts, ...(accountSubresources && { computed: accountSubresources }) };
   const services = createServices({ fraction: () => chance.fraction() });
   const core = [
     configMaps,

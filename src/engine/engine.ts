@@ -89,8 +89,8 @@ function modeOf({ config, settings = DEFAULT_SETTINGS }: EngineOptions): Backend
 
 /** Reports whether two configurations have the same contents. */
 export function sameConfiguration(left: EngineOptions, right: EngineOptions): boolean {
-  const told = ({ config, settings = DEFAULT_SETTINGS }: EngineOptions) => canonicalJson({ config, settings });
-  return told(left) === told(right);
+  const contents = ({ config, settings = DEFAULT_SETTINGS }: EngineOptions) => canonicalJson({ config, settings });
+  return contents(left) === contents(right);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { FoundReference, Outcome } from "./patch/types.ts";
 import { parseConcrete } from "./path/path.ts";
 import { splitId } from "./reconcile/convert/host-edits.ts";
 import { toTenant } from "./reconcile/convert/to-tenant.ts";
-import { roomNotes, surelyFits, type UnitsWithoutRoom } from "./reconcile/copy/plan-difference.ts";
+import { roomNotes, surelyFits, type FieldsWithoutRoom } from "./reconcile/copy/plan-difference.ts";
 import type { Note } from "./reconcile/plan-types.ts";
 import { fittedToNewCopy } from "./reconcile/plan.ts";
 import { decideAlone } from "./reconcile/predicate/should-copy.ts";
@@ -155,9 +155,9 @@ function keepLost(
 ): { readonly kept: KubeObject; readonly rejected: string | undefined } {
   const failures = rules.settings.onError === "keep-last" ? there.outcomes.flatMap(({ failures = [] }) => failures) : [];
   const places = failures.map(({ place }) => parseConcrete(place));
-  const unitsLost = [...there.left.keys()].map((id) => ["metadata", ...splitId(id)]);
-  const keysLost = [...places, ...there.leftOut.map(parseConcrete), ...unitsLost];
-  const bodyLost = there.refusedAddresses.length > 0 || places.some(([field]) => field !== "metadata");
+  const fieldsLost = [...there.left.keys()].map((id) => ["metadata", ...splitId(id)]);
+  const keysLost = [...places, ...there.leftOut.map(parseConcrete), ...fieldsLost];
+  const bodyLost = there.refusedAddresses.length > 0 || places.some(([first]) => first !== "metadata");
   const { apiVersion, kind } = object;
   return {
     kept: {
@@ -173,8 +173,8 @@ function keepLost(
 }
 
 /** Returns the keys of a map that did not reach the host; "all" if the map itself failed. */
-function lostKeys(places: readonly (readonly (string | number)[])[], field: "labels" | "annotations"): ReadonlySet<string> | "all" {
-  const below = places.filter(([first, second]) => first === "metadata" && (second === field || second === undefined));
+function lostKeys(places: readonly (readonly (string | number)[])[], map: "labels" | "annotations"): ReadonlySet<string> | "all" {
+  const below = places.filter(([first, second]) => first === "metadata" && (second === map || second === undefined));
   return below.some(([, , key]) => key === undefined) ? "all" : new Set(below.map(([, , key]) => String(key)));
 }
 
@@ -194,7 +194,7 @@ function copyOf<T>(value: T): T {
 
 /** The host form of a tenant object, as far as a new copy has room for it. */
 interface Forwarded extends HostBody {
-  readonly left: UnitsWithoutRoom;
+  readonly left: FieldsWithoutRoom;
 }
 
 /**

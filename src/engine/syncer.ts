@@ -17,7 +17,7 @@ import { gateWrites } from "../kube/runtime/write-gate.ts";
 import type { ClusterAccess, Writer } from "./sync/cluster/access.ts";
 import { createDeleteConfirmation, type DeleteConfirmation } from "./sync/guards/delete-brake.ts";
 import { checkIdentity, readClusterUid } from "./sync/cluster/identity.ts";
-import { decidesSources, withinReach, withoutSlices } from "./sync/cluster/slice-rights.ts";
+import { decidesSources, withinReach, withoutSlices } from "./sync/cluster/slice-permissions.ts";
 import { requiredPermissions, type Permission } from "./sync/cluster/permissions.ts";
 import { engineParts, withWriter, type EngineParts } from "./sync/reconciler.ts";
 import type { SyncRecord } from "./sync/state/status-records.ts";

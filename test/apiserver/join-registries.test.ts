@@ -16,7 +16,7 @@ const bolts: ResourceDefinition = {
   type: BOLTS,
   singular: "bolt",
   strategy: { ...locks.strategy, restored: ({ metadata }) => void restored.push(metadata.name!) },
-  questions: { fit: { definition: { ...locks, verbs: ["create"] }, answer: async ({ about }) => ({ ...about, ...{ kind: "Lock" } }) } },
+  computed: { fit: { definition: { ...locks, verbs: ["create"] }, respond: async ({ about }) => ({ ...about, ...{ kind: "Lock" } }) } },
 };
 
 function registryOf(definition: ResourceDefinition) {
@@ -37,7 +37,7 @@ describe("joined registries", () => {
     await joined.update(BOLTS, key, { metadata: { name: "a" }, spec: { door: "x" } });
     await joined.patch(BOLTS, key, "merge", { spec: { door: "y" } });
     expect(await joined.get(BOLTS, key)).toMatchObject({ kind: "Bolt", spec: { door: "y" } });
-    expect((await joined.ask(BOLTS, { key, part: "fit", body: {} })).metadata.name).toBe("a");
+    expect((await joined.compute(BOLTS, { key, part: "fit", body: {} })).metadata.name).toBe("a");
     await joined.restore();
     expect(restored).toEqual(["a"]);
     expect((await joined.list(LOCKS)).items).toEqual([]);

@@ -180,7 +180,7 @@ test.each(["API_FORBIDDEN", "API_INVALID", "LOOP_STOPPED"] as const)(
   },
 );
 
-test("what is mended is told no more, and again when it comes back", async () => {
+test("what is mended is reported no more, and again when it comes back", async () => {
   const { clock, state, lines, gauge } = createWorld();
   await clock.advance(LOOK_MS);
   state.slices = [MIRRORED];
@@ -378,7 +378,11 @@ describe("slices that were made before, and are not kept current,", () => {
 });
 
 test("a syncer that lacks the permissions for what is configured says so, and not that it should be configured", async () => {
-  const { clock, events } = createWorld([], { ...LOADED, settings: { ...DEFAULT_SETTINGS, backends: "endpoints" }, lacksRights: true });
+  const { clock, events } = createWorld([], {
+    ...LOADED,
+    settings: { ...DEFAULT_SETTINGS, backends: "endpoints" },
+    lacksPermissions: true,
+  });
   await clock.advance(LOOK_MS);
   expect(events).toEqual([
     expect.stringMatching(

@@ -95,7 +95,7 @@ test("slices are made; nothing is left to plan, audit finds nothing, and why say
   expect((await look("audit")).stdout).toContain("The slice does not match the copy of Endpoints");
 });
 
-test("without the right to write slices, Endpoints alone are copied, and what is missing is told", async () => {
+test("without the right to write slices, Endpoints alone are copied, and what is missing is reported", async () => {
   await asJane(["list", "watch"]);
   const told = await copied(async () => (await sides.host.client.get(ENDPOINTS, COPY)) !== undefined);
   expect(told).toContain("permissions on EndpointSlices are missing");
@@ -113,7 +113,7 @@ test("without the right to write slices, Endpoints alone are copied, and what is
   }
 });
 
-test("why says which rights it takes for granted where a syncer without them leaves slices of users out", async () => {
+test("why says which permissions it takes for granted where a syncer without them leaves slices of users out", async () => {
   await asJane(["list", "watch"]);
   const labels = { "kubernetes.io/service-name": "db" };
   const own = { metadata: { labels }, addressType: "IPv4", endpoints: [{ addresses: ["10.0.0.9"] }], ports: [{ port: 80 }] };

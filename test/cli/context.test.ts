@@ -72,7 +72,7 @@ describe("a context", () => {
     expect(statSync(contexts()).mode & 0o777).toBe(0o600);
   });
 
-  test.runIf(existsSync("/proc/self"))("is not written where the system makes no folders, and that is told", async () => {
+  test.runIf(existsSync("/proc/self"))("is not written where the system makes no folders, and that is reported", async () => {
     const { code, stderr } = await cli(["context", "set", "blue", "--name", "blue"], {
       ENDPOINT_SYNC_CONTEXTS: "/proc/endpoint-sync/inner/contexts.yaml",
     });
@@ -120,7 +120,7 @@ describe("a context", () => {
     expect(stderr).toMatch(says);
   });
 
-  test("a file that is none is told with its place", async () => {
+  test("a file that is none is reported with its place", async () => {
     const file = join(home, "contexts.yaml");
     writeFileSync(file, "contexts: { blue: { nam: blue } }\n");
     const { code, stderr } = await cli(["validate", "vcluster.yaml"], { ENDPOINT_SYNC_CONTEXTS: file });

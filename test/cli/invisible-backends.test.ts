@@ -80,7 +80,7 @@ describe("on a host that mirrors", () => {
     expect(await findings("default.yaml")).toEqual([]);
   });
 
-  test("slices beside Endpoints that say more are told", async () => {
+  test("slices beside Endpoints that say more are reported", async () => {
     await copied("Endpoints and slices", "plain.yaml");
     await mirrored();
     expect(await findings("plain.yaml")).toEqual(invisible("3 ready backends in Endpoints and 1 slice, but readers on the host see 2: "));
@@ -90,7 +90,7 @@ describe("on a host that mirrors", () => {
 describe("on a host that does not", () => {
   freshClusters({ host: { controllers: ["*", "-endpointslice-mirroring-controller"] } });
 
-  test("Endpoints alone are told, with the remedy of a tenant that mirrors", async () => {
+  test("Endpoints alone are reported, with the remedy of a tenant that mirrors", async () => {
     await copied("Endpoints", "plain.yaml");
     expect(await findings("plain.yaml")).toEqual(
       invisible("2 ready backends in Endpoints, but readers on the host see 0: .* let the syncer copy or make them"),
@@ -108,7 +108,7 @@ describe("on a host that does not", () => {
     ]);
   });
 
-  test("before a first run, a Service without a copy is told, unless it is paused", async () => {
+  test("before a first run, a Service without a copy is reported, unless it is paused", async () => {
     const { client } = sides.tenant;
     const annotations = { "sync.platform/pause": "true" };
     for (const [name, metadata] of [
@@ -123,7 +123,7 @@ describe("on a host that does not", () => {
     );
   });
 
-  test("Endpoints that are paused are told as paused", async () => {
+  test("Endpoints that are paused are reported as paused", async () => {
     await copied("Endpoints", "plain.yaml");
     await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "db" }, "merge", {
       metadata: { annotations: { "sync.platform/pause": "true" } },
@@ -144,7 +144,7 @@ describe("on a host that does not", () => {
 describe("slices that have no copies, though slices are synced,", () => {
   freshClusters();
 
-  test.each(["slices.yaml", "default.yaml"])("are told with %s", async (config) => {
+  test.each(["slices.yaml", "default.yaml"])("are reported with %s", async (config) => {
     await copied("slices", config);
     for (const { metadata } of (await sides.host.client.list(ENDPOINT_SLICES, { namespace: "vc-blue" })).items)
       await sides.host.client.delete(ENDPOINT_SLICES, { namespace: "vc-blue", name: metadata.name! });

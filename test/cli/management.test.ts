@@ -152,7 +152,7 @@ describe("a folder", () => {
 });
 
 describe("a configuration", () => {
-  test("with errors is told at once, with places, and ends with 2", async () => {
+  test("with errors is reported at once, with places, and ends with 2", async () => {
     const file = newFile("bad.yaml", "auth:\n  accessKeyMaxTTLSeconds: soon\n  pasword: {}\nunknown: 1\n");
     const { code, stdout, stderr } = await refused("--config", file);
     expect([code, stdout]).toEqual([2, ""]);
@@ -169,10 +169,10 @@ describe("a configuration", () => {
     };
     expect(await ttl()).toBe(3600);
     replaceFile(file, "auth: { accessKeyMaxTTLSeconds: 7200 }\n");
-    await until("the change is told", () => terminal.stderr.includes("The configuration has changed"));
+    await until("the change is reported", () => terminal.stderr.includes("The configuration has changed"));
     expect(await ttl()).toBe(7200);
     replaceFile(file, "auth: { accessKeyMaxTTLSeconds: never }\n");
-    await until("the problem is told", () => terminal.stderr.includes(`${file}:1:`));
+    await until("the problem is reported", () => terminal.stderr.includes(`${file}:1:`));
     expect(await ttl()).toBe(7200);
     const { items } = await client.list({ ...TEAMS, kind: "Config", plural: "config" });
     expect(items[0]!["status"]).toMatchObject({

@@ -4,7 +4,7 @@ import { EngineError } from "../../src/base/errors.ts";
 import { changedLines } from "../../src/cli/demo/demo-table.ts";
 import { demoValues, valueChanges } from "../../src/cli/demo/demo-values.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
-import { tellFailure } from "../../src/cli/output/messages.ts";
+import { reportFailure } from "../../src/cli/output/messages.ts";
 import { formatObjects, visible } from "../../src/cli/output/output.ts";
 import { formatTable } from "../../src/cli/output/table.ts";
 import { showsColours } from "../../src/cli/process/terminal.ts";
@@ -68,7 +68,7 @@ describe("formatTable", () => {
   });
 });
 
-test("of two tables only the lines that changed are told", () => {
+test("of two tables only the lines that changed are reported", () => {
   expect(changedLines("HEAD\na 1\nb 1\n", "HEAD\na 1\nb 2\nc 1\n")).toBe("b 2\nc 1\n");
 });
 
@@ -98,19 +98,19 @@ describe("showsColours", () => {
   });
 });
 
-describe("tellFailure", () => {
+describe("reportFailure", () => {
   test.each([
     { why: "a failure of a cluster exits with 1", code: "API_FORBIDDEN", exit: 1 },
     { why: "a wrong command line exits with 2", code: "USAGE", exit: 2 },
     { why: "a wrong file exits with 2", code: "CONFIG_VALUE", exit: 2 },
     { why: "a broken invariant exits with 3", code: "INTERNAL", exit: 3 },
   ] as const)("$why", ({ code, exit }) => {
-    expect(tellFailure(createTestTerminal(), new EngineError(code, "No"))).toBe(exit);
+    expect(reportFailure(createTestTerminal(), new EngineError(code, "No"))).toBe(exit);
   });
 
   test("tells several failures and exits with the gravest", () => {
     const terminal = createTestTerminal();
-    const code = tellFailure(terminal, new AggregateError([new EngineError("USAGE", "One"), new EngineError("API_ERROR", "Two")]));
+    const code = reportFailure(terminal, new AggregateError([new EngineError("USAGE", "One"), new EngineError("API_ERROR", "Two")]));
     expect({ code, stderr: terminal.stderr }).toEqual({
       code: 2,
       stderr: "error USAGE: One\n  See --help.\nerror API_ERROR: Two\n  Read the message, which comes from the server.\n",
@@ -119,7 +119,7 @@ describe("tellFailure", () => {
 
   test("shows where a fault of the program is", () => {
     const terminal = createTestTerminal();
-    expect(tellFailure(terminal, new TypeError("x is not a function"))).toBe(3);
+    expect(reportFailure(terminal, new TypeError("x is not a function"))).toBe(3);
     expect(terminal.stderr).toMatch(
       /^error INTERNAL: TypeError: x is not a function\n +at [^]*Report the bug with the message and the stack\.\n$/,
     );
@@ -127,7 +127,7 @@ describe("tellFailure", () => {
 
   test("lets no message of a server move the cursor", () => {
     const terminal = createTestTerminal();
-    tellFailure(terminal, new EngineError("API_ERROR", "\u001b[2Jall is well"));
+    reportFailure(terminal, new EngineError("API_ERROR", "\u001b[2Jall is well"));
     expect(terminal.stderr).toContain("error API_ERROR: \\u001b[2Jall is well\n");
   });
 });

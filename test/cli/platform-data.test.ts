@@ -128,7 +128,7 @@ describe("a backup", () => {
 });
 
 describe("keys", () => {
-  test("are told while the server seals again, until the old one is not needed any more", async () => {
+  test("are reported while the server seals again, until the old one is not needed any more", async () => {
     const [data, old, both] = [newPath("data"), keyFile(1), keyFile(2, 1)];
     await (await serve(data, old)).stop();
     const { terminal, stop } = await serve(data, both);
@@ -185,7 +185,7 @@ describeEtcd("with etcd", () => {
     expect(await teamNames(await clientOf(kubeconfig))).toEqual(["shop"]);
   });
 
-  test("keys are told while servers seal again, until the old one is not needed any more", async () => {
+  test("keys are reported while servers seal again, until the old one is not needed any more", async () => {
     const [where, old, both, alone] = [["--etcd", etcd.url, "--etcd-prefix", "/keys/"], keyFile(1), keyFile(2, 1), keyFile(2)];
     const first = await serveFrom([...where, "--public-url", "https://127.0.0.1:1"], old);
     await first.stop();

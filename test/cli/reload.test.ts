@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
 import { createLineLogger } from "../../src/base/logger.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
-import { createProblemTeller } from "../../src/cli/run/problem-teller.ts";
+import { createProblemReporter } from "../../src/cli/run/problem-reporter.ts";
 import { watchConfiguration } from "../../src/cli/run/reload.ts";
 import type { ConfigurationOptions, LoadedConfiguration } from "../../src/cli/input/configuration.ts";
 import { createFakeClock } from "../support/fake-clock.ts";
@@ -26,8 +26,16 @@ async function watching(
     applied.push(loaded);
     return "changed" as const;
   };
-  const tell = createProblemTeller({ terminal, logger, format });
-  const stop = watchConfiguration({ terminal, files: { config, settings: "settings.yaml", ...more }, clock, logger, metrics, tell, apply });
+  const report = createProblemReporter({ terminal, logger, format });
+  const stop = watchConfiguration({
+    terminal,
+    files: { config, settings: "settings.yaml", ...more },
+    clock,
+    logger,
+    metrics,
+    report,
+    apply,
+  });
   await clock.advance(0);
   const failures = () => Number(new RegExp(`^${FAILURES} (\\d+)$`, "m").exec(metrics.text())?.[1]);
   return { terminal, clock, applied, failures, stop, refuse: (error: Error | undefined) => (refusal = error) };
@@ -63,7 +71,7 @@ test("a text that is still being written is left alone until it is the same for 
   await stop();
 });
 
-test("a text with errors is told and counted once, and the next good one is applied", async () => {
+test("a text with errors is reported and counted once, and the next good one is applied", async () => {
   const files = { "vcluster.yaml": "", "settings.yaml": "" };
   const { terminal, clock, applied, failures, stop } = await watching(files);
   files["settings.yaml"] = "onEror: skip-patch";
@@ -99,7 +107,7 @@ test("every line about a text with errors is JSON where the log is, with the pla
 });
 
 test.each(["", "\n  \n", "# all of it is gone\n", "---\n# a document\n...\n", "\uFEFF"])(
-  "a file that is emptied to %j while it is written is told, and the old one stays",
+  "a file that is emptied to %j while it is written is reported, and the old one stays",
   async (text) => {
     for (const file of ["vcluster.yaml", "settings.yaml"] as const) {
       const files = { "vcluster.yaml": "sync: {toHost: {endpoints: {enabled: false}}}", "settings.yaml": "onError: skip-patch" };

@@ -74,7 +74,7 @@ describe("run", () => {
     const addresses = ["--metrics-address", "127.0.0.1:0", "--health-address", "localhost:0"];
     const clusters = ["--tenant-kubeconfig", path, "--host-kubeconfig", host.path, "--host-qps", "100"];
     const { terminal, ended } = begin(["run", ...clusters, ...CONFIGURED, ...addresses]);
-    await until("the wait is told", () => terminal.stderr.includes("Waiting for the API server"));
+    await until("the wait is reported", () => terminal.stderr.includes("Waiting for the API server"));
     expect(terminal.stderr).toMatch(new RegExp(`Waiting for the API server cluster=tenant server=${early.url} code=API_UNAVAILABLE`));
     const [, metrics, health] = /Listening address=(\S+) [^]*Listening address=(\S+) /.exec(terminal.stderr)!;
     const get = async (url: string) => (await fetch(`http://${url}`)).text();
@@ -126,7 +126,7 @@ describe("run", () => {
     );
   });
 
-  test("reads its files again at SIGHUP; one with errors is told and counted, and the old one stays", async () => {
+  test("reads its files again at SIGHUP; one with errors is reported and counted, and the old one stays", async () => {
     const [tenant, host] = await Promise.all([cluster("tenant"), cluster("host")]);
     await host.client.create(NAMESPACES, namespace("vc-blue"));
     await tenant.client.create(ENDPOINTS, endpoints);
@@ -139,7 +139,9 @@ describe("run", () => {
 
     texts["vcluster.yaml"] = "sync: {toHost: {endpoints: {patches: [{path: metadata.labels}]}}}";
     terminal.hangUp();
-    await until("the errors are told", () => terminal.stderr.includes("Configuration reload failed; keeping the previous configuration"));
+    await until("the errors are reported", () =>
+      terminal.stderr.includes("Configuration reload failed; keeping the previous configuration"),
+    );
     expect(terminal.stderr).toContain("PATCH_MODE");
     const [, address] = /Listening address=(\S+) /.exec(terminal.stderr)!;
     const text = await (await fetch(`http://${address}/metrics`)).text();
@@ -150,7 +152,7 @@ describe("run", () => {
     terminal.hangUp();
     await team(host.client, COPY, "red-storage");
     terminal.hangUp();
-    await until("that nothing changed is told", () => terminal.stderr.includes("The configuration has not changed"));
+    await until("that nothing changed is reported", () => terminal.stderr.includes("The configuration has not changed"));
     terminal.interrupt();
     expect(await ended).toBe(0);
   });
@@ -161,7 +163,7 @@ describe("run", () => {
     const path = join(folder, "gone.kubeconfig");
     writeFileSync(path, gone.kubeconfig);
     const { terminal, ended } = begin(["run", "--tenant-kubeconfig", path, "--host-kubeconfig", path, ...CONFIGURED, ...QUIET]);
-    await until("the wait is told", () => terminal.stderr.includes("cluster=host"));
+    await until("the wait is reported", () => terminal.stderr.includes("cluster=host"));
     terminal.interrupt();
     expect(await ended).toBe(0);
     expect(terminal.stderr).not.toContain("Syncing");

@@ -208,12 +208,12 @@ describe.runIf(existsSync("/proc/self"))("where the system makes no folders", ()
   const NOWHERE = "/proc/endpoint-sync/inner";
   const failure = { code: 2, stderr: expect.stringMatching(/CONFIG_FILE: Cannot write .*mkdir '\/proc\/endpoint-sync'/) as string };
 
-  test("a report is not written, and that is told", async () => {
+  test("a report is not written, and that is reported", async () => {
     write({ "a.patch-test.yaml": GREEN });
     expect(await test_("--reporter", `junit=${NOWHERE}/report.xml`)).toMatchObject(failure);
   });
 
-  test("a first test is not written, and that is told", async () => {
+  test("a first test is not written, and that is reported", async () => {
     expect(await run(["test", "init", NOWHERE])).toMatchObject(failure);
   });
 });

@@ -84,7 +84,7 @@ describe("a source of keys", () => {
         ],
       }),
     ],
-  ])("that %s leaves the keys that are known, is told, and is tried again", async (_what, answer) => {
+  ])("that %s leaves the keys that are known, is reported, and is tried again", async (_what, answer) => {
     const { clock, state, warnings, knows } = await following(async () => named("a"));
     state.answer = answer;
     await clock.advance(KEYS_FRESH_MS);

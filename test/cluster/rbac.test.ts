@@ -143,7 +143,7 @@ describe("a binding", () => {
     expect(authorizer.decide({ name: "User/jane", groups: [] }, at("shop")).allowed).toBe(true);
   });
 
-  test("is told as the reason", async () => {
+  test("is reported as the reason", async () => {
     const { authorizer } = await policyOf(
       role("r", "shop", [GET_PODS]),
       role("c", "", [GET_PODS]),

@@ -27,7 +27,7 @@ describe("an allocation", () => {
 });
 
 describe("allocations of Services", () => {
-  test("what is full is told at the field", () => {
+  test("what is full is reported at the field", () => {
     const allocations = createServiceAllocations({ fraction: () => 0, firstIp: "10.0.0.1", lastIp: "10.0.0.1" });
     const service = (spec: ServiceSpec): KubeObject => ({ apiVersion: "v1", kind: "Service", metadata: {}, spec });
     const first = allocations.allocate(service({ type: "ClusterIP" }), undefined);

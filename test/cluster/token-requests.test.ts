@@ -25,7 +25,7 @@ async function withBot(body: (cluster: EmbeddedCluster, clock: ReturnType<typeof
 }
 
 async function ask({ registry }: EmbeddedCluster, spec: object, options: { dryRun?: boolean } = {}): Promise<TokenStatus> {
-  const answer = await registry.ask(SERVICE_ACCOUNTS, { key: KEY, part: "token", body: { spec } }, options);
+  const answer = await registry.compute(SERVICE_ACCOUNTS, { key: KEY, part: "token", body: { spec } }, options);
   return answer["status"] as TokenStatus;
 }
 
@@ -66,13 +66,13 @@ test("a token is bound to Pods of its own account only, and ends with them", asy
   });
 });
 
-test("there is no other question about an account", async () => {
+test("an account has no other computed subresource", async () => {
   await withBot(async ({ registry }) => {
-    expect(await codeOf(registry.ask(SERVICE_ACCOUNTS, { key: KEY, part: "constructor", body: {} }))).toBe("API_NOT_FOUND");
+    expect(await codeOf(registry.compute(SERVICE_ACCOUNTS, { key: KEY, part: "constructor", body: {} }))).toBe("API_NOT_FOUND");
   });
 });
 
-test("the question stands in the schemas, as the kind of another group", async () => {
+test("the request stands in the schemas, as the kind of another group", async () => {
   await withBot(async ({ registry }) => {
     const { text } = openApiDocuments(registry.definitions).find(({ path }) => path === "api/v1")!;
     const { paths, components } = JSON.parse(text) as { paths: Record<string, object>; components: { schemas: Record<string, object> } };

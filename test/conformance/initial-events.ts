@@ -1,5 +1,5 @@
 /**
- * Watches that begin with what is there and say when that is told; part of the cluster suite.
+ * Watches that begin with what is there and say when that is sent; part of the cluster suite.
  */
 import { describe, expect, test } from "vitest";
 import type { RawSetting } from "./raw-setting.ts";

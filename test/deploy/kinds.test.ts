@@ -14,7 +14,7 @@ import type { KubeObject } from "../../src/kube/object/types.ts";
 import { WIDGETS_KIND } from "../engine/kinds/widget-kind.ts";
 import { INSTALL_FOLDER } from "./install/variants.ts";
 import { ofKind } from "./overlays.ts";
-import { qualified, rightsOf } from "./roles.ts";
+import { qualified, permissionsOf } from "./roles.ts";
 
 const VCLUSTER = { name: "blue", namespace: "vc-blue" };
 
@@ -50,12 +50,12 @@ function missing(
 ) {
   return asked.flatMap(({ side, verb, resource, namespace }) => {
     const objects = side === "host" ? host : tenant;
-    const isGiven = rightsOf(objects ?? []).some(
-      ({ role, ...right }) =>
+    const isGiven = permissionsOf(objects ?? []).some(
+      ({ role, ...permission }) =>
         (role["kind"] === "ClusterRole" || role.metadata.namespace === namespace) &&
-        right.verb === verb &&
-        right.resource === resource.plural &&
-        right.group === groupOf(resource),
+        permission.verb === verb &&
+        permission.resource === resource.plural &&
+        permission.group === groupOf(resource),
     );
     return isGiven || objects === undefined
       ? []

@@ -141,7 +141,7 @@ describe.runIf(kubectlPath !== undefined).each([...SIDECARS, ...MANAGEMENT])("%s
     expect(said).toEqual([]);
   });
 
-  test("runs without rights on its node", () => {
+  test("runs without permissions on its node", () => {
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
     expect(container).toMatchObject({
       securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },

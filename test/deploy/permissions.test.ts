@@ -1,5 +1,5 @@
 /**
- * The rights that `deploy/` gives are enough for a whole life of the sidecar, each of them is used in it, and each that is taken away is
+ * The permissions that `deploy/` gives are enough for a whole life of the sidecar, each is used in it, and each that is taken away is
  * named: by `/readyz`, or by the last words of a process that cannot start without it.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -16,7 +16,7 @@ import type { KubeObject } from "../../src/kube/object/types.ts";
 import { until } from "../support/fake-clock.ts";
 import { lead } from "./life.ts";
 import { build, kubectlPath, ofKind } from "./overlays.ts";
-import { qualified, rightsOf, rightUsed, rolesOf, rulesWithout, textOf, type Right } from "./roles.ts";
+import { qualified, permissionsOf, permissionUsed, rolesOf, rulesWithout, textOf, type RolePermission } from "./roles.ts";
 import { startSidecar, type Sidecar } from "./sidecar.ts";
 import { WAIT } from "../support/patience.ts";
 
@@ -41,7 +41,7 @@ async function give(client: ClusterClient, objects: readonly KubeObject[]): Prom
 
 const namespace = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 
-describe.runIf(kubectlPath !== undefined).each(OVERLAYS)("the rights of $overlay", ({ overlay, tenantOverlay, mapped }) => {
+describe.runIf(kubectlPath !== undefined).each(OVERLAYS)("the permissions of $overlay", ({ overlay, tenantOverlay, mapped }) => {
   const objects = kubectlPath === undefined ? [] : build(`sidecar/${overlay}`);
   const tenantObjects = kubectlPath === undefined ? [] : build(`sidecar/tenant/${tenantOverlay}`);
   const place = {
@@ -86,11 +86,11 @@ describe.runIf(kubectlPath !== undefined).each(OVERLAYS)("the rights of $overlay
     const used = { tenant: new Set<string>(), host: new Set<string>() };
     const note = (message: unknown) => {
       const { request } = message as { request: { method: string; path: string; origin: string | URL } };
-      const right = rightUsed(request.method, request.path);
-      if (right === undefined) return;
-      // A ClusterRole gives the tenant's rights in all namespaces.
-      if (String(request.origin).startsWith(tenant.url)) used.tenant.add(right.split(" in ")[0]!);
-      if (String(request.origin).startsWith(host.url)) used.host.add(right);
+      const permission = permissionUsed(request.method, request.path);
+      if (permission === undefined) return;
+      // A ClusterRole gives the tenant's permissions in all namespaces.
+      if (String(request.origin).startsWith(tenant.url)) used.tenant.add(permission.split(" in ")[0]!);
+      if (String(request.origin).startsWith(host.url)) used.host.add(permission);
     };
     subscribe("undici:request:create", note);
     try {
@@ -113,25 +113,25 @@ describe.runIf(kubectlPath !== undefined).each(OVERLAYS)("the rights of $overlay
     } finally {
       unsubscribe("undici:request:create", note);
     }
-    expect([...used.tenant].sort()).toEqual([...new Set(rightsOf(tenantObjects).map(textOf))].sort());
+    expect([...used.tenant].sort()).toEqual([...new Set(permissionsOf(tenantObjects).map(textOf))].sort());
     // Where all slices are copied, none are made, and no copy of Endpoints is read again.
-    const idle = overlay === "references-and-slices" ? rightsOf(objects).filter(isForMade).map(textOf) : [];
-    expect([...used.host, ...idle].sort()).toEqual([...new Set(rightsOf(objects).map(textOf))].sort());
+    const idle = overlay === "references-and-slices" ? permissionsOf(objects).filter(isForMade).map(textOf) : [];
+    expect([...used.host, ...idle].sort()).toEqual([...new Set(permissionsOf(objects).map(textOf))].sort());
   });
 
   const all = [
-    ...rightsOf(objects).map((right) => ({ right, side: "host" as const, what: textOf(right) })),
-    ...rightsOf(tenantObjects).map((right) => ({ right, side: "tenant" as const, what: textOf(right) })),
+    ...permissionsOf(objects).map((permission) => ({ permission, side: "host" as const, what: textOf(permission) })),
+    ...permissionsOf(tenantObjects).map((permission) => ({ permission, side: "tenant" as const, what: textOf(permission) })),
   ];
-  test.each(all)("without $what on the $side it says so", async ({ right, side }) => {
+  test.each(all)("without $what on the $side it says so", async ({ permission, side }) => {
     const { client } = side === "host" ? host : tenant;
-    const type = right.role["kind"] === "Role" ? ROLES : CLUSTER_ROLES;
-    const key = { namespace: right.role.metadata.namespace ?? "", name: right.role.metadata.name! };
-    await client.patch(type, key, "merge", { rules: rulesWithout(right) as never });
+    const type = permission.role["kind"] === "Role" ? ROLES : CLUSTER_ROLES;
+    const key = { namespace: permission.role.metadata.namespace ?? "", name: permission.role.metadata.name! };
+    await client.patch(type, key, "merge", { rules: rulesWithout(permission) as never });
     try {
-      const { resource, group, verb } = right;
-      const isForSlices = resource === "endpointslices" || (side === "host" && isForMade(right));
-      const worksWithout = isForSlices && (overlay !== "references-and-slices" || (side === "host" && isForMade(right)));
+      const { resource, group, verb } = permission;
+      const isForSlices = resource === "endpointslices" || (side === "host" && isForMade(permission));
+      const worksWithout = isForSlices && (overlay !== "references-and-slices" || (side === "host" && isForMade(permission)));
       const told = await complaint(worksWithout ? /Leading/ : REVIEWED);
       if (worksWithout) {
         // Endpoints alone are copied then, or no slices are made: nothing is missing.
@@ -140,21 +140,21 @@ describe.runIf(kubectlPath !== undefined).each(OVERLAYS)("the rights of $overlay
         return;
       }
       if (told.lastWords !== undefined) {
-        const where = right.role["kind"] === "Role" ? `in the namespace "${key.namespace}"` : "at the cluster scope";
+        const where = permission.role["kind"] === "Role" ? `in the namespace "${key.namespace}"` : "at the cluster scope";
         const what = `cannot ${verb} resource "${resource}" in API group "${group}" ${where}`;
         // Without the first list there is nothing to do; one of them is enough to end.
         expect([verb, told.lastWords]).toEqual(["list", expect.stringContaining(what)]);
         return;
       }
-      const where = right.role["kind"] === "Role" ? ` in namespace "${key.namespace}"` : "";
+      const where = permission.role["kind"] === "Role" ? ` in namespace "${key.namespace}"` : "";
       const named = told.lines.filter((line) => line.includes(`: ${verb} ${qualified(resource, group)}`) && line.includes(where));
-      // It names the right that is missing, and no other.
+      // It names the permission that is missing, and no other.
       expect(named).toEqual(told.lines);
       expect(named.length).toBeGreaterThan(0);
       expect(named.filter((line) => !line.includes(`of the ${side} cluster: grant verb "${verb}"`))).toEqual([]);
-      expect(named.map((line) => line.startsWith("worth having: "))).toEqual(named.map(() => isOptional(right)));
+      expect(named.map((line) => line.startsWith("worth having: "))).toEqual(named.map(() => isOptional(permission)));
     } finally {
-      await client.patch(type, key, "merge", { rules: right.role.rules as never });
+      await client.patch(type, key, "merge", { rules: permission.role.rules as never });
     }
   });
 
@@ -177,12 +177,12 @@ describe.runIf(kubectlPath !== undefined).each(OVERLAYS)("the rights of $overlay
 });
 
 /** To read a copy of Endpoints before what was made of it changes. */
-function isForMade({ resource, verb }: Right): boolean {
+function isForMade({ resource, verb }: RolePermission): boolean {
   return ["endpoints", "endpointslices"].includes(resource) && verb === "get";
 }
 
 /** What the rest works without. Reads of referenced objects may be granted name by name, which cannot be asked for. */
-function isOptional({ resource, verb }: Right): boolean {
+function isOptional({ resource, verb }: RolePermission): boolean {
   const isReading = ["secrets", "configmaps"].includes(resource) && ["get", "list", "watch"].includes(verb);
   return resource === "events" || resource === "namespaces" || isReading;
 }

@@ -1,5 +1,5 @@
 /**
- * Roles as lists of single rights, and requests as the rights that they need.
+ * Roles as lists of single permissions, and requests as the permissions that they need.
  */
 import { ROLES } from "../../src/cluster/rbac/resources.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
@@ -17,7 +17,7 @@ export interface RoleRule {
 export type Role = KubeObject & { readonly rules: readonly RoleRule[] };
 
 /** One verb on one resource of one role. */
-export interface Right {
+export interface RolePermission {
   readonly role: Role;
   readonly group: string;
   readonly resource: string;
@@ -30,7 +30,7 @@ export function rolesOf(objects: readonly KubeObject[]): readonly Role[] {
 }
 
 /** Everything that they give, one by one. */
-export function rightsOf(objects: readonly KubeObject[]): readonly Right[] {
+export function permissionsOf(objects: readonly KubeObject[]): readonly RolePermission[] {
   return rolesOf(objects).flatMap((role) =>
     role.rules.flatMap(({ apiGroups, resources, verbs }) =>
       apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ role, group, resource, verb })))),
@@ -39,7 +39,7 @@ export function rightsOf(objects: readonly KubeObject[]): readonly Right[] {
 }
 
 /** `update endpoints in vc-blue`; of a ClusterRole `list endpoints`. */
-export function textOf({ role, group, resource, verb }: Right): string {
+export function textOf({ role, group, resource, verb }: RolePermission): string {
   const where = role["kind"] === ROLES.kind ? ` in ${role.metadata.namespace}` : "";
   return `${verb} ${qualified(resource, group)}${where}`;
 }
@@ -49,8 +49,8 @@ export function qualified(resource: string, group: string): string {
   return group === "" ? resource : `${resource}.${group}`;
 }
 
-/** The rules of the role without this right. */
-export function rulesWithout({ role, group, resource, verb }: Right): readonly RoleRule[] {
+/** The rules of the role without this permission. */
+export function rulesWithout({ role, group, resource, verb }: RolePermission): readonly RoleRule[] {
   return role.rules.flatMap((rule) => {
     if (!rule.apiGroups.includes(group) || !rule.resources.includes(resource) || !rule.verbs.includes(verb)) return [rule];
     return rule.resources.flatMap((one) => {
@@ -63,8 +63,8 @@ export function rulesWithout({ role, group, resource, verb }: Right): readonly R
 const VERBS: Readonly<Record<string, string>> = { POST: "create", PUT: "update", DELETE: "delete", PATCH: "patch" };
 const PATH = /^\/(?:api\/v1|apis\/([^/]+)\/[^/]+)\/(?:namespaces\/([^/]+)\/(?=\w))?([^/]+)(?:\/([^/]+))?$/;
 
-/** The right that a request needs, as {@link textOf} writes it; undefined for discovery and for questions about oneself. */
-export function rightUsed(method: string, path: string): string | undefined {
+/** The permission that a request needs, as {@link textOf} writes it; undefined for discovery and for questions about oneself. */
+export function permissionUsed(method: string, path: string): string | undefined {
   const { pathname, searchParams } = new URL(path, "https://localhost");
   const match = PATH.exec(pathname);
   if (match === null || pathname.includes("/selfsubject")) return undefined;

@@ -86,7 +86,7 @@ describe("exit codes", () => {
     expect(ended, stderr).toBe(wanted);
   });
 
-  test("are told for commands that exist, with codes that exist", () => {
+  test("are reported for commands that exist, with codes that exist", () => {
     const names = found.map(({ name }) => name);
     expect(Object.keys(COMMAND_EXIT_CODES).filter((name) => !names.includes(name))).toEqual([]);
     const codes = new Set(EXIT_CODES.map((exit) => exit.code));

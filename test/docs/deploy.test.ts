@@ -1,6 +1,6 @@
 /**
  * `docs/guides/deploy.md`: its commands are run as they stand, in order, against two embedded clusters, one of them with a stand-in for
- * what runs Pods; and its tables of rights are those of `deploy/`.
+ * what runs Pods; and its tables of permissions are those of `deploy/`.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { VARIANTS } from "../deploy/install/variants.ts";
 import { build, kubectlPath } from "../deploy/overlays.ts";
-import { rightsOf } from "../deploy/roles.ts";
+import { permissionsOf } from "../deploy/roles.ts";
 import { etcdVersion, startEtcd, type Etcd } from "../support/etcd.ts";
 import { GUIDE_FILES, hasKubectl, openGuideShell, stepsOf, type GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
@@ -64,12 +64,12 @@ describe.runIf(hasKubectl)("the commands, in order", () => {
   });
 });
 
-/** The rights of a table, as `verb resource`, with whether they are required. */
+/** The permissions of a table, as `verb resource`, with whether they are required. */
 function tableOf(overlay: string, side: string): readonly string[] {
-  const [, rows = ""] = new RegExp(`<!-- rights: ${overlay} ${side} -->\\n\\n((?:\\|.*\\n)+)`).exec(PAGE) ?? [];
+  const [, rows = ""] = new RegExp(`<!-- permissions: ${overlay} ${side} -->\\n\\n((?:\\|.*\\n)+)`).exec(PAGE) ?? [];
   return rows.split("\n").flatMap((row) => {
-    const [, rights = "", , need = ""] = row.split("|").map((cell) => cell.trim());
-    const words = [...rights.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
+    const [, permissions = "", , need = ""] = row.split("|").map((cell) => cell.trim());
+    const words = [...permissions.matchAll(/`([^`]+)`/g)].map(([, word]) => word!);
     const verbs = words.filter((word) => VERBS.has(word));
     return words.filter((word) => !VERBS.has(word)).flatMap((resource) => verbs.map((verb) => `${verb} ${resource}, ${need}`));
   });
@@ -84,22 +84,22 @@ function needOf({ resource, verb }: { readonly resource: string; readonly verb: 
   return isOptional ? "worth having" : "required";
 }
 
-describe.runIf(kubectlPath !== undefined)("the tables of rights", () => {
+describe.runIf(kubectlPath !== undefined)("the tables of permissions", () => {
   test.each([
     ["sidecar/references-and-slices", "host"],
     ["sidecar/tenant/references-and-slices", "tenant"],
   ])("%s: those of the overlay, and no other", (overlay, side) => {
-    const given = rightsOf(build(overlay)).map((right) => `${right.verb} ${right.resource}, ${needOf(right)}`);
+    const given = permissionsOf(build(overlay)).map((permission) => `${permission.verb} ${permission.resource}, ${needOf(permission)}`);
     expect([...tableOf(overlay, side)].sort()).toEqual([...new Set(given)].sort());
   });
 
   test("the other overlays give nothing that is not in them", () => {
-    const known = (overlay: string) => new Set(rightsOf(build(overlay)).map(({ verb, resource }) => `${verb} ${resource}`));
+    const known = (overlay: string) => new Set(permissionsOf(build(overlay)).map(({ verb, resource }) => `${verb} ${resource}`));
     const all = { host: known("sidecar/references-and-slices"), tenant: known("sidecar/tenant/references-and-slices") };
     for (const overlay of ["sidecar/single-namespace", "sidecar/multi-namespace"]) {
-      expect([...known(overlay)].filter((right) => !all.host.has(right))).toEqual([]);
+      expect([...known(overlay)].filter((permission) => !all.host.has(permission))).toEqual([]);
     }
-    expect([...known("sidecar/tenant/basic")].filter((right) => !all.tenant.has(right))).toEqual([]);
+    expect([...known("sidecar/tenant/basic")].filter((permission) => !all.tenant.has(permission))).toEqual([]);
     for (const overlay of ["management/sqlite", "management/etcd"]) expect([...known(overlay)]).toEqual([]);
   });
 });

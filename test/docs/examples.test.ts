@@ -119,7 +119,7 @@ describe("patches", () => {
 });
 
 describe("common mistakes", () => {
-  test.each(rowsOf("refused patches"))("line $line: $patch is told", ({ patch = "", code, "what it says": words = "" }) => {
+  test.each(rowsOf("refused patches"))("line $line: $patch is reported", ({ patch = "", code, "what it says": words = "" }) => {
     const result = resolveConfig({ sync: { toHost: { endpoints: { patches: [load(patch)] } } } });
     const told = result.ok ? result.warnings : result.problems;
     expect(told.map((problem) => [problem.code, `${problem.message} ${problem.hint}`])).toContainEqual([

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { everyVerbOf } from "../../src/management/access/rights/object-rights.ts";
+import { everyVerbOf } from "../../src/management/access/permissions/object-permissions.ts";
 import { hasKubectl, openGuideShell, stepsOf, type GuideShell } from "../support/guide-shell.ts";
 import { blocksOf } from "../support/markdown.ts";
 

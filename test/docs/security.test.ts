@@ -70,7 +70,7 @@ describe("the numbers of the management API", () => {
     "values that the aliases of a YAML body may expand to": [of("config/limits.ts", "MANAGEMENT_BODY_VALUES_MAX")],
     "nesting depth of a request body": [constant("apiserver/types/objects/json-data.ts", "JSON_DEPTH_MAX")],
     "list items that one JSON patch may move": [constant("apiserver/patches/json-patch.ts", "MOVED_ITEMS_MAX")],
-    "pairs of a verb and a subresource in the access rules that one write adds": [of("access/rights/write-admission.ts", "PAIRS_MAX")],
+    "pairs of a verb and a subresource in the access rules that one write adds": [of("access/permissions/write-admission.ts", "PAIRS_MAX")],
     "names in a comparison of two scopes; beyond that, neither scope counts as part of the other": [
       constant("cluster/scope/checks/subset.ts", "STEPS_MAX"),
     ],

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createCreators } from "../../src/management/access/rights/creators.ts";
+import { createCreators } from "../../src/management/access/permissions/creators.ts";
 import { followManagedObjects, type ManagedObjects } from "../../src/management/access/managed-objects.ts";
 import { createMembership } from "../../src/management/access/membership.ts";
-import { createRights } from "../../src/management/access/rights/rights.ts";
+import { createPermissions } from "../../src/management/access/permissions/permissions.ts";
 import { KNOWN_GROUPS } from "../../src/management/access/caller.ts";
 import { SHARED_SECRETS, TEAMS } from "../../src/management/kinds/types.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
@@ -59,7 +59,7 @@ test("answers without a scan, however much is stored", async () => {
       return followed.of(type);
     },
   };
-  const rights = createRights({ objects: managed, membership: createMembership(managed) });
+  const permissions = createPermissions({ objects: managed, membership: createMembership(managed) });
   looks = 0;
   const attributes = {
     verb: "create",
@@ -70,7 +70,7 @@ test("answers without a scan, however much is stored", async () => {
     namespace: "",
     name: "",
   };
-  expect(rights.decide(jane, attributes).allowed).toBe(false);
+  expect(permissions.decide(jane, attributes).allowed).toBe(false);
   expect(looks).toBe(0);
   managed.stop();
   await store.close();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { EngineError } from "../../src/base/errors.ts";
 import { silentLogger } from "../../src/base/logger.ts";
-import { startDerivedRoles, type DerivedRoleOptions } from "../../src/management/access/rights/derived-role-controller.ts";
+import { startDerivedRoles, type DerivedRoleOptions } from "../../src/management/access/permissions/derived-role-controller.ts";
 import { TEAMS } from "../../src/management/kinds/types.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 

@@ -176,7 +176,7 @@ describe("a token", () => {
 });
 
 describe("at the cluster, a token", () => {
-  test("without a scope has the rights of its caller", async () => {
+  test("without a scope has the permissions of its caller", async () => {
     const jane = await platform.withKey({ user: "jane" });
     expect(await codeAt(cluster, await issued(platform.admin), "GET", CONFIG_MAPS)).toBe(200);
     expect(await codeAt(cluster, await issued(jane), "GET", CONFIG_MAPS)).toBe(403);

@@ -1,5 +1,5 @@
 /**
- * No one gives away rights that they do not have. Each way to more rights is refused to callers who lack them and open to those who do not.
+ * No one gives away permissions that they do not have. Each way to more of them is refused to callers who lack them and open to the others.
  */
 import { describe, expect, test } from "vitest";
 import { at, BASE, MERGE_PATCH, names, type Answered, type Client } from "./platform.ts";

@@ -1,5 +1,5 @@
 /**
- * Requests whose rights end, or whose object appears, after they arrive and before they read or write: what was taken away does not
+ * Requests whose permissions end, or whose object appears, after they arrive and before they read or write: what was taken away does not
  * happen, and is not shown.
  */
 import { once } from "node:events";

@@ -59,7 +59,7 @@ describe("a key", () => {
     expect([code, text]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  test("acts as a user, a team or a subject, with the rights of that subject", async () => {
+  test("acts as a user, a team or a subject, with the permissions of that subject", async () => {
     const path = "/namespaces/stand/sharedsecrets";
     await admin().send("POST", "/teams", { metadata: { name: "builders" }, spec: { users: ["ann"] } });
     await admin().send("POST", "/teams", { metadata: { name: "bots" }, spec: { groups: ["platform:subject:robot"] } });

@@ -1,5 +1,5 @@
 /**
- * Changed rights take effect at once: on the next request, and on open watches.
+ * Changed permissions take effect at once: on the next request, and on open watches.
  */
 import { describe, expect, test } from "vitest";
 import { BASE, MERGE_PATCH } from "./platform.ts";

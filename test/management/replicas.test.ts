@@ -99,7 +99,7 @@ describeEtcd("management servers on one etcd", () => {
     }
   });
 
-  test("rights and teams changed at one apply at the others from the next request", async () => {
+  test("permissions and teams changed at one apply at the others from the next request", async () => {
     const { servers, admins } = await startAll(2);
     const jane = as(servers[1]!, await newKey(admins[0]!, "jane"));
     await admins[0]!.send("POST", "/namespaces/shop/sharedsecrets", { metadata: { name: "db", namespace: "shop" }, spec: RULES });

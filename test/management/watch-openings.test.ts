@@ -25,7 +25,7 @@ function holdingWatches(before: () => Promise<void>): Store {
 test.each([
   { how: "is replaced", change: { spec: { key: `other${"x".repeat(40)}` } } },
   { how: "is disabled", change: { spec: { disabled: true } } },
-])("where the key $how meanwhile, nothing is told", async ({ change }) => {
+])("where the key $how meanwhile, nothing is reported", async ({ change }) => {
   let meanwhile = async () => {};
   const platform = await startPlatform({ store: holdingWatches(() => meanwhile()) });
   try {

@@ -66,7 +66,7 @@ describe("patches of one list together", () => {
     expect(lists).toMatchObject([{ verdict: "oscillates", counterExample: { verdict: "oscillates" } }]);
   });
 
-  test("are not told again for what one of them does alone", async () => {
+  test("are not reported again for what one of them does alone", async () => {
     const list = await listOf([annotation(".a", "value.trim()", "value"), annotation("[*]", '"p-" + value', "value.slice(2)")]);
     expect(list).toMatchObject({ verdict: "drifts", together: [0, 1] });
     expect(list.counterExample).toBeUndefined();

@@ -142,7 +142,7 @@ describe("a patch that fails unexpectedly", () => {
     return results[0]!.failures.map(({ place, code, patch }) => [place.line, code, patch?.index]);
   };
 
-  test("is told once, without what is stated of its place, and the rest in the order of the file", async () => {
+  test("is reported once, without what is stated of its place, and the rest in the order of the file", async () => {
     const stated = `    expected: ${expected("no")}
     maxFuel: 1
     asserts:

@@ -122,7 +122,7 @@ export class History {
 
   /** The replica writes. */
   async write(resource: ResourceType, operation: Operation, reason?: Reason): Promise<void> {
-    const { type } = await this.world.transmit(this.#flight(resource, operation, reason), { index: reason?.index ?? 0, unheard: false });
+    const { type } = await this.world.transmit(this.#flight(resource, operation, reason), { index: reason?.index ?? 0, unanswered: false });
     if (type !== "object" && type !== "absent") throw new Error(`A write of the replica is answered ${type}`);
   }
 

@@ -8,7 +8,7 @@ import { groupOf } from "../../kube/object/resource.ts";
 import { ALL_VERBS, type ResourceDefinition, type Verb } from "../types/resource-definition.ts";
 
 const SUBRESOURCE_VERBS: readonly Verb[] = ["get", "patch", "update"];
-const QUESTION_VERBS = ["create"];
+const COMPUTED_VERBS = ["create"];
 
 /** The conversion that clients request to receive all resources in one document. */
 export const AGGREGATED = { g: "apidiscovery.k8s.io", v: "v2", as: "APIGroupDiscoveryList" } as const;
@@ -72,12 +72,12 @@ function resourceEntry({ type, singular, shortNames, categories, verbs = ALL_VER
   };
 }
 
-function subresourceEntries({ type, strategy, questions = {}, views = {}, verbs = ALL_VERBS }: ResourceDefinition) {
+function subresourceEntries({ type, strategy, computed = {}, views = {}, verbs = ALL_VERBS }: ResourceDefinition) {
   const partVerbs = SUBRESOURCE_VERBS.filter((verb) => verbs.includes(verb));
   const entry = (name: string) => ({ name: `${type.plural}/${name}`, singularName: "", namespaced: type.namespaced });
   return [
     ...Object.keys(strategy.subresources ?? {}).map((name) => ({ ...entry(name), kind: type.kind, verbs: partVerbs })),
-    ...Object.entries(questions).map(([name, { definition }]) => ({ ...entry(name), ...kindOf(definition), verbs: QUESTION_VERBS })),
+    ...Object.entries(computed).map(([name, { definition }]) => ({ ...entry(name), ...kindOf(definition), verbs: COMPUTED_VERBS })),
     ...Object.entries(views).map(([name, { definition }]) => ({ ...entry(name), ...kindOf(definition), verbs: SUBRESOURCE_VERBS })),
   ];
 }
@@ -109,15 +109,15 @@ function aggregatedGroup(definitions: readonly ResourceDefinition[], name: strin
 }
 
 function aggregatedResource(definition: ResourceDefinition) {
-  const { type, singular, shortNames, categories, strategy, questions = {}, views = {}, verbs = ALL_VERBS } = definition;
+  const { type, singular, shortNames, categories, strategy, computed = {}, views = {}, verbs = ALL_VERBS } = definition;
   const responseKind = kindOf(definition);
   const partVerbs = SUBRESOURCE_VERBS.filter((verb) => verbs.includes(verb));
   const subresources = [
     ...Object.keys(strategy.subresources ?? {}).map((subresource) => ({ subresource, responseKind, verbs: partVerbs })),
-    ...Object.entries(questions).map(([subresource, question]) => ({
+    ...Object.entries(computed).map(([subresource, entry]) => ({
       subresource,
-      responseKind: kindOf(question.definition),
-      verbs: QUESTION_VERBS,
+      responseKind: kindOf(entry.definition),
+      verbs: COMPUTED_VERBS,
     })),
     ...Object.entries(views).map(([subresource, shown]) => ({
       subresource,

@@ -48,8 +48,8 @@ function openApiOf(definitions: readonly ResourceDefinition[]): JsonObject {
 }
 
 /** The definitions of subresources that have their own kind. */
-function partsOf({ questions = {}, views = {} }: ResourceDefinition): readonly ResourceDefinition[] {
-  return [...Object.values(questions), ...Object.values(views)].map(({ definition }) => definition);
+function partsOf({ computed = {}, views = {} }: ResourceDefinition): readonly ResourceDefinition[] {
+  return [...Object.values(computed), ...Object.values(views)].map(({ definition }) => definition);
 }
 
 const text = (name: string, description: string) => ({ name, in: "query", description, schema: { type: "string", uniqueItems: true } });
@@ -115,15 +115,19 @@ function pathsOf(definition: ResourceDefinition): [string, JsonObject][] {
     ...parts.map((part) => [`${collection}/{name}/${part}`, ON_OBJECT] as const),
   ];
   if (type.namespaced) paths.push([`${root}/${type.plural}`, ON_EVERYTHING]);
-  const asked = Object.entries(definition.questions ?? {}).map(([part, question]): [string, JsonObject] => {
+  const computed = Object.entries(definition.computed ?? {}).map(([part, one]): [string, JsonObject] => {
     const path = `${collection}/{name}/${part}`;
-    return [path, pathItem(question.definition, path, ON_COLLECTION)];
+    return [path, pathItem(one.definition, path, ON_COLLECTION)];
   });
   const shown = Object.entries(definition.views ?? {}).map(([part, view]): [string, JsonObject] => {
     const path = `${collection}/{name}/${part}`;
     return [path, pathItem(view.definition, path, ON_OBJECT)];
   });
-  return [...paths.map(([path, operations]): [string, JsonObject] => [path, pathItem(definition, path, operations)]), ...asked, ...shown];
+  return [
+    ...paths.map(([path, operations]): [string, JsonObject] => [path, pathItem(definition, path, operations)]),
+    ...computed,
+    ...shown,
+  ];
 }
 
 function pathItem(definition: ResourceDefinition, path: string, operations: readonly Operation[]): JsonObject {

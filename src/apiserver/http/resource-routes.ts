@@ -115,7 +115,7 @@ export class ResourceRoutes {
     const { type, strategy } = definition;
     if (!type.namespaced && target.namespace !== "") throw noSuchPath();
     if (type.namespaced && target.namespace === "" && target.name !== "") throw noSuchPath();
-    const parts = [strategy.subresources, definition.questions, definition.views];
+    const parts = [strategy.subresources, definition.computed, definition.views];
     const { subresource } = target;
     if (subresource !== undefined && !parts.some((part) => Object.hasOwn(part ?? {}, subresource))) throw noSuchPath();
     return { exchange, target, definition, key: { namespace: target.namespace, name: target.name } };
@@ -124,8 +124,8 @@ export class ResourceRoutes {
   /** Returns the routes of a target: a subresource, an object, or a collection in one namespace or in all namespaces. */
   #routes({ target, definition }: Routed): Routes {
     const { subresource } = target;
-    if (subresource !== undefined && Object.hasOwn(definition.questions ?? {}, subresource)) {
-      return new Map([["POST", { verb: "create", handle: (routed) => this.#ask(routed, subresource) }]]);
+    if (subresource !== undefined && Object.hasOwn(definition.computed ?? {}, subresource)) {
+      return new Map([["POST", { verb: "create", handle: (routed) => this.#compute(routed, subresource) }]]);
     }
     if (subresource !== undefined && Object.hasOwn(definition.views ?? {}, subresource)) return this.#viewRoutes(subresource);
     if (subresource !== undefined) return this.#ofObject;
@@ -221,12 +221,12 @@ export class ResourceRoutes {
     await this.#options.printers.object(exchange, { definition, code: 201, object });
   }
 
-  async #ask({ exchange, definition, key }: Routed, part: string): Promise<void> {
-    const { definition: asked } = definition.questions![part]!;
+  async #compute({ exchange, definition, key }: Routed, part: string): Promise<void> {
+    const { definition: computed } = definition.computed![part]!;
     const options = { ...readWriteParameters(exchange.query, "CreateOptions"), warn: exchange.warn, judge: exchange.judge };
-    const body = await this.#body(exchange, asked, options);
-    const object = await this.#options.registry.ask(definition.type, { key, part, body }, options);
-    await this.#options.printers.object(exchange, { definition: asked, code: 201, object });
+    const body = await this.#body(exchange, computed, options);
+    const object = await this.#options.registry.compute(definition.type, { key, part, body }, options);
+    await this.#options.printers.object(exchange, { definition: computed, code: 201, object });
   }
 
   async #put({ exchange, target, definition, key }: Routed): Promise<void> {

@@ -78,7 +78,7 @@ class StepByStep implements Resealing {
       this.#resealed += resealed;
       this.#done = done;
       if (!done) return this.#next(pauseMs);
-      if (this.#resealed > 0) await this.#tell();
+      if (this.#resealed > 0) await this.#logDone();
       this.#resealed = 0;
       if (againMs !== undefined) this.#next(againMs);
     } catch (error) {
@@ -87,7 +87,7 @@ class StepByStep implements Resealing {
     }
   }
 
-  async #tell(): Promise<void> {
+  async #logDone(): Promise<void> {
     const seals = [...(await this.#options.store.sealedBy())];
     const keys = (needed: boolean) => seals.filter(([, count]) => count > 0 === needed).map(([id]) => id);
     this.#options.logger.info("Every value is encrypted with the first key; earlier backups still need the other keys", {

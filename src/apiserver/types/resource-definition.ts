@@ -113,11 +113,11 @@ export function replaceStatus(desired: KubeObject, old: KubeObject): KubeObject 
   return { ...old, metadata, status: desired["status"] };
 }
 
-/** A request for a {@link Question} about an object. */
-export interface Asked {
+/** A request to a {@link ComputedSubresource}. */
+export interface ComputeRequest {
   /** The decoded body of the request. */
-  readonly question: KubeObject;
-  /** The stored object that the question is about. */
+  readonly body: KubeObject;
+  /** The stored object that the request is about. */
   readonly about: KubeObject;
   /** Reads the current state of another object; undefined if it does not exist. */
   readonly read: (type: ResourceType, key: ObjectKey) => Promise<KubeObject | undefined>;
@@ -128,10 +128,10 @@ export interface Asked {
 }
 
 /** A subresource that computes a response to a POST from one object and the body of the request. Nothing is stored. */
-export interface Question {
+export interface ComputedSubresource {
   /** The kind of the request and the response. */
   readonly definition: ResourceDefinition;
-  readonly answer: (asked: Asked) => Promise<KubeObject>;
+  readonly respond: (request: ComputeRequest) => Promise<KubeObject>;
 }
 
 /** A subresource that shows objects as another kind, and writes them through it: the scale of a workload, for example. */
@@ -166,8 +166,8 @@ export interface ResourceDefinition {
   readonly shape: ObjectSchema;
   /** For reviews, which have only the verb `create`: computes the response. Nothing is stored. */
   readonly review?: (object: KubeObject, user: UserInfo, options: ReviewOptions) => KubeObject | Promise<KubeObject>;
-  /** Questions about objects of the kind, by the name of their subresource. */
-  readonly questions?: Readonly<Record<string, Question>>;
+  /** Computed subresources of objects of the kind, by their name. */
+  readonly computed?: Readonly<Record<string, ComputedSubresource>>;
   /** Views of objects of the kind, by the name of their subresource. */
   readonly views?: Readonly<Record<string, View>>;
   /** The columns of tables. Default: name and age. */

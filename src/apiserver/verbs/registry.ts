@@ -59,8 +59,8 @@ export interface Registry {
   update(type: ResourceType, key: ObjectKey, body: unknown, options?: UpdateOptions): Promise<Updated>;
   patch(type: ResourceType, key: ObjectKey, kind: PatchKind, body: unknown, options?: PatchRequestOptions): Promise<Updated>;
   delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<Deleted>;
-  /** Serves a `Question` about an object. */
-  ask(type: ResourceType, request: AskRequest, options?: WriteOptions): Promise<KubeObject>;
+  /** Serves a computed subresource of an object. */
+  compute(type: ResourceType, request: ComputedTarget, options?: WriteOptions): Promise<KubeObject>;
   /** Reads or writes a `View` of an object. */
   view(type: ResourceType, request: SubresourceRequest, options?: PatchRequestOptions): Promise<KubeObject>;
   /** Deletes the objects that a list would return, one after another. Returns their last states. */
@@ -118,7 +118,7 @@ function registryOf(contexts: readonly ResourceContext[]): Registry {
     update: verb(update),
     patch: verb(patch),
     delete: verb(remove),
-    ask: verb(ask),
+    compute: verb(compute),
     view: verb(writeSubresource),
     deleteCollection: verb(deleteCollection),
   };
@@ -151,10 +151,10 @@ async function deleteCollection(
   return deleted;
 }
 
-/** The target and the body of a request to a `Question`. */
-interface AskRequest {
+/** The target and the body of a request to a computed subresource. */
+interface ComputedTarget {
   readonly key: ObjectKey;
-  /** The name of one of the kind's `questions`. */
+  /** The name of one of the kind's `computed` subresources. */
   readonly part: string;
   readonly body: unknown;
 }
@@ -164,20 +164,20 @@ interface AskRequest {
  *
  * @throws API_NOT_FOUND if there is no such object or subresource, API_BAD_REQUEST, API_INVALID, or the error of the computation.
  */
-async function ask(context: ResourceContext, { key, part, body }: AskRequest, options: WriteOptions = {}): Promise<KubeObject> {
+async function compute(context: ResourceContext, { key, part, body }: ComputedTarget, options: WriteOptions = {}): Promise<KubeObject> {
   const { definition, store } = context;
-  const { questions = {} } = definition;
-  const question = Object.hasOwn(questions, part) ? questions[part] : undefined;
-  if (question === undefined) throw noSuchPath();
-  const given = readBody(question.definition, body, options);
+  const { computed = {} } = definition;
+  const subresource = Object.hasOwn(computed, part) ? computed[part] : undefined;
+  if (subresource === undefined) throw noSuchPath();
+  const given = readBody(subresource.definition, body, options);
   const about = await readStored(context, key, options);
   if (about === undefined) throw notFound(definition.type, key.name);
-  const answer = await question.answer({
-    question: given,
+  const response = await subresource.respond({
+    body: given,
     about: about.object,
     read: async (type, other) => (await store.get(storeKey(type, other)))?.object,
     dryRun: options.dryRun === true,
     ...(options.judge && { judge: options.judge }),
   });
-  return seal(question.definition, answer);
+  return seal(subresource.definition, response);
 }

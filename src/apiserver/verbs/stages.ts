@@ -79,15 +79,15 @@ export async function secure({ type }: ResourceDefinition, { allocation, object 
 export function answered(definition: ResourceDefinition, allocation: PendingAllocation, stored: KubeObject): KubeObject {
   if (allocation.answer === undefined) return stored;
   const answer = seal(definition, allocation.answer(stored));
-  if (answer !== stored) untold.set(answer, stored);
+  if (answer !== stored) storedOf.set(answer, stored);
   return answer;
 }
 
-const untold = new WeakMap<KubeObject, KubeObject>();
+const storedOf = new WeakMap<KubeObject, KubeObject>();
 
 /** Returns the stored object for an object that {@link answered} returned. Other clients may see the stored object. */
 export function withoutAnswer(object: KubeObject): KubeObject {
-  return untold.get(object) ?? object;
+  return storedOf.get(object) ?? object;
 }
 
 /**

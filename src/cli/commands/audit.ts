@@ -2,16 +2,16 @@ import type { Command } from "commander";
 import { formatKey, type ObjectKey } from "../../kube/object/key.ts";
 import { auditCopies, type AuditFinding } from "../../engine/sync/inspect/audit.ts";
 import { findMarkedCopies } from "../../engine/sync/inspect/marked-copies.ts";
-import { tellNarrowed } from "../inspect/narrowed.ts";
+import { reportNarrowed } from "../inspect/narrowed.ts";
 import { whose } from "../../engine/translate/identity.ts";
 import { examples, type CommandContext } from "../process/command.ts";
 import { copyKinds } from "../inspect/copy-kinds.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../process/exit-codes.ts";
 import type { Inspection } from "../inspect/inspection.ts";
-import type { ToldService } from "../../engine/sync/inspect/tellers.ts";
-import { describeReaders, inspectReaders, summariseReaders } from "../inspect/tellers.ts";
+import type { ServiceSources } from "../../engine/sync/inspect/backend-sources.ts";
+import { describeReaders, inspectReaders, summariseReaders } from "../inspect/backend-sources.ts";
 import { slicesLeft } from "../../engine/sync/backends/left-slices.ts";
-import { tellWarning } from "../output/messages.ts";
+import { reportWarning } from "../output/messages.ts";
 import { inspectVisibility } from "../inspect/visibility.ts";
 import { addInspectionFlags, failingWith, withInspection, type InspectionFlags } from "../inspect/open-inspection.ts";
 import { formatValue } from "../output/output.ts";
@@ -40,8 +40,8 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
   const preview = await inspection.preview();
   // Kinds that are not synced may be unreadable, because the roles in the guide grant only what is needed.
   for (const { resource, error } of found.hidden)
-    tellWarning(terminal, `${error.code}: ${resource.kind} objects were not checked: ${error.message}`);
-  tellNarrowed(terminal, found);
+    reportWarning(terminal, `${error.code}: ${resource.kind} objects were not checked: ${error.message}`);
+  reportNarrowed(terminal, found);
   const invisible = await inspectVisibility(terminal, inspection);
   const readers = await inspectReaders(inspection);
   const left = slicesLeft(rules, readers?.slices ?? []);
@@ -51,7 +51,7 @@ async function audit({ terminal, exit }: CommandContext, { output }: InspectionF
   terminal.out(describe(findings, copies.length, readers?.services ?? []));
 }
 
-function describe(findings: readonly AuditFinding[], copies: number, services: readonly ToldService[]): string {
+function describe(findings: readonly AuditFinding[], copies: number, services: readonly ServiceSources[]): string {
   if (findings.length === 0)
     return `No drift: ${copies} ${copies === 1 ? "copy is" : "copies are"} in sync.${summariseReaders(services)}\n`;
   const rows = findings.map(shown).map((one) => [one.finding, one.kind, one.host ?? "-", one.tenant, one.message]);

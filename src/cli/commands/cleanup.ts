@@ -12,8 +12,8 @@ import { addClusterFlags, loadHostKubeConfig, type ClusterFlags } from "../input
 import { collect, examples, outputOption, type CommandContext } from "../process/command.ts";
 import { loadConfiguration, type LoadedConfiguration } from "../input/configuration.ts";
 import { copyKinds } from "../inspect/copy-kinds.ts";
-import { tellWarning } from "../output/messages.ts";
-import { tellNarrowed } from "../inspect/narrowed.ts";
+import { reportWarning } from "../output/messages.ts";
+import { reportNarrowed } from "../inspect/narrowed.ts";
 import { findKind } from "../inspect/object-kind.ts";
 import { reachCluster, type ReachedCluster } from "../inspect/open-inspection.ts";
 import { formatValue, type OutputFormat } from "../output/output.ts";
@@ -73,7 +73,7 @@ async function cleanHost(terminal: Terminal, flags: CleanupFlags, { loaded, host
     for await (const removal of removeCopies(copies, { client: host.client, translator })) removals.push(removal);
   } finally {
     // After a failure, the removals before it are reported.
-    tellRemovals(terminal, flags, removals);
+    reportRemovals(terminal, flags, removals);
   }
 }
 
@@ -86,12 +86,12 @@ async function findCopies(
   const kinds = kind === undefined ? all : kind.map((name) => findKind(name, all, loaded.kinds));
   const reads = createClusterReads({ client: host.client, signal: new AbortController().signal });
   const { copies, hidden, narrowed } = await findMarkedCopies({ reads, translator, kinds });
-  tellNarrowed(terminal, { narrowed });
+  reportNarrowed(terminal, { narrowed });
   const usual = [SERVICES, loaded.settings.backends === "slices" ? ENDPOINT_SLICES : ENDPOINTS];
   for (const { resource, error } of hidden) {
     // These kinds always have copies, and a requested kind must be readable.
     if (kind !== undefined || usual.includes(resource)) throw error;
-    tellWarning(terminal, `${error.code}: ${resource.kind} objects were not checked: ${error.message}`);
+    reportWarning(terminal, `${error.code}: ${resource.kind} objects were not checked: ${error.message}`);
   }
   return copies;
 }
@@ -149,7 +149,7 @@ function ownersToClean(
     const message = `Nothing was removed: no copies are from the tenant cluster ${clusterUid}`;
     throw new EngineError("USAGE", message, { details: { hint: others.length === 0 ? "" : `There are: ${describe(others)}` } });
   }
-  for (const owner of others) tellWarning(terminal, `Left alone: ${describe([owner])}`);
+  for (const owner of others) reportWarning(terminal, `Left alone: ${describe([owner])}`);
   return ours;
 }
 
@@ -163,14 +163,14 @@ function describeOwner({ vcluster }: Translator, { namespace, clusterUid, copies
   return `${objects} of virtual cluster "${vcluster.name}" ${where}, from ${from}${shownKeys}`;
 }
 
-function tellRemovals(terminal: Terminal, { output }: CleanupFlags, removals: readonly Removal[]): void {
+function reportRemovals(terminal: Terminal, { output }: CleanupFlags, removals: readonly Removal[]): void {
   const of = (wanted: Removal["result"]) => removals.filter(({ result }) => result === wanted).map(({ copy }) => copy);
   const report = { removed: of("removed").map(shown), held: of("held").map(shown), left: of("left").map(shown) };
   if (output !== undefined) return terminal.out(formatValue(report, output));
   for (const { kind, host, finalizers } of report.held) {
-    tellWarning(terminal, `${kind} ${host} remains until its finalizers are removed: ${finalizers.join(", ")}`);
+    reportWarning(terminal, `${kind} ${host} remains until its finalizers are removed: ${finalizers.join(", ")}`);
   }
-  for (const { kind, host } of report.left) tellWarning(terminal, `${kind} ${host} changed in the meantime and was left alone`);
+  for (const { kind, host } of report.left) reportWarning(terminal, `${kind} ${host} changed in the meantime and was left alone`);
   if (removals.length === 0) return terminal.out("Nothing to remove.\n");
   const { length } = report.removed;
   terminal.out(`Removed ${objectsOf(length)}.\n`);

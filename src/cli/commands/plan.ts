@@ -7,9 +7,9 @@ import type { Preview } from "../../engine/sync/inspect/preview.ts";
 import { examples, type CommandContext } from "../process/command.ts";
 import { EXIT_FAILED, EXIT_USAGE } from "../process/exit-codes.ts";
 import type { Inspection } from "../inspect/inspection.ts";
-import { describeReaders, inspectReaders } from "../inspect/tellers.ts";
-import type { TellingSlices, ToldService } from "../../engine/sync/inspect/tellers.ts";
-import { tellWarning } from "../output/messages.ts";
+import { describeReaders, inspectReaders } from "../inspect/backend-sources.ts";
+import type { SourceSlices, ServiceSources } from "../../engine/sync/inspect/backend-sources.ts";
+import { reportWarning } from "../output/messages.ts";
 import { addInspectionFlags, failingWith, withInspection, type InspectionFlags } from "../inspect/open-inspection.ts";
 import { parseCount } from "../input/options.ts";
 import { formatValue, visible } from "../output/output.ts";
@@ -47,7 +47,7 @@ interface PlanReport {
   /** Obstacles to a run, one sentence each. */
   readonly blocked: readonly string[];
   /** The current sources of slices on the host, by Service; empty if reading the slices is not allowed. */
-  readonly readers: readonly { readonly service: string; readonly hostService: string; readonly told: readonly TellingSlices[] }[];
+  readonly readers: readonly { readonly service: string; readonly hostService: string; readonly told: readonly SourceSlices[] }[];
 }
 
 /** Codes of intended states, which need no warning. */
@@ -79,11 +79,11 @@ async function plan({ terminal, exit }: CommandContext, { output }: InspectionFl
   if (report.blocked.length > 0) exit(EXIT_USAGE);
   if (output !== undefined) return terminal.out(formatValue(report, output));
   for (const { diff } of report.changes) terminal.out(visible(diff));
-  tellNotes(terminal, report.notes);
+  reportNotes(terminal, report.notes);
   terminal.out(visible(`${describeReaders(readers)}${summaryOf(report)}`));
 }
 
-function reportOf(inspection: Inspection, { writes, unsettled, records }: Preview, readers: readonly ToldService[]): PlanReport {
+function reportOf(inspection: Inspection, { writes, unsettled, records }: Preview, readers: readonly ServiceSources[]): PlanReport {
   const notes: Remark[] = records.flatMap(({ resource, tenantKey, hostKey, notes: own }) =>
     own.map((note) => ({ object: `${resource} ${formatKey(tenantKey)}`, ...note, ...(hostKey && { hostNamespace: hostKey.namespace }) })),
   );
@@ -96,7 +96,7 @@ function reportOf(inspection: Inspection, { writes, unsettled, records }: Previe
     unsettled: unsettled.map(({ id, operation }) => ({ object: nameOfId(id), reason: operation.reason })),
     notes,
     blocked: blockersOf(notes),
-    readers: readers.map(({ tenant, host, tellers }) => ({ service: formatKey(tenant), hostService: formatKey(host), told: tellers })),
+    readers: readers.map(({ tenant, host, sources }) => ({ service: formatKey(tenant), hostService: formatKey(host), told: sources })),
   };
 }
 
@@ -116,20 +116,20 @@ function actionOf(before: KubeObject | undefined, after: KubeObject | undefined)
   return after === undefined ? "delete" : "update";
 }
 
-function tellNotes(terminal: Terminal, notes: readonly Remark[]): void {
+function reportNotes(terminal: Terminal, notes: readonly Remark[]): void {
   const held = notes.filter(({ code }) => code === "DELETE_BRAKE").length;
   const missing = missingNamespaces(notes);
   for (const { object, code, message, hostNamespace = "" } of notes) {
-    const isToldOnce = code === "DELETE_BRAKE" || (WAITING_FOR_NAMESPACE.includes(code) && missing.has(hostNamespace));
-    if (!AS_WANTED.includes(code) && !isToldOnce) tellWarning(terminal, `${code}: ${object}: ${message}`);
+    const isReportedOnce = code === "DELETE_BRAKE" || (WAITING_FOR_NAMESPACE.includes(code) && missing.has(hostNamespace));
+    if (!AS_WANTED.includes(code) && !isReportedOnce) reportWarning(terminal, `${code}: ${object}: ${message}`);
   }
   for (const [namespace, waiting] of missing) {
-    tellWarning(
+    reportWarning(
       terminal,
       `HOST_NAMESPACE_MISSING: ${waiting} ${waiting === 1 ? "copy waits" : "copies wait"} for host namespace "${namespace}", which endpoint-sync never creates`,
     );
   }
-  if (held > 0) tellWarning(terminal, `DELETE_BRAKE: ${held} copies are kept, although their tenant objects are missing`);
+  if (held > 0) reportWarning(terminal, `DELETE_BRAKE: ${held} copies are kept, although their tenant objects are missing`);
 }
 
 /** Returns the missing host namespaces, with the number of tenant objects that wait for each. */

@@ -39,7 +39,7 @@ export function definePlatformData(command: Command, context: CommandContext): v
     .action(async (backup: string | undefined, flags: PlatformDataFlags) => (await load()).checkData(context, backup, flags));
   withStore(command.command("keys").description("print how many values each encryption key encrypts, even while the server runs"))
     .addHelpText("after", examples("endpoint-sync platform-data keys --data platform-data --encryption-key-file platform.key"))
-    .action(async (flags: PlatformDataFlags) => (await load()).tellKeys(context, flags));
+    .action(async (flags: PlatformDataFlags) => (await load()).reportKeys(context, flags));
 }
 
 function withStore(command: Command): Command {

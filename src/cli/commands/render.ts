@@ -10,7 +10,7 @@ import { collect, examples, outputOption, type CommandContext } from "../process
 import { EXIT_FAILED } from "../process/exit-codes.ts";
 import { endsEmpty, formatRefusals, patchOfRefusal, refusalsOf } from "../../workbench/host-api.ts";
 import { loadConfiguration, type ConfigurationOptions, type LoadedConfiguration } from "../input/configuration.ts";
-import { tellFailure, tellWarning } from "../output/messages.ts";
+import { reportFailure, reportWarning } from "../output/messages.ts";
 import { displayName, readFiles, readObject } from "../input/objects.ts";
 import { addVclusterOptions, configOption, settingsOption } from "../input/options.ts";
 import { formatObjects, type OutputFormat } from "../output/output.ts";
@@ -83,34 +83,34 @@ interface Rendering {
  */
 function patched({ terminal, exit }: CommandContext, { patcher, kinds, object, apply, rejection, toHost }: Rendering): KubeObject[] {
   if (!patcher.knows(object)) {
-    tellWarning(terminal, `${displayName(object)} is left out: objects of this kind are not synced`);
+    reportWarning(terminal, `${displayName(object)} is left out: objects of this kind are not synced`);
     return [];
   }
   if (!object.metadata.name) throw new EngineError("USAGE", `Cannot render ${object.kind} without metadata.name`);
   try {
     const result = apply(object);
     if (result.excluded !== undefined) {
-      tellWarning(terminal, `${result.excluded.code}: ${displayName(object)} is left out: ${result.excluded.message}`);
+      reportWarning(terminal, `${result.excluded.code}: ${displayName(object)} is left out: ${result.excluded.message}`);
       return [];
     }
-    tellTrouble(terminal, object, result);
+    reportTrouble(terminal, object, result);
     // Objects for the tenant are not checked: the tenant's API server has already accepted the tenant's object.
     const refusals = toHost ? refusalsOf(result.object, kinds) : [];
-    for (const refusal of refusals) tellRefusal(terminal, displayName(object), refusal, patchOfRefusal(refusal, result));
+    for (const refusal of refusals) reportRefusal(terminal, displayName(object), refusal, patchOfRefusal(refusal, result));
     if (refusals.length > 0) exit(EXIT_FAILED);
-    if (endsEmpty(object, result)) tellWarning(terminal, `ADDRESS_REFUSED: ${displayName(object)} has no address left on the host`);
-    if (result.rejected !== undefined) tellWarning(terminal, `${displayName(object)} ${rejection}: ${result.rejected}`);
+    if (endsEmpty(object, result)) reportWarning(terminal, `ADDRESS_REFUSED: ${displayName(object)} has no address left on the host`);
+    if (result.rejected !== undefined) reportWarning(terminal, `${displayName(object)} ${rejection}: ${result.rejected}`);
     return [result.object];
   } catch (error) {
     if (!isEngineError(error, "NAME_NOT_MAPPED")) throw error;
-    tellWarning(terminal, `${error.code}: ${displayName(object)} is left out: ${error.message}`);
+    reportWarning(terminal, `${error.code}: ${displayName(object)} is left out: ${error.message}`);
     return [];
   }
 }
 
-function tellRefusal(terminal: Terminal, name: string, refusal: FieldError, patch: Outcome | undefined): void {
+function reportRefusal(terminal: Terminal, name: string, refusal: FieldError, patch: Outcome | undefined): void {
   const whose = patch === undefined ? "" : `, patch of ${patch.path}`;
-  tellFailure(
+  reportFailure(
     terminal,
     new EngineError("API_INVALID", `${name}${whose}: an API server refuses the result: ${formatRefusals([refusal])}`, {
       details: { hint: "The object would not be written. Change what the patch writes to the field" },
@@ -119,16 +119,16 @@ function tellRefusal(terminal: Terminal, name: string, refusal: FieldError, patc
 }
 
 /** Reports failures of patches, and omitted addresses, fields, labels and annotations, on standard error. */
-function tellTrouble(terminal: Terminal, object: KubeObject, { outcomes, refusedAddresses, leftOut, noRoom }: Patched): void {
+function reportTrouble(terminal: Terminal, object: KubeObject, { outcomes, refusedAddresses, leftOut, noRoom }: Patched): void {
   const name = displayName(object);
   for (const { path, failures = [] } of outcomes) {
-    for (const { place, code, message } of failures) tellWarning(terminal, `${code}: ${name}, patch of ${path}, at ${place}: ${message}`);
+    for (const { place, code, message } of failures) reportWarning(terminal, `${code}: ${name}, patch of ${path}, at ${place}: ${message}`);
   }
   for (const { ip, reason } of refusedAddresses) {
     const isPatched = !JSON.stringify(object).includes(JSON.stringify(ip));
     const judged = isPatched ? "; addresses are checked after the patches" : "";
-    tellWarning(terminal, `ADDRESS_REFUSED: ${name}: "${ip}" was left out: ${reason}${reason.includes("addressPolicy") ? judged : ""}`);
+    reportWarning(terminal, `ADDRESS_REFUSED: ${name}: "${ip}" was left out: ${reason}${reason.includes("addressPolicy") ? judged : ""}`);
   }
-  for (const place of leftOut) tellWarning(terminal, `FIELD_LEFT_OUT: ${name}: ${place} was left out: ${WHY_LEFT_OUT}`);
-  for (const { code, message } of noRoom) tellWarning(terminal, `${code}: ${name}: ${message}`);
+  for (const place of leftOut) reportWarning(terminal, `FIELD_LEFT_OUT: ${name}: ${place} was left out: ${WHY_LEFT_OUT}`);
+  for (const { code, message } of noRoom) reportWarning(terminal, `${code}: ${name}: ${message}`);
 }

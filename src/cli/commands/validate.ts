@@ -14,7 +14,7 @@ import {
   type ConfigurationOptions,
   type LoadedConfiguration,
 } from "../input/configuration.ts";
-import { tellProblem } from "../output/messages.ts";
+import { reportProblem } from "../output/messages.ts";
 import { readFiles } from "../input/objects.ts";
 import { addVclusterOptions, configOption, parseCount, settingsOption } from "../input/options.ts";
 import { formatValue, type OutputFormat } from "../output/output.ts";
@@ -69,7 +69,7 @@ async function validate(context: CommandContext, options: ValidateOptions): Prom
   const failed = all.some(({ severity }) => severity === "error");
   if (failed) exit(EXIT_USAGE);
   if (output !== undefined) return terminal.out(formatValue(laws === undefined ? all : { problems: all, laws: laws.report }, output));
-  for (const problem of all) tellProblem(terminal, problem, problemText(problem, texts));
+  for (const problem of all) reportProblem(terminal, problem, problemText(problem, texts));
   if (laws !== undefined) terminal.out(laws.text);
   if (failed) return terminal.err(countOf(all));
   terminal.out(`Found ${contentsOf(loaded!)}.\n${tried.text}${missedAddresses(loaded!.config)}`);

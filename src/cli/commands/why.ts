@@ -17,8 +17,8 @@ import { findKind } from "../inspect/object-kind.ts";
 import { EXIT_FAILED } from "../process/exit-codes.ts";
 import { parsePositive } from "../input/options.ts";
 import { addInspectionFlags, withInspection, type InspectionFlags } from "../inspect/open-inspection.ts";
-import { tellFailure, tellWarning } from "../output/messages.ts";
-import { describeTellers, inspectReaders } from "../inspect/tellers.ts";
+import { reportFailure, reportWarning } from "../output/messages.ts";
+import { describeSources, inspectReaders } from "../inspect/backend-sources.ts";
 import { inspectVisibility } from "../inspect/visibility.ts";
 import { formatValue, visible } from "../output/output.ts";
 
@@ -104,24 +104,24 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
   const { uid, resourceVersion } = explanation.tenant ?? {};
   const slowed = uid === undefined ? [] : await inspection.slowed({ namespace: key.namespace, uid, resourceVersion, isPending });
   const service = serviceOf(inspection, resource, key);
-  if (service !== undefined && takesRights(inspection, preview, service)) tellWarning(terminal, TAKEN_FOR_GRANTED);
+  if (service !== undefined && assumesPermissions(inspection, preview, service)) reportWarning(terminal, TAKEN_FOR_GRANTED);
   const invisible =
     service === undefined ? [] : await inspectVisibility(terminal, inspection, [service], await inspection.withheld(service));
-  const told = { ...explanation, notes: [...explanation.notes, ...slowed, ...invisible.map(({ note }) => note)] };
-  if (isNowhere(explanation)) exit(tellFailure(terminal, notFound({ ...about, key })));
-  const { resource: _resource, ...rest } = told;
+  const explained = { ...explanation, notes: [...explanation.notes, ...slowed, ...invisible.map(({ note }) => note)] };
+  if (isNowhere(explanation)) exit(reportFailure(terminal, notFound({ ...about, key })));
+  const { resource: _resource, ...rest } = explained;
   const readers = service === undefined ? undefined : await inspectReaders(inspection, [service]);
-  const toldBy = readers?.services[0]?.tellers;
-  if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest, readers: toldBy }), output));
-  terminal.out(visible(describeExplanation(told)));
-  for (const told of readers?.services ?? []) terminal.out(visible(describeTellers(told)));
+  const sources = readers?.services[0]?.sources;
+  if (output !== undefined) return terminal.out(formatValue(plain({ kind: resource.kind, ...rest, readers: sources }), output));
+  terminal.out(visible(describeExplanation(explained)));
+  for (const one of readers?.services ?? []) terminal.out(visible(describeSources(one)));
 }
 
 const TAKEN_FOR_GRANTED =
   "backends: auto is evaluated with the permissions of these kubeconfigs: a syncer without permissions on EndpointSlices copies only Endpoints, and its log names the missing permissions";
 
 /** Reports whether slices are pending for the Service. A syncer without permissions on slices never writes them. */
-function takesRights({ engine }: Inspection, { writes }: Preview, service: ObjectKey): boolean {
+function assumesPermissions({ engine }: Inspection, { writes }: Preview, service: ObjectKey): boolean {
   const place = engine.backends === "auto" ? engine.translator.toHost(service, SERVICES) : undefined;
   if (place === undefined) return false;
   return writes.some(({ resource, operation }) => {

@@ -9,7 +9,7 @@ import { saysNothing } from "../../schema/yaml.ts";
 import type { VCluster } from "../../engine/translate/name.ts";
 import type { CommandContext } from "../process/command.ts";
 import { EXIT_USAGE } from "../process/exit-codes.ts";
-import { tellProblem } from "../output/messages.ts";
+import { reportProblem } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import { emptyFile } from "../files/text-file.ts";
 
@@ -92,7 +92,7 @@ export async function loadConfiguration(context: CommandContext, options: Config
   const { problems, texts, loaded } = await checkConfiguration(context.terminal, withKinds(context, options));
   for (const problem of problems) {
     // Gaps of the default settings matter only to `validate` and `run`, which report them themselves.
-    if (problem.file !== NO_SETTINGS) tellProblem(context.terminal, problem, problemText(problem, texts));
+    if (problem.file !== NO_SETTINGS) reportProblem(context.terminal, problem, problemText(problem, texts));
   }
   if (loaded === undefined) context.exit(EXIT_USAGE);
   return loaded;
@@ -103,7 +103,7 @@ export function withKinds<Options extends ConfigurationOptions>({ kinds }: Pick<
   return kinds === undefined ? options : { ...options, kinds };
 }
 
-/** The option with which `tellProblem` shows the place of a problem; empty if the file could not be read. */
+/** The option with which `reportProblem` shows the place of a problem; empty if the file could not be read. */
 export function problemText({ file }: Problem, texts: ReadonlyMap<string, string>): { text?: string } {
   const text = texts.get(file);
   return text === undefined ? {} : { text };

@@ -150,8 +150,10 @@ async function read(options: InspectionOptions, engine: Engine): Promise<Omit<In
         const [object, place] = [tenant.before(resource, service), engine.translator.toHost(service, resource)];
         if (object === undefined || place === undefined || host.before(resource, place) !== undefined) continue;
         const { namespace = "", uid = "", resourceVersion } = object.metadata;
-        const told = WITHHOLDS.map((code) => lastTold(options, { namespace, uid }, code, ({ version }) => version === resourceVersion));
-        const [note] = (await Promise.all(told)).flat();
+        const reported = WITHHOLDS.map((code) =>
+          lastReported(options, { namespace, uid }, code, ({ version }) => version === resourceVersion),
+        );
+        const [note] = (await Promise.all(reported)).flat();
         if (note !== undefined) codes.set(resource, note.code);
       }
       const unknown = withoutReason(rules);
@@ -168,38 +170,38 @@ async function slowed(options: InspectionOptions, engine: Engine, looked: Looked
   const { clock } = options;
   // Each delay is reported when it begins, and none is longer. An object that needs no write for a minute afterwards is no longer slowed.
   const longestMs = (engine.settings.loopGuard.slowestMinutes + 1) * 60_000;
-  const told = await Promise.all([
-    lastTold(options, looked, "WRITES_SLOWED", ({ at }) => clock.now() - at <= longestMs),
+  const reported = await Promise.all([
+    lastReported(options, looked, "WRITES_SLOWED", ({ at }) => clock.now() - at <= longestMs),
     // This is reported once for each version of the object; a new version is written again.
-    lastTold(options, looked, "LOOP_STOPPED", ({ version }) => looked.isPending && version === looked.resourceVersion),
+    lastReported(options, looked, "LOOP_STOPPED", ({ version }) => looked.isPending && version === looked.resourceVersion),
   ]);
-  return told.flat();
+  return reported.flat();
 }
 
-interface ToldEvent {
+interface FoundEvent {
   readonly at: number;
   readonly message: string;
   /** Version of the object that the Event is about. */
   readonly version: unknown;
 }
 
-async function lastTold(
+async function lastReported(
   { tenant }: InspectionOptions,
   { namespace, uid }: Pick<Looked, "namespace" | "uid">,
   code: Code,
-  holds: (told: ToldEvent) => boolean,
+  holds: (event: FoundEvent) => boolean,
 ): Promise<readonly Note[]> {
   const fieldSelector = `involvedObject.uid=${uid},reason=${reasonOf(code)}`;
   const events = await tenant.list(EVENTS, { namespace, fieldSelector }).catch((error: unknown) => {
     if (isEngineError(error, "API_FORBIDDEN")) return { items: [] };
     throw error;
   });
-  const told = events.items.map((event) => ({
+  const found = events.items.map((event) => ({
     at: Date.parse(String(event["lastTimestamp"])),
     message: String(event["message"]),
     version: (event["involvedObject"] as { resourceVersion?: unknown } | undefined)?.resourceVersion,
   }));
-  const [last] = told.filter(holds).sort((a, b) => b.at - a.at);
+  const [last] = found.filter(holds).sort((a, b) => b.at - a.at);
   return last === undefined ? [] : [{ code, message: last.message }];
 }
 

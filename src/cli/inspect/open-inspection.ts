@@ -13,7 +13,7 @@ import { outputOption, type CommandContext } from "../process/command.ts";
 import { loadConfiguration, withEndpoints } from "../input/configuration.ts";
 import type { KubeConfig } from "../input/followed-cluster.ts";
 import { inspect, type Inspection, type InspectionOptions, type ReadClient } from "./inspection.ts";
-import { tellFailure, tellWarning } from "../output/messages.ts";
+import { reportFailure, reportWarning } from "../output/messages.ts";
 import type { OutputFormat } from "../output/output.ts";
 import { refuseSameCluster, withCluster } from "../run/startup.ts";
 import { completeFlags, dropUnsaid, readingAlso, type StartedFlags } from "../input/deployment.ts";
@@ -60,7 +60,7 @@ export async function withInspection(
   const look = async (options: InspectionOptions, first: boolean) => {
     const inspection = await inspect(options);
     try {
-      if (first && inspection.fallback !== undefined) tellWarning(terminal, inspection.fallback);
+      if (first && inspection.fallback !== undefined) reportWarning(terminal, inspection.fallback);
       return await use(inspection);
     } finally {
       inspection.dispose();
@@ -138,6 +138,6 @@ export async function failingWith({ terminal, exit }: CommandContext, code: numb
   try {
     await work();
   } catch (error) {
-    exit(Math.max(tellFailure(terminal, error), code));
+    exit(Math.max(reportFailure(terminal, error), code));
   }
 }

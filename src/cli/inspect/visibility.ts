@@ -3,7 +3,7 @@ import { SERVICES } from "../../kube/object/resource.ts";
 import { readInvisible, withoutReason, type Visibility } from "../../engine/sync/inspect/visibility.ts";
 import type { Withheld } from "../../engine/sync/inspect/invisible-backends.ts";
 import { hostScope } from "../input/followed-cluster.ts";
-import { tellWarning } from "../output/messages.ts";
+import { reportWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import type { Inspection } from "./inspection.ts";
 
@@ -22,7 +22,7 @@ export async function inspectVisibility(
   });
   for (const { side, error } of hidden) {
     const unknown = side === "host" ? "whether readers on the host see the backends" : "whether the tenant has backends only in slices";
-    tellWarning(terminal, `${error.code}: Cannot determine ${unknown}: ${error.message}`);
+    reportWarning(terminal, `${error.code}: Cannot determine ${unknown}: ${error.message}`);
   }
   return invisible;
 }

@@ -55,8 +55,8 @@ export async function readSource(context: CommandContext, flags: StoreFlags, cip
   const place = storeName(flags);
   const inFolder = namesEtcd(flags) ? undefined : flags.data;
   const beside = await readBeside(inFolder);
-  const told = inFolder === undefined ? undefined : await askContents(inFolder, cipher);
-  if (told !== undefined) return { contents: told, copy: undefined, backups: new Map(), ...beside, place };
+  const served = inFolder === undefined ? undefined : await askContents(inFolder, cipher);
+  if (served !== undefined) return { contents: served, copy: undefined, backups: new Map(), ...beside, place };
   const { cipher: opening, backups } = createBackupCipher(cipher);
   return withSource(context, flags, opening, async (store) => {
     return { contents: await contentsOf(store), copy: await readCopyState(store), backups, ...beside, place };

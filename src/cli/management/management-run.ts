@@ -28,7 +28,7 @@ import { openManagementFolder, type ManagementFolder } from "./management-folder
 import { METRIC_HELP } from "../process/metric-help.ts";
 import { exposeProcess } from "../process/process-metrics.ts";
 import { startProbeServer } from "../process/probe-server.ts";
-import { tellProblem } from "../output/messages.ts";
+import { reportProblem } from "../output/messages.ts";
 import { memoryOf, namesEtcd } from "./store-flags.ts";
 import type { Terminal } from "../process/terminal.ts";
 
@@ -127,7 +127,7 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
     try {
       await folder?.keep(Number(new URL(management.url).port));
       kept = await shared?.keep();
-      await tellWhere(terminal, { management, kubeconfig, folder, adminKeyFile: flags.adminKeyFile });
+      await printAddress(terminal, { management, kubeconfig, folder, adminKeyFile: flags.adminKeyFile });
       await aborted(stop);
     } finally {
       await followed?.stop();
@@ -181,7 +181,7 @@ interface ReadConfig {
 async function readConfig({ terminal }: CommandContext, { config: file }: ManagementFlags): Promise<ReadConfig | "bad"> {
   const text = file === undefined ? "" : await terminal.read(file);
   const result = parseManagementConfig(text, { ...(file !== undefined && { file }), environment: terminal.env });
-  for (const problem of result.ok ? result.warnings : result.problems) tellProblem(terminal, problem);
+  for (const problem of result.ok ? result.warnings : result.problems) reportProblem(terminal, problem);
   return result.ok ? { text, config: result.config } : "bad";
 }
 
@@ -305,21 +305,23 @@ function follow(terminal: Terminal, file: string, { text, logger, metrics, manag
     },
     onUnchanged: () => void management.showRefusal(undefined),
     onProblem({ message, problems }) {
-      void management.showRefusal([message, ...problems.slice(0, TOLD_MAX).map(({ field, message }) => `${field}: ${message}`)].join("; "));
+      void management.showRefusal(
+        [message, ...problems.slice(0, REPORTED_MAX).map(({ field, message }) => `${field}: ${message}`)].join("; "),
+      );
       logger.error(message, { code: "CONFIG_VALUE", file });
       metrics.count("management_config_reload_failures_total");
-      for (const problem of problems) tellProblem(terminal, problem);
+      for (const problem of problems) reportProblem(terminal, problem);
     },
   });
 }
 
 /** Maximum number of a file's problems in the condition; the log contains all. */
-const TOLD_MAX = 10;
+const REPORTED_MAX = 10;
 
 /** Path of the example request. */
 const TEAMS_PATH = "/kubernetes/management/apis/management.platform/v1/teams";
 
-interface Told {
+interface PrintedAddress {
   readonly management: Management;
   readonly kubeconfig: string;
   readonly folder: ManagementFolder | undefined;
@@ -327,7 +329,7 @@ interface Told {
 }
 
 /** Prints the address and the first access key. The key is shown once, because it cannot be read later. */
-async function tellWhere(terminal: Terminal, { management, kubeconfig, folder, adminKeyFile }: Told): Promise<void> {
+async function printAddress(terminal: Terminal, { management, kubeconfig, folder, adminKeyFile }: PrintedAddress): Promise<void> {
   const { url, adminKey, adminKeyEnd } = management;
   if (folder?.keyIsBeside) terminal.err("The encryption key is stored with the data. Keep it elsewhere with --encryption-key-file");
   terminal.out(`The management API serves ${url}/kubernetes/management\n`);

@@ -47,7 +47,7 @@ export async function backUp(context: CommandContext, folder: string, flags: Pla
   const purpose = { id, madeAt: timestamp(systemClock.now()), serverFile: fileDigest(source.serverFile) };
   const target = createBackupCipher(cipher, id).cipher;
   await write(context, { data: folder }, { source, cipher: target, firstRevision: source.contents.revision, purpose });
-  await tellFindings(context, { data: folder, ...(flags.output && { output: flags.output }) }, { cipher });
+  await reportFindings(context, { data: folder, ...(flags.output && { output: flags.output }) }, { cipher });
 }
 
 /** Copies a backup to a place from which servers can start. @throws errors of the backup, the target and the keys. */
@@ -59,7 +59,7 @@ export async function restore(context: CommandContext, folder: string, flags: Re
   const firstRevision = source.contents.revision + REVISION_AHEAD;
   const ahead = revisionsSince(judge(source).manifest?.madeAt, systemClock.now());
   await write(context, flags, { source, cipher: createBackupCipher(cipher).cipher, firstRevision, purpose: "restore", ahead });
-  await tellFindings(context, flags, { cipher });
+  await reportFindings(context, flags, { cipher });
 }
 
 /**
@@ -71,11 +71,11 @@ export async function checkData(context: CommandContext, backup: string | undefi
     throw new EngineError("USAGE", "Specify either a backup, or data with --data or --etcd");
   }
   const where = backup === undefined ? flags : { ...flags, data: backup };
-  await tellFindings(context, where, { cipher: await cipherOf(context, flags, where.data), wanted: backup && "backup" });
+  await reportFindings(context, where, { cipher: await cipherOf(context, flags, where.data), wanted: backup && "backup" });
 }
 
 /** Reports how many values each key encrypts. @throws errors of the data and the keys. */
-export async function tellKeys(context: CommandContext, flags: PlatformDataFlags): Promise<void> {
+export async function reportKeys(context: CommandContext, flags: PlatformDataFlags): Promise<void> {
   const cipher = await cipherOf(context, flags, flags.data);
   const seals = await sealedBy(context, flags, cipher);
   const rows = [...seals].map(([key, values]) => ({ key, values, first: key === cipher.keys.first }));
@@ -87,8 +87,8 @@ async function cipherOf({ terminal }: CommandContext, { encryptionKeyFile }: Pla
 }
 
 async function sealedBy(context: CommandContext, flags: PlatformDataFlags, cipher: KeyedCipher): Promise<ReadonlyMap<string, number>> {
-  const told = namesEtcd(flags) || flags.data === undefined ? undefined : await askKeys(flags.data);
-  if (told !== undefined) return told;
+  const served = namesEtcd(flags) || flags.data === undefined ? undefined : await askKeys(flags.data);
+  if (served !== undefined) return served;
   return withSource(context, flags, createBackupCipher(cipher).cipher, async (store) => {
     if (store.sealedBy !== undefined) return store.sealedBy();
     throw new EngineError("USAGE", "This store cannot report which key encrypts which value");
@@ -96,7 +96,7 @@ async function sealedBy(context: CommandContext, flags: PlatformDataFlags, ciphe
 }
 
 /** Maximum number of faults in a message; `check` shows all. */
-const TOLD_MAX = 5;
+const REPORTED_MAX = 5;
 
 /** Requires that the data to back up are complete. Faults of single objects do not prevent a backup. */
 function demandWhole({ terminal }: CommandContext, source: DataSource): void {
@@ -127,8 +127,8 @@ const RESTORE_HINT =
   "Restore another backup; if this is a server's data, back it up with this version. If there is no other backup, --without-manifest restores the data as it is";
 
 function inShort(faults: readonly string[]): string {
-  const more = faults.length - TOLD_MAX;
-  return `${faults.slice(0, TOLD_MAX).join("; ")}${more > 0 ? `; and ${more} more, listed by platform-data check` : ""}`;
+  const more = faults.length - REPORTED_MAX;
+  return `${faults.slice(0, REPORTED_MAX).join("; ")}${more > 0 ? `; and ${more} more, listed by platform-data check` : ""}`;
 }
 
 function unprovenWarning(place: string, unproven: readonly string[]): string {
@@ -196,19 +196,27 @@ async function putServerFile(folder: string, text: string | undefined, isThere: 
   else await writeKeptFile(file, text);
 }
 
-interface Telling {
+interface FindingsOptions {
   readonly cipher: KeyedCipher;
   /** Required kind. Default: a backup or data. */
   readonly wanted?: string | undefined;
 }
 
-async function tellFindings(context: CommandContext, flags: PlatformDataFlags, { cipher, wanted }: Telling): Promise<void> {
+async function reportFindings(context: CommandContext, flags: PlatformDataFlags, { cipher, wanted }: FindingsOptions): Promise<void> {
   const source = await readSource(context, flags, cipher);
   const { state, revision, digest, kinds, manifest, unproven, ...found }: SourceCheck = judge(source);
   const faults = wanted === "backup" && state === "data" ? [NO_BACKUP, ...found.faults] : found.faults;
   if (unproven.length > 0) context.terminal.err(unprovenWarning(source.place, unproven));
   const { madeAt } = manifest ?? {};
-  const told = { state, ...(madeAt !== undefined && { madeAt }), revision, digest, objects: source.contents.objects.length, kinds, faults };
-  context.terminal.out(formatValue(told, flags.output ?? "yaml"));
+  const report = {
+    state,
+    ...(madeAt !== undefined && { madeAt }),
+    revision,
+    digest,
+    objects: source.contents.objects.length,
+    kinds,
+    faults,
+  };
+  context.terminal.out(formatValue(report, flags.output ?? "yaml"));
   if (faults.length > 0) context.exit(EXIT_FAILED);
 }

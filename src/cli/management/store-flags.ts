@@ -105,8 +105,8 @@ export function storeName({ data, etcdPrefix }: StoreFlags): string {
 export async function openStoreFromFlags(flags: StoreFlags, options: OpenStoreOptions): Promise<Store> {
   const { cipher, firstRevision, logger, metrics, admit, seen, recoverMs } = options;
   if (namesEtcd(flags)) {
-    const told = { ...(logger && { logger }), ...(metrics && { metrics }) };
-    const given = { ...told, ...(admit && { admit }), seen, ...(recoverMs !== undefined && { times: { recoverMs } }) };
+    const outputs = { ...(logger && { logger }), ...(metrics && { metrics }) };
+    const given = { ...outputs, ...(admit && { admit }), seen, ...(recoverMs !== undefined && { times: { recoverMs } }) };
     return openEtcdStore({ ...(await etcdOptions(flags, options)), cipher, ...given });
   }
   if (flags.data === undefined) throw new EngineError("USAGE", "Specify a folder with --data, or an etcd with --etcd");

@@ -15,19 +15,19 @@ const COLOURS = { error: 31, warning: 33 } as const;
 /**
  * Reports a failure with its remedy, and returns the exit code. For an AggregateError, reports all failures, and returns the highest code.
  */
-export function tellFailure(terminal: Terminal, failure: unknown): number {
-  if (failure instanceof AggregateError) return Math.max(...failure.errors.map((error) => tellFailure(terminal, error)));
+export function reportFailure(terminal: Terminal, failure: unknown): number {
+  if (failure instanceof AggregateError) return Math.max(...failure.errors.map((error) => reportFailure(terminal, error)));
   if (isEngineError(failure)) {
-    tellError(terminal, failure);
+    reportError(terminal, failure);
     return exitCodeOf(failure);
   }
-  tell(terminal, "error", `INTERNAL: ${failure instanceof Error ? (failure.stack ?? failure.message) : messageOf(failure)}`);
+  report(terminal, "error", `INTERNAL: ${failure instanceof Error ? (failure.stack ?? failure.message) : messageOf(failure)}`);
   terminal.err(`  ${CODES.INTERNAL.remedy}`);
   return EXIT_INTERNAL;
 }
 
-function tellError(terminal: Terminal, { code, message, details }: EngineError): void {
-  tell(terminal, "error", `${code}: ${message}`);
+function reportError(terminal: Terminal, { code, message, details }: EngineError): void {
+  report(terminal, "error", `${code}: ${message}`);
   const hint = details["hint"];
   const next = typeof hint === "string" && hint !== "" ? hint : CODES[code].remedy;
   // Messages about paths and expressions already contain their hint.
@@ -35,18 +35,18 @@ function tellError(terminal: Terminal, { code, message, details }: EngineError):
 }
 
 /** Reports a problem that does not stop the command. `text` starts with a code if the problem has one. */
-export function tellWarning(terminal: Terminal, text: string): void {
-  tell(terminal, "warning", text);
+export function reportWarning(terminal: Terminal, text: string): void {
+  report(terminal, "warning", text);
 }
 
 /** Reports a problem of a file. If the file's `text` is given, also shows the place. */
-export function tellProblem(terminal: Terminal, problem: Problem, options: { text?: string } = {}): void {
+export function reportProblem(terminal: Terminal, problem: Problem, options: { text?: string } = {}): void {
   const { severity, code } = problem;
   const mark = `: ${severity} ${code}`;
   terminal.err(visible(formatProblem(problem, options)).replace(mark, () => `: ${painted(terminal, severity)} ${code}`));
 }
 
-function tell(terminal: Terminal, severity: "error" | "warning", text: string): void {
+function report(terminal: Terminal, severity: "error" | "warning", text: string): void {
   terminal.err(`${painted(terminal, severity)} ${visible(text)}`);
 }
 

@@ -32,7 +32,7 @@ const SETTLING_MS = 5_000;
 /** Slices that are not in a cache are listed after this number of intervals without a check: they can change without anything else. */
 const UNSEEN_INTERVALS = 10;
 /** Maximum number of Services whose invisible backends are reported on separate lines. */
-const TOLD_MAX = 10;
+const REPORTED_MAX = 10;
 
 /** Dependencies of the watch. */
 export interface BackendWatchOptions {
@@ -49,7 +49,7 @@ export interface BackendWatchOptions {
 /** A configuration as the syncer applies it. */
 export interface WatchedConfiguration extends LoadedConfiguration {
   /** True if the setting is `backends: auto`, but permissions for it are missing. Default false. */
-  readonly lacksRights?: boolean;
+  readonly lacksPermissions?: boolean;
 }
 
 /** The check that runs along with a sidecar. */
@@ -91,19 +91,19 @@ class RunningWatch {
   #cached: ReadonlySet<ResourceType>;
   /** True if something was copied or configured since the last check, or if the last check found something. */
   #due = true;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   /** Number of intervals since the last check. */
   #intervals = 0;
   /** The tenant's mirror was not looked for yet: this is done once, at the first check. */
   #isFirst = true;
-  #heard: readonly (() => void)[] | undefined;
+  #listeners: readonly (() => void)[] | undefined;
   /** Objects whose copies could not be written at the last check, with their codes, as text. */
   #withheld = "";
   /**
    * Services with left slices, and whether they were reported. The first check does not report them: the host's mirror may soon replace
    * them.
    */
-  #left: ReadonlyMap<string, "seen" | "told"> = new Map();
+  #left: ReadonlyMap<string, "seen" | "reported"> = new Map();
   readonly #unknown = new Set<"tenant" | "host">();
   readonly #events: EventRecorder;
 
@@ -118,15 +118,15 @@ class RunningWatch {
     this.#loaded = loaded;
     this.#cached = cachedKinds(loaded, this.#options);
     this.#due = true;
-    this.#stopHearing();
+    this.#stopListening();
   }
 
   invisible(): readonly string[] {
-    return [...this.#told];
+    return [...this.#reported];
   }
 
   left(): readonly string[] {
-    return [...this.#left].flatMap(([service, state]) => (state === "told" ? [service] : []));
+    return [...this.#left].flatMap(([service, state]) => (state === "reported" ? [service] : []));
   }
 
   stop(): void {
@@ -145,7 +145,7 @@ class RunningWatch {
       const isUnseen = this.#intervals >= UNSEEN_INTERVALS && !this.#cached.has(ENDPOINT_SLICES) && !this.#unknown.has("tenant");
       if (!this.#due && !isUnseen && text === this.#withheld) continue;
       // The caches are not open before the sidecar is ready.
-      this.#heard ??= this.#hear();
+      this.#listeners ??= this.#listen();
       this.#due = false;
       this.#intervals = 0;
       this.#withheld = text;
@@ -156,16 +156,16 @@ class RunningWatch {
         logger.debug("Cannot check what readers on the host see", { error: messageOf(error) });
       }
     }
-    this.#stopHearing();
+    this.#stopListening();
   }
 
-  #stopHearing(): void {
-    for (const end of this.#heard ?? []) end();
-    this.#heard = undefined;
+  #stopListening(): void {
+    for (const end of this.#listeners ?? []) end();
+    this.#listeners = undefined;
   }
 
   /** Listens to new and changed copies, and to the tenant's Services and slices, as far as the syncer follows these kinds. */
-  #hear(): (() => void)[] {
+  #listen(): (() => void)[] {
     const { tenant, host } = this.#options;
     const due = () => void (this.#due = true);
     const cached = (resources: readonly ResourceType[]) => resources.filter((resource) => this.#cached.has(resource));
@@ -204,10 +204,10 @@ class RunningWatch {
         signal: this.#ended.signal,
       });
       if (this.#ended.signal.aborted) return;
-      if (this.#isFirst) this.#tellUnmirrored(engine.rules);
+      if (this.#isFirst) this.#reportUnmirrored(engine.rules);
       this.#isFirst = false;
-      await this.#tell(visibility);
-      await this.#tellLeft(slicesLeft(engine.rules, visibility.slices ?? []));
+      await this.#report(visibility);
+      await this.#reportLeft(slicesLeft(engine.rules, visibility.slices ?? []));
     } finally {
       engine.dispose();
     }
@@ -231,7 +231,7 @@ class RunningWatch {
   }
 
   /** Warns if Endpoints are not read, and the tenant's mirror seems to make no slices from them. */
-  #tellUnmirrored(rules: readonly Rules[]): void {
+  #reportUnmirrored(rules: readonly Rules[]): void {
     if (this.#cached.has(ENDPOINTS) || !this.#cached.has(ENDPOINT_SLICES)) return;
     const [services, slices] = [SERVICES, ENDPOINT_SLICES].map((resource) => this.#options.tenant.access.source(resource).list());
     const [first, ...more] = unmirroredServices(rules, services!, slices!);
@@ -243,7 +243,7 @@ class RunningWatch {
     });
   }
 
-  async #tell({ invisible, hidden }: Visibility): Promise<void> {
+  async #report({ invisible, hidden }: Visibility): Promise<void> {
     const { tenant, runtime } = this.#options;
     const { logger, metrics } = runtime;
     for (const { side, error } of hidden) {
@@ -259,33 +259,33 @@ class RunningWatch {
     }
     if (this.#isRefused()) return;
     metrics.gauge("endpoint_sync_invisible_services", invisible.length);
-    const news = invisible.filter(({ tenant: key }) => !this.#told.has(formatKey(key)));
+    const news = invisible.filter(({ tenant: key }) => !this.#reported.has(formatKey(key)));
     // A finding is checked again until it is resolved. If that costs lists, once soon, and then as often as everything else.
     const again = this.#cached.has(ENDPOINT_SLICES) || this.#unknown.has("tenant") ? invisible : news;
     if (again.length > 0) this.#due = true;
-    for (const { tenant: key, host, note } of news.slice(0, TOLD_MAX))
+    for (const { tenant: key, host, note } of news.slice(0, REPORTED_MAX))
       logger.warn("Readers on the host do not see backends", {
         code: note.code,
         service: formatKey(key),
         hostService: formatKey(host),
         why: note.message,
       });
-    if (news.length > TOLD_MAX)
-      logger.warn("Readers on the host do not see backends of additional Services", { services: news.length - TOLD_MAX });
-    this.#told.clear();
-    for (const { tenant: key } of invisible) this.#told.add(formatKey(key));
+    if (news.length > REPORTED_MAX)
+      logger.warn("Readers on the host do not see backends of additional Services", { services: news.length - REPORTED_MAX });
+    this.#reported.clear();
+    for (const { tenant: key } of invisible) this.#reported.add(formatKey(key));
     for (const { tenant: key, note } of news) {
       const service = tenant.access.source(SERVICES).get(key);
       if (service !== undefined) await this.#events.record(service, [note]);
     }
   }
 
-  async #tellLeft(slices: readonly LeftSlice[]): Promise<void> {
+  async #reportLeft(slices: readonly LeftSlice[]): Promise<void> {
     const { tenant, runtime } = this.#options;
     const groups = new Map<string, LeftSlice[]>();
     for (const slice of slices) groups.set(formatKey(slice.tenant), [...(groups.get(formatKey(slice.tenant)) ?? []), slice]);
     const before = this.#left;
-    this.#left = new Map([...groups.keys()].map((id) => [id, before.has(id) ? "told" : "seen"]));
+    this.#left = new Map([...groups.keys()].map((id) => [id, before.has(id) ? "reported" : "seen"]));
     if (groups.size > 0) this.#due = true;
     const news = [...groups].filter(([id]) => before.get(id) === "seen");
     if (news.length === 0) return;
@@ -316,8 +316,8 @@ function withheldOf(objects: ReturnType<NonNullable<BackendWatchOptions["objects
   );
 }
 
-function autoOf({ lacksRights = false, settings, config }: WatchedConfiguration): AutoHolds | undefined {
-  if (lacksRights) return "without permissions";
+function autoOf({ lacksPermissions = false, settings, config }: WatchedConfiguration): AutoHolds | undefined {
+  if (lacksPermissions) return "without permissions";
   return effectiveBackends(settings.backends, config) === "auto" ? "configured" : undefined;
 }
 

@@ -183,7 +183,7 @@ class WatchedReadiness implements Readiness {
     const { logger, metrics } = this.#options.runtime;
     const before = new Set(this.#missing.map(describePermission));
     const now = new Set(missing.map(describePermission));
-    for (const one of missing) if (!before.has(describePermission(one))) this.#tell(one);
+    for (const one of missing) if (!before.has(describePermission(one))) this.#logMissing(one);
     for (const one of this.#missing) if (!now.has(describePermission(one))) logger.info("Permission granted", fieldsOf(one));
     for (const { side } of this.#options.clusters) {
       const count = missing.filter((one) => one.required && one.side === side).length;
@@ -192,7 +192,7 @@ class WatchedReadiness implements Readiness {
     this.#missing = missing;
   }
 
-  #tell(permission: Permission): void {
+  #logMissing(permission: Permission): void {
     const { logger } = this.#options.runtime;
     if (permission.required) logger.error("Missing permission", fieldsOf(permission));
     else logger.info("Optional permission missing", fieldsOf(permission));

@@ -18,7 +18,7 @@ export interface ReloadOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Called with each error of the files. */
-  tell(problem: Problem): void;
+  report(problem: Problem): void;
   /** Applies a configuration without errors. If this fails, the previous one stays in effect. */
   apply(loaded: LoadedConfiguration): Promise<"changed" | "unchanged">;
 }
@@ -93,12 +93,12 @@ class ConfigurationWatch {
   }
 
   async #reload(): Promise<void> {
-    const { terminal, files, logger, tell, apply } = this.#options;
+    const { terminal, files, logger, report, apply } = this.#options;
     this.#seen = await this.#digest();
     if ([...(files.config ?? []), files.settings].includes("-")) return this.#failed("Standard input cannot be read again");
     try {
       const { problems, loaded } = await checkConfiguration(terminal as Terminal, files);
-      for (const problem of problems) if (problem.severity === "error") tell(problem);
+      for (const problem of problems) if (problem.severity === "error") report(problem);
       if (loaded === undefined) return this.#failed("The files contain errors");
       const result = await apply(loaded);
       if (!this.#stopped) logger.info(result === "changed" ? "Configuration reloaded" : "The configuration has not changed");

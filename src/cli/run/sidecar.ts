@@ -31,7 +31,7 @@ import { followCluster, hostScope, type FollowedCluster, type KubeConfig, type R
 import { watchBackends, type BackendWatch, type WatchedConfiguration } from "./backend-watch.ts";
 import { giveBack } from "../process/lean-start.ts";
 import { startProbeServer, type ProbeAnswer, type ProbeServerOptions } from "../process/probe-server.ts";
-import { createProblemTeller } from "./problem-teller.ts";
+import { createProblemReporter } from "./problem-reporter.ts";
 import { createSyncerReadiness, type Readiness } from "./readiness.ts";
 import { createClusterSight, keepAsking, leastOf, type ClusterSight, type SightTimes } from "./sight.ts";
 import { watchConfiguration } from "./reload.ts";
@@ -70,8 +70,8 @@ export async function runSidecar(context: CommandContext, given: SidecarOptions)
   // Each problem is one line, like all other log output.
   const logger = createLogger(context.terminal, options);
   if (!options.laws) logger.warn("--no-laws has no effect", { hint: "Remove the option; validate --laws checks the patches" });
-  const tell = problemTeller(context.terminal, options, logger);
-  for (const problem of problems) tell(problem);
+  const report = problemReporter(context.terminal, options, logger);
+  for (const problem of problems) report(problem);
   if (loaded === undefined) context.exit(EXIT_USAGE);
   const kubeConfigs = await loadKubeConfigs(options, context.terminal.env);
   if (loaded === undefined) return;
@@ -89,8 +89,8 @@ function filesOf({ allowEmpty, ...files }: SidecarOptions): ConfigurationOptions
 
 /** Returns the configuration with the setting `backends` that the syncer applies. */
 function withBackends(loaded: LoadedConfiguration, { backends }: Pick<Syncer, "backends">): WatchedConfiguration {
-  const lacksRights = backends !== effectiveBackends(loaded.settings.backends, loaded.config);
-  return { ...loaded, settings: { ...loaded.settings, backends }, lacksRights };
+  const lacksPermissions = backends !== effectiveBackends(loaded.settings.backends, loaded.config);
+  return { ...loaded, settings: { ...loaded.settings, backends }, lacksPermissions };
 }
 
 /** Reads the files again when they change or on SIGHUP, and passes the new configuration to the syncer. */
@@ -100,7 +100,7 @@ function followConfiguration(terminal: Terminal, { options, loaded }: Parts, { s
     terminal,
     files: filesOf(options),
     ...runtime,
-    tell: problemTeller(terminal, options, runtime.logger),
+    report: problemReporter(terminal, options, runtime.logger),
     async apply(changed) {
       // The scope that is followed on the host is fixed at the start.
       if (!jsonEqual(hostScope(createTranslatorFor(changed)), scope))
@@ -159,7 +159,7 @@ async function sync(terminal: Terminal, parts: Parts): Promise<void> {
   });
   teardown.add(() => readiness.stop());
   await serve(parts, { ready: readiness.probe, metrics, runtime });
-  tellStart(parts, { tenant, host, runtime });
+  logStart(parts, { tenant, host, runtime });
   const read = readKinds({ kinds: loaded.kinds, backends: syncer.backends, config: loaded.config, services });
   const readTypes = new Set(read.map(({ kind }) => kind.resource));
   const kinds = [SERVICES, ...loaded.kinds.flatMap(({ resource }) => (resource !== SERVICES && readTypes.has(resource) ? [resource] : []))];
@@ -236,8 +236,8 @@ function createLogger(terminal: Terminal, { logFormat, logLevel }: SidecarOption
   });
 }
 
-function problemTeller(terminal: Terminal, { logFormat }: SidecarOptions, logger: Logger): (problem: Problem) => void {
-  return createProblemTeller({ terminal, logger, format: logFormat });
+function problemReporter(terminal: Terminal, { logFormat }: SidecarOptions, logger: Logger): (problem: Problem) => void {
+  return createProblemReporter({ terminal, logger, format: logFormat });
 }
 
 interface Clusters {
@@ -297,7 +297,7 @@ interface Served {
   readonly runtime: Runtime;
 }
 
-function tellStart({ options, loaded }: Parts, { tenant, host, runtime: { logger } }: Clusters & { runtime: Runtime }): void {
+function logStart({ options, loaded }: Parts, { tenant, host, runtime: { logger } }: Clusters & { runtime: Runtime }): void {
   const { vcluster, config } = loaded;
   const servers = { tenant: tenant.server, host: host.server };
   logger.info("Starting", { version: readVersion(), ...vcluster, services: options.services, ...servers });

@@ -68,45 +68,45 @@ export async function whileUnreachable(
   { stop, runtime }: Pick<StartupOptions, "stop" | "runtime">,
 ): Promise<void> {
   const { clock, chance } = runtime;
-  const teller = createWaitTeller(cluster, runtime);
+  const reporter = createWaitReporter(cluster, runtime);
   let awayAt: number | undefined;
   for (let failures = 0; !stop.aborted; failures += 1) {
     try {
       await attempt();
-      return teller.answered();
+      return reporter.answered();
     } catch (error) {
       if (stop.aborted) return;
       if (isEngineError(error, "API_UNAVAILABLE")) awayAt = clock.monotonic();
       const isWarmingUp = awayAt !== undefined && clock.monotonic() - awayAt < WARMING_UP_MS;
       if (!isPassing(error) && !(isWarmingUp && isRefusal(error))) throw withCluster(cluster, error);
       const retryMs = Math.round(backoffDelay(BACKOFF, failures, () => chance.fraction()));
-      teller.failed(error);
+      reporter.failed(error);
       await delay(clock, retryMs, stop);
     }
   }
 }
 
 /** Interval at which a continuing wait is logged again, in milliseconds. */
-const TOLD_AGAIN_MS = 60_000;
+const REPORT_AGAIN_MS = 60_000;
 
 /** Logs a failure once, again when the reason changes, and then from time to time with the number of attempts. */
-function createWaitTeller({ side, server }: FollowedCluster, { clock, logger }: Pick<StartupOptions["runtime"], "clock" | "logger">) {
+function createWaitReporter({ side, server }: FollowedCluster, { clock, logger }: Pick<StartupOptions["runtime"], "clock" | "logger">) {
   const since = clock.now();
   const where = { cluster: side, server };
   let attempts = 0;
-  let told: { readonly reason: string; readonly at: number } | undefined;
+  let reported: { readonly reason: string; readonly at: number } | undefined;
   return {
     failed({ code, message }: EngineError): void {
       attempts += 1;
       const now = clock.now();
       const reason = `${code} ${message}`;
-      if (told?.reason === reason && now - told.at < TOLD_AGAIN_MS) return;
-      const counted = told?.reason === reason ? { attempts, seconds: Math.round((now - since) / 1_000) } : {};
-      told = { reason, at: now };
+      if (reported?.reason === reason && now - reported.at < REPORT_AGAIN_MS) return;
+      const counted = reported?.reason === reason ? { attempts, seconds: Math.round((now - since) / 1_000) } : {};
+      reported = { reason, at: now };
       logger.warn("Waiting for the API server", { ...where, code, error: message, ...counted });
     },
     answered(): void {
-      if (told !== undefined) logger.info("The API server responds", { ...where, attempts: attempts + 1 });
+      if (reported !== undefined) logger.info("The API server responds", { ...where, attempts: attempts + 1 });
     },
   };
 }

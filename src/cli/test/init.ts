@@ -6,7 +6,7 @@ import { PATCH_TEST_JSON_SCHEMA } from "../../workbench/patch-tests/suite/schema
 import type { CommandContext } from "../process/command.ts";
 import { loadConfiguration } from "../input/configuration.ts";
 import { formatValue, visible } from "../output/output.ts";
-import { tellWarning } from "../output/messages.ts";
+import { reportWarning } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 import { TEST_FILE_SUFFIX } from "./files/discover.ts";
 import { samplesFor } from "./samples/sample-objects.ts";
@@ -95,7 +95,7 @@ async function writeTests(context: CommandContext, folder: string): Promise<void
   const read = (name: string) => terminal.read(name);
   const { objects, tests, skipped } = await skeletonOf({ loaded, file, names, read });
   for (const one of objects) await make(terminal, one);
-  if (await make(terminal, tests)) for (const { it, skip } of skipped) tellWarning(terminal, skippedInWords(it, skip, file));
+  if (await make(terminal, tests)) for (const { it, skip } of skipped) reportWarning(terminal, skippedInWords(it, skip, file));
   await make(terminal, { file: join(folder, TESTS, SCHEMA_FILE), text: formatValue(PATCH_TEST_JSON_SCHEMA(), "json") });
   terminal.out(visible(`Run the tests with: endpoint-sync test${folder === "." ? "" : ` ${asWord(folder)}`}\n`));
 }

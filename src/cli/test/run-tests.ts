@@ -38,14 +38,14 @@ export async function runTests(
   files: readonly string[],
   options: RunTestsOptions,
   tools: RunTools,
-  tell: (ran: RanSuite) => void,
+  report: (ran: RanSuite) => void,
 ): Promise<RanSuite[]> {
   const all: RanSuite[] = [];
   for (const file of files) {
     const ran = await runFile(file, options, tools);
     if (options.filter !== undefined && isIdle(ran.suite)) continue;
     all.push(ran);
-    tell(ran);
+    report(ran);
     if (options.failFast === true && hasFailed(ran.suite)) break;
   }
   return all;

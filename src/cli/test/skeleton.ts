@@ -78,10 +78,10 @@ function objectFile({ kind }: KubeObject): string {
 
 function testOf(sample: SampleObject, path: string, patcher: Patcher): SkeletonTest {
   const { list } = sample;
-  const { set, object, patched, outcome: told } = shownWith(sample, path, patcher);
-  const { outcome, matches } = told;
+  const { set, object, patched, outcome: patchOutcome } = shownWith(sample, path, patcher);
+  const { outcome, matches } = patchOutcome;
   const test = { object: list, ...(set !== undefined && { set }) };
-  const skip = reasonToSkip(told, object);
+  const skip = reasonToSkip(patchOutcome, object);
   if (skip !== undefined)
     return { it: `${list}: ${path}`, skip, ...test, patches: [{ path, outcome: "applied", ...(matches > 0 && { matches }) }] };
   // The host can have more values at the path than the patch found, such as labels of the syncer.

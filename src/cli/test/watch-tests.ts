@@ -82,13 +82,13 @@ class TestWatch {
       // The folders are watched before the check, so that no change is missed.
       this.#folders.follow(this.#watchedFolders());
       const difference = await this.#look();
-      const told = messageOf(difference);
-      if (told === "" && round > 0) {
+      const message = messageOf(difference);
+      if (message === "" && round > 0) {
         await this.#event();
         await delay(systemClock, SETTLE_MS, this.#stop);
         continue;
       }
-      if (round > 0) terminal.out(`${terminal.screen === undefined ? "\n" : CLEAR}${told}\n`);
+      if (round > 0) terminal.out(`${terminal.screen === undefined ? "\n" : CLEAR}${message}\n`);
       await this.#rerun(difference);
     }
   }

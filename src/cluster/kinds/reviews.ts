@@ -68,17 +68,17 @@ export function createReviews({ authorizer, tokens }: ReviewsOptions): readonly 
     },
     {
       ...kind(AUTHENTICATION, "TokenReview"),
-      shape: questionShape(objectOf({ token: [1, text], audiences: [2, listOf(text)] }), TOKEN_STATUS),
+      shape: reviewShape(objectOf({ token: [1, text], audiences: [2, listOf(text)] }), TOKEN_STATUS),
       review: async (object) => ({ ...object, status: await tokenStatus(tokens, specOf<TokenReviewSpec>(object)) }),
     },
     {
       ...kind(AUTHORIZATION, "SelfSubjectAccessReview"),
-      shape: questionShape(SELF_SPEC, ACCESS_STATUS),
+      shape: reviewShape(SELF_SPEC, ACCESS_STATUS),
       review: (object, user) => decided(authorizer, object, user),
     },
     {
       ...kind(AUTHORIZATION, "SelfSubjectRulesReview"),
-      shape: questionShape(objectOf({ namespace: [1, text] }), RULES_STATUS),
+      shape: reviewShape(objectOf({ namespace: [1, text] }), RULES_STATUS),
       review: (object, user) => ({
         ...object,
         status: rulesStatus(authorizer, user, specOf<{ namespace?: string }>(object).namespace ?? ""),
@@ -86,12 +86,12 @@ export function createReviews({ authorizer, tokens }: ReviewsOptions): readonly 
     },
     {
       ...kind(AUTHORIZATION, "SubjectAccessReview"),
-      shape: questionShape(SUBJECT_SPEC, ACCESS_STATUS),
+      shape: reviewShape(SUBJECT_SPEC, ACCESS_STATUS),
       review: (object) => decided(authorizer, object, subjectOf(object)),
     },
     {
       ...kind(AUTHORIZATION, "LocalSubjectAccessReview", { namespaced: true }),
-      shape: questionShape(SUBJECT_SPEC, ACCESS_STATUS),
+      shape: reviewShape(SUBJECT_SPEC, ACCESS_STATUS),
       review: (object) => decided(authorizer, local(object), subjectOf(object)),
     },
   ];
@@ -105,7 +105,7 @@ function kind(apiVersion: string, name: string, { namespaced = false } = {}) {
   return { type, singular, verbs: ["create"], strategy: { nameRule: dnsSubdomain } } as const;
 }
 
-function questionShape(spec: Schema, status: Schema) {
+function reviewShape(spec: Schema, status: Schema) {
   return kindShape({ spec: [2, mandatory(spec)], status });
 }
 

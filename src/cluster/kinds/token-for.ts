@@ -3,7 +3,7 @@ import type { ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import { serviceAccountGroups } from "../../apiserver/access/impersonation.ts";
 import type { Registry } from "../../apiserver/verbs/registry.ts";
-import type { Asked } from "../../apiserver/types/resource-definition.ts";
+import type { ComputeRequest } from "../../apiserver/types/resource-definition.ts";
 import type { TokenBearer } from "../../apiserver/access/tokens.ts";
 import { SERVICE_ACCOUNTS } from "./service-accounts.ts";
 import { serviceAccountUser } from "../rbac/policy.ts";
@@ -48,7 +48,7 @@ export interface Bound {
 }
 
 /** A ServiceAccount, and further limits of its token. */
-export interface AccountToken extends Pick<Asked, "read">, Pick<TokenBearer, "expiresAt" | "audiences"> {
+export interface AccountToken extends Pick<ComputeRequest, "read">, Pick<TokenBearer, "expiresAt" | "audiences"> {
   readonly account: KubeObject;
   /** The token is valid only while this object exists. */
   readonly bound?: Bound;

@@ -9,7 +9,7 @@ import type { Clock } from "../../base/clock.ts";
 import { invalid, type FieldError } from "../../apiserver/types/field-error.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import { dnsSubdomain } from "../../apiserver/types/objects/names.ts";
-import type { Asked, Question, ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
+import type { ComputeRequest, ComputedSubresource, ResourceDefinition } from "../../apiserver/types/resource-definition.ts";
 import { kindShape } from "../../kube/object/kind-shape.ts";
 import { int64, listOf, mandatory, named, optional, text, time } from "../../schema/builders.ts";
 import { badRequest, conflict, invalidObject, notFound } from "../../apiserver/types/status.ts";
@@ -71,22 +71,22 @@ export interface TokenRequestsOptions {
 }
 
 /** The kind TokenRequest, which is served at the subresource `token` of ServiceAccounts. */
-export function createTokenRequests({ tokens, clock }: TokenRequestsOptions): Question {
+export function createTokenRequests({ tokens, clock }: TokenRequestsOptions): ComputedSubresource {
   return {
     definition: DEFINITION,
-    async answer(asked) {
-      const { question, about, read, dryRun } = asked;
-      checkIdentity(asked);
-      const given = question["spec"] as TokenRequestSpec;
+    async respond(request) {
+      const { body, about, read, dryRun } = request;
+      checkIdentity(request);
+      const given = body["spec"] as TokenRequestSpec;
       const spec = { ...given, audiences: given.audiences?.length ? given.audiences : [API_AUDIENCE], ...seconds(given) };
-      const bound = await boundObject(asked, spec.boundObjectRef);
+      const bound = await boundObject(request, spec.boundObjectRef);
       const now = clock.now();
       const expiresAt = now + spec.expirationSeconds * 1_000;
       const { namespace = "", name = "" } = about.metadata;
       const bearer = accountBearer({ account: about, read, expiresAt, audiences: spec.audiences, ...(bound && { bound }) });
       return {
-        ...question,
-        metadata: { ...question.metadata, namespace, name, creationTimestamp: timestamp(now) },
+        ...body,
+        metadata: { ...body.metadata, namespace, name, creationTimestamp: timestamp(now) },
         spec,
         // A dry run issues no token.
         status: { token: dryRun ? "" : tokens.issue(bearer), expirationTimestamp: timestamp(expiresAt) },
@@ -107,10 +107,10 @@ function seconds({ expirationSeconds = SECONDS_DEFAULT }: TokenRequestSpec): { r
   return { expirationSeconds };
 }
 
-/** @throws API_INVALID when the question names an account other than that in its path. */
-function checkIdentity({ question, about }: Asked): void {
+/** @throws API_INVALID when the request names an account other than that in its path. */
+function checkIdentity({ body, about }: ComputeRequest): void {
   for (const field of ["name", "namespace"] as const) {
-    const given = question.metadata[field] ?? "";
+    const given = body.metadata[field] ?? "";
     if (given === "" || given === about.metadata[field]) continue;
     throw refused(about.metadata.name!, invalid(`metadata.${field}`, given, `must match the service account ${field} if specified`));
   }
@@ -121,7 +121,7 @@ function refused(name: string, error: FieldError) {
 }
 
 /** @throws API_BAD_REQUEST, API_NOT_FOUND, API_CONFLICT when there is no such object, or it does not belong to the account. */
-async function boundObject({ about, read }: Asked, reference: BoundObject | undefined): Promise<Bound | undefined> {
+async function boundObject({ about, read }: ComputeRequest, reference: BoundObject | undefined): Promise<Bound | undefined> {
   if (reference === undefined) return undefined;
   const { kind = "", apiVersion = "", name = "", uid = "" } = reference;
   const type = [PODS, SECRETS].find((candidate) => candidate.kind === kind && groupOf({ apiVersion }) === "");

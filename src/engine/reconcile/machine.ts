@@ -49,7 +49,7 @@ export interface LiveRead {
 }
 
 /** A live read on which a plan depends. The name identifies the meaning of the answer. */
-export interface PlanQuestion extends LiveRead {
+export interface PlanRead extends LiveRead {
   readonly name: string;
 }
 
@@ -106,7 +106,7 @@ export interface ReconcileState<Input = PlanInput, Planned extends PlannedSteps 
   /** Notes so far: the plan's notes, and those of refused operations. */
   readonly notes: readonly Note[];
   /** Number of objects whose users were informed. */
-  readonly told: number;
+  readonly reported: number;
   /** Set as soon as nothing more is written. */
   readonly ending?: Ending;
 }
@@ -128,8 +128,8 @@ export interface ReconcileStrategy<Input, Planned extends PlannedSteps> {
   /** Makes the plan. Yields where other work may proceed. */
   plan(input: Input): Generator<undefined, Planned>;
   /** Returns the next live read on which the plan depends; undefined if there are no more. */
-  question?(state: ReconcileState<Input, Planned>): PlanQuestion | undefined;
-  /** Returns the input with the answer to the last question; undefined if the reconcile fails because there is no answer. */
+  planRead?(state: ReconcileState<Input, Planned>): PlanRead | undefined;
+  /** Returns the input with the response to the last such read; undefined if the reconcile fails because there is no response. */
   learn?(state: ReconcileState<Input, Planned>, response: Response): Input | undefined;
   /** Returns the next live read that an operation requires, and the check of its result; undefined if there are no more. */
   check?(
@@ -210,11 +210,11 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
   function* decide({ start, asked, refused }: Pick<State, "start" | "asked" | "refused">, input: Input): Generator<undefined, Next> {
     const planned = yield* strategy.plan(input);
     const notes = [...(refused?.notes ?? []), ...planned.notes];
-    const made: State = { phase: "writing", start, asked, input, planned, notes, written: input, index: 0, checked: 0, told: 0 };
+    const made: State = { phase: "writing", start, asked, input, planned, notes, written: input, index: 0, checked: 0, reported: 0 };
     const state = refused === undefined ? made : { ...made, refused };
-    const question = strategy.question?.(state);
-    if (question === undefined) return operate(state);
-    const { name, ...read } = question;
+    const planRead = strategy.planRead?.(state);
+    if (planRead === undefined) return operate(state);
+    const { name, ...read } = planRead;
     return { state: { ...state, phase: "asking", asked: [...asked, name] }, request: { type: "get", ...read } };
   }
 
@@ -284,10 +284,10 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
 
   /** Reports to the next reader, and ends after the last one. */
   function report(state: State): Next {
-    const { notes, told, ending } = state;
-    const object = notes.length > 0 && told < READERS_MAX ? strategy.readers(state)[told] : undefined;
+    const { notes, reported, ending } = state;
+    const object = notes.length > 0 && reported < READERS_MAX ? strategy.readers(state)[reported] : undefined;
     if (object === undefined) return end(state, ending!);
-    return { state: { ...state, phase: "reporting", told: told + 1 }, request: { type: "report", object, notes } };
+    return { state: { ...state, phase: "reporting", reported: reported + 1 }, request: { type: "report", object, notes } };
   }
 
   const end = (state: State, ending: Ending): Next => ({ state: { ...state, phase: "done", ending }, request: { type: "done", ending } });
@@ -336,8 +336,8 @@ export function slowedMs({
 const OFTEN = "The object is repeatedly written although it does not change in its own cluster";
 
 function writesSlowed(times: SlowedTimes | undefined): Note {
-  const told = times === undefined ? "" : `: slowed since ${toSecond(times.sinceMs)}, next write by ${toSecond(times.untilMs)}`;
-  return { code: "WRITES_SLOWED", message: `${OFTEN}; until this stops, it is written less and less often${told}` };
+  const detail = times === undefined ? "" : `: slowed since ${toSecond(times.sinceMs)}, next write by ${toSecond(times.untilMs)}`;
+  return { code: "WRITES_SLOWED", message: `${OFTEN}; until this stops, it is written less and less often${detail}` };
 }
 
 function toSecond(ms: number): string {

@@ -14,7 +14,7 @@ import {
   operationOf,
   slowedMs,
   UNSEEN_RETRY_MS,
-  type PlanQuestion,
+  type PlanRead,
   type ReconcileState,
   type ReconcileStrategy,
   type LiveRead,
@@ -37,7 +37,7 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
     *plan(input) {
       return planner === undefined ? yield* planInPieces(rules, input) : planner(rules, input);
     },
-    question(state) {
+    planRead(state) {
       const { planned, input } = state;
       // Either the cache is older than the copy: it lags, or the cluster was restored to an earlier state, which only the cluster knows.
       // Or the plan depends on the source, which only a cache has reported so far.
@@ -45,7 +45,7 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       if (planned.state === "stale" || restsOnSource) return { name: "source", side: "tenant", key: input.key };
       // The copy is older than those of its edits that the tenant object contains: its cache lags, or its cluster was restored.
       if (planned.restsOnCopy === true && input.copyConfirmed === undefined) return { name: "copy", side: "host", key: planned.hostKey! };
-      return serviceQuestion(rules, state);
+      return serviceRead(rules, state);
     },
     learn({ asked, planned, input }, response) {
       const name = asked.at(-1);
@@ -151,7 +151,7 @@ const SIDES = ["host", "tenant"] as const;
 const READ_LIVE = ["tenant", "tenantService", "hostService"] as const;
 
 /** Returns the live read of the next Service on which the plan depends and that only a cache has reported so far; undefined if none. */
-function serviceQuestion({ kind, translator }: Rules, { planned, input, asked }: ReconcileState): PlanQuestion | undefined {
+function serviceRead({ kind, translator }: Rules, { planned, input, asked }: ReconcileState): PlanRead | undefined {
   const side = planned.restsOnServices?.find((candidate) => !asked.includes(candidate));
   if (side === undefined || planned.operations.length === 0 || input.tenant === undefined) return undefined;
   const service = kind.serviceOf(input.key, input.tenant);

@@ -34,11 +34,11 @@ import {
 import type { Rules } from "./rules/rules.ts";
 import { formatKey } from "../../kube/object/key.ts";
 import { ourMarkers } from "../translate/identity.ts";
-import { agreedBase, readBase, comparedFields, type Unit } from "./agreement/base.ts";
+import { agreedBase, readBase, comparedFields, type ComparedField } from "./agreement/base.ts";
 import { withoutKeys } from "./rules/excluded-keys.ts";
 import { toHostInPieces } from "./convert/to-host.ts";
 import { isMappedElsewhere } from "./predicate/mapped-elsewhere.ts";
-import { planDifference, roomNotes, unitsWithoutRoom, withoutUnits, type UnitsWithoutRoom } from "./copy/plan-difference.ts";
+import { planDifference, roomNotes, fieldsWithoutRoom, omitFields, type FieldsWithoutRoom } from "./copy/plan-difference.ts";
 
 /** Decides what to do about one key: {@link plan}, or a replacement of it. */
 export type Planner = (rules: Rules, input: PlanInput) => Plan;
@@ -190,8 +190,8 @@ function* planCreate(rules: Rules, input: CopyInput, answer: MakePlan): Generato
 
 /** Returns a new copy, which takes nothing from an earlier one, without the parts for which there is no room. */
 function newCopy(rules: Rules, input: CopyInput, desired: KubeObject): { copy: KubeObject; notes: readonly Note[] } {
-  const { object, units, left } = fittedToNewCopy(rules, input, desired);
-  const base = agreedBase(units.filter(({ id }) => !left.has(id)));
+  const { object, fields, left } = fittedToNewCopy(rules, input, desired);
+  const base = agreedBase(fields.filter(({ id }) => !left.has(id)));
   return { copy: copyOf({ rules, desired: object, source: copySourceOf(rules, input), base, owner: input.owner }), notes: roomNotes(left) };
 }
 
@@ -200,13 +200,13 @@ export function fittedToNewCopy(
   rules: Rules,
   input: CopyInput,
   desired: KubeObject,
-): { readonly object: KubeObject; readonly units: readonly Unit[]; readonly left: UnitsWithoutRoom } {
-  const units = comparedFields(rules, input.tenant, desired, desired);
+): { readonly object: KubeObject; readonly fields: readonly ComparedField[]; readonly left: FieldsWithoutRoom } {
+  const fields = comparedFields(rules, input.tenant, desired, desired);
   const excluded = (key: string) => rules.settings.excluded(key);
   const kept = withoutKeys(input.host?.metadata.annotations ?? {}, (key) => !excluded(key));
   const others = () => ({ ...kept, ...writeMarkers(rules.translator.markerPrefix, copySourceOf(rules, input)).annotations });
-  const left = unitsWithoutRoom(rules, { units, edits: [], standing: kept, others, fresh: true });
-  return { object: withoutUnits(desired, left), units, left };
+  const left = fieldsWithoutRoom(rules, { fields, edits: [], standing: kept, others, fresh: true });
+  return { object: omitFields(desired, left), fields, left };
 }
 
 /**

@@ -15,7 +15,7 @@ const BREATH_MS = 10;
 /** Time beyond which a piece is counted and logged, in milliseconds. */
 export const LONG_PIECE_MS = 50;
 /** Maximum number of objects remembered as logged for a long piece. */
-const TOLD_MAX = 1_000;
+const REPORTED_MAX = 1_000;
 
 /** Owner of a piece. */
 export interface PieceOf {
@@ -45,7 +45,7 @@ export interface PiecesOptions {
 
 /** Creates a scheduler that runs work in pieces. It starts with nothing to run. */
 export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }: PiecesOptions): Pieces {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const waiting = new FairQueue<() => void>(flowOfPlace);
   let places = 0;
   let workedMs = 0;
@@ -53,10 +53,10 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
   let taken = false;
   metrics.count("endpoint_sync_long_pieces_total", {}, 0);
 
-  function tell(id: string, tookMs: number): void {
+  function report(id: string, tookMs: number): void {
     metrics.count("endpoint_sync_long_pieces_total");
-    if (told.has(id) || told.size >= TOLD_MAX) return;
-    told.add(id);
+    if (reported.has(id) || reported.size >= REPORTED_MAX) return;
+    reported.add(id);
     logger.info("One object blocked all other work for a long time", { id, tookMs: Math.round(tookMs) });
   }
 
@@ -96,7 +96,7 @@ export function createPieces({ clock, logger, metrics, breathe = nextMacrotask }
           workedMs += tookMs;
           if (waiting.size > 0) waiting.charge(namespaceOfId(id), tookMs);
           charge?.(tookMs);
-          if (tookMs > LONG_PIECE_MS) tell(id, tookMs);
+          if (tookMs > LONG_PIECE_MS) report(id, tookMs);
           taken = false;
           if (waiting.size > 0) void handOn();
         }

@@ -18,7 +18,7 @@ import { createDeleteConfirmation } from "./guards/delete-brake.ts";
 import { checkIdentity, readClusterUid } from "./cluster/identity.ts";
 import type { LoopGuardLimits } from "./guards/loop-guard.ts";
 import { checkLeftEndpoints } from "./cluster/left-endpoints.ts";
-import { withinReach } from "./cluster/slice-rights.ts";
+import { withinReach } from "./cluster/slice-permissions.ts";
 import { checkOtherSyncers } from "./cluster/other-syncers.ts";
 import type { SyncRecord } from "./state/status-records.ts";
 import { sameClusterOnly, verifiedOnly } from "./cluster/cluster-guard.ts";

@@ -304,11 +304,11 @@ function listFromAnswer(answer: Answer, { apiVersion, kind }: ResourceType): Obj
   return { items: items as KubeObject[], resourceVersion, ...more, textLength: answer.text.length };
 }
 
-function onceEach(tell: (text: string) => void): (text: string) => void {
-  const told = new Set<string>();
+function onceEach(report: (text: string) => void): (text: string) => void {
+  const reported = new Set<string>();
   return (text) => {
-    if (told.has(text) || told.size >= WARNINGS_MAX) return;
-    told.add(text);
-    tell(text);
+    if (reported.has(text) || reported.size >= WARNINGS_MAX) return;
+    reported.add(text);
+    report(text);
   };
 }

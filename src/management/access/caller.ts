@@ -16,7 +16,7 @@ const RESERVED: readonly string[] = ["platform:", "system:"];
 /** The entry of `UserInfo.extra` with the name of the presented key. */
 export const KEY_EXTRA = "platform/access-key";
 
-/** The entry of `UserInfo.extra` for callers whose rights end with a group of a provider. Keys that they create end with the group too. */
+/** The entry of `UserInfo.extra` for callers whose permissions end with a provider's group. Keys that they create end with the group too. */
 export const GRANT_EXTRA = "platform/administers-by";
 
 /** Reports whether the name of a user or group is reserved for the platform itself. */

@@ -35,7 +35,7 @@ interface Watched {
   readonly user: UserInfo;
   /** Name of the key; undefined when the watch was opened without one. */
   readonly key: string | undefined;
-  /** The data that the rights depended on when the watch opened. */
+  /** The data that the permissions depended on when the watch opened. */
   readonly identity: string;
   readonly teams: string;
   readonly end: (status?: Status) => void;

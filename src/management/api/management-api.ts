@@ -25,10 +25,10 @@ import { bootstrapAdministrator } from "../access/bootstrap.ts";
 import { createKeyLives } from "../access/keys/key-lives.ts";
 import { followManagedObjects } from "../access/managed-objects.ts";
 import { createMembership } from "../access/membership.ts";
-import { createNameIndex } from "../access/rights/name-index.ts";
+import { createNameIndex } from "../access/permissions/name-index.ts";
 import { followPepper } from "../access/keys/key-digest.ts";
 import type { PasswordChangeOptions } from "../access/users/password-change.ts";
-import { createRights, type Rights } from "../access/rights/rights.ts";
+import { createPermissions, type Permissions } from "../access/permissions/permissions.ts";
 import { settleKeys } from "../access/keys/settle-keys.ts";
 import { createLoginAudit } from "../access/users/login-audit.ts";
 import { createLoginEnds } from "../access/users/login-ends.ts";
@@ -85,7 +85,7 @@ export interface ManagementApiOptions {
 /** The management API without a network. */
 export interface ManagementApi {
   readonly registry: Registry;
-  readonly rights: Rights;
+  readonly permissions: Permissions;
   readonly authenticate: Authenticate;
   readonly known: KeyAuthentication["known"];
   readonly onWatch: OnWatch;
@@ -109,7 +109,7 @@ export interface ManagementApi {
   stop(): Promise<void>;
 }
 
-/** Opens the management API: assembles the kinds, the rights and the controllers. */
+/** Opens the management API: assembles the kinds, the permissions and the controllers. */
 export async function openManagementApi(options: ManagementApiOptions): Promise<ManagementApi> {
   const { store, clock, chance, logger, sharing, metrics = noMetrics, readFile = noFile } = options;
   const measured = measuredStore(store, { metrics, clock });
@@ -122,7 +122,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const objects = await followManagedObjects(store);
   const membership = createMembership(objects);
   const scopeOptions = () => ({ projectNamespacePrefix: config.projectNamespacePrefix });
-  const rights = createRights({ objects, membership, scopeOptions });
+  const permissions = createPermissions({ objects, membership, scopeOptions });
   const pepper = await followPepper(records, chance);
   const { digest } = pepper;
   const hold = sharing && createReservedValues({ passing, clock, chance, logger });
@@ -166,14 +166,14 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   const leaveLogin = (key: KubeObject): Promise<void> => createLoginEnds({ registry: stored, ...loginParts }).leave(key);
   const loginParts = { objects, connectors, lives, upToDate };
   const people = { names, hold, passwordRules: () => config.auth.password, passwordChange, settleKeys: settle, leave, leaveLogin };
-  const parts = { rights, objects, keys, activity, lives, limits, ...people };
+  const parts = { permissions, objects, keys, activity, lives, limits, ...people };
   const definitions = createServedKinds({ ...parts, signer, policy, clock, chance, ownerOf, issuer });
-  const admit = createCreationAdmission(rights, () => undefined);
+  const admit = createCreationAdmission(permissions, () => undefined);
   const refused = () => metrics.count("apiserver_rejected_requests_total", { reason: "quota" });
   const reserve = createQuota({ objects, limits: options.quota, refused });
   const stored = createRegistry({ store: measured, definitions, clock, chance, admit, reserve });
   await stored.restore();
-  const shown = await openConfig(options, (user) => rights.callerOf(user).administers);
+  const shown = await openConfig(options, (user) => permissions.callerOf(user).administers);
   const registry = joinRegistries(stored, shown);
   let conditions = nextConditions([], { config, refusal: undefined }, clock);
   const showConfig = async (current: ManagementConfig, refusal: string | undefined) => {
@@ -220,7 +220,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
   });
   return {
     registry,
-    rights,
+    permissions,
     authenticate: authentication.authenticate,
     known: authentication.known,
     onWatch: guard.onWatch,

@@ -185,9 +185,9 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     ...{ clock, chance, logger, metrics, version: VERSION },
     authenticate: api.authenticate,
     known: api.known,
-    authorizer: api.rights,
+    authorizer: api.permissions,
     administers,
-    visible: (user, definition) => api.rights.visible(user, definition),
+    visible: (user, definition) => api.permissions.visible(user, definition),
     onWatch: api.onWatch,
     basePath: BASE_PATH,
     routes: createOutsideRoutes(api, { ...options, kubeconfig }),
@@ -233,7 +233,7 @@ async function makeCertificate(name: string, { store, clock, chance, logger, hos
   return sharedCertificate({ records: createInternalRecords(store), name, hosts: named, clock, chance, logger });
 }
 
-/** Returns the audit lines. Only administrators can request them: other users have rights on resources only. */
+/** Returns the audit lines. Only administrators can request them: other users have permissions on resources only. */
 async function auditDocument({ path, method, query }: Exchange, events: AuditEvents): Promise<object | undefined> {
   if (path !== AUDIT_EVENTS_PATH) return undefined;
   if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();

@@ -10,12 +10,12 @@ import { createOwnedAccessKeys } from "../access/keys/access-key-definition.ts";
 import type { KeyActivity } from "../access/keys/activity.ts";
 import type { KeyLives } from "../access/keys/key-lives.ts";
 import { createKeyAdmission } from "../access/keys/key-admission.ts";
-import type { NameIndex } from "../access/rights/name-index.ts";
+import type { NameIndex } from "../access/permissions/name-index.ts";
 import type { PasswordChangeOptions } from "../access/users/password-change.ts";
-import { createBlockingAdmission, createOwnedAdmission, type WriteAdmission } from "../access/rights/write-admission.ts";
-import { mayRevoke } from "../access/rights/revokes.ts";
-import { ruleWarnings, usernameWarnings } from "../access/rights/rule-warnings.ts";
-import { withSecretView } from "../access/rights/secret-view.ts";
+import { createBlockingAdmission, createOwnedAdmission, type WriteAdmission } from "../access/permissions/write-admission.ts";
+import { mayRevoke } from "../access/permissions/revokes.ts";
+import { ruleWarnings, usernameWarnings } from "../access/permissions/rule-warnings.ts";
+import { withSecretView } from "../access/permissions/secret-view.ts";
 import { createUsers, type PasswordRules } from "../access/users/user-definition.ts";
 import { createDirectClusterEndpointTokens } from "../kinds/direct-cluster-endpoint-token.ts";
 import { sharedSecrets } from "../kinds/shared-secret.ts";
@@ -52,14 +52,14 @@ export interface ServedKindsOptions extends IssueTokenOptions, ReviewedTokensOpt
 
 /** Returns every kind of the management API, stored or not, with the admission functions that check the authors of its objects. */
 export function createServedKinds(options: ServedKindsOptions): readonly ResourceDefinition[] {
-  const { rights, objects, keys, activity, lives, limits, policy, chance, names, leaveLogin } = options;
-  const admissionFor = (type: ResourceType) => ({ rights, type, types: TYPES, names });
+  const { permissions, objects, keys, activity, lives, limits, policy, chance, names, leaveLogin } = options;
+  const admissionFor = (type: ResourceType) => ({ permissions, type, types: TYPES, names });
   const keyAdmission = createKeyAdmission({ ...admissionFor(OWNED_ACCESS_KEYS), objects, lives });
   const charged = (definition: ResourceDefinition) => withPayer(definition, { objects, lives });
   return [
     charged(
-      withStrategy(withSecretView(sharedSecrets, { rights, chance }), {
-        admit: both(createVaultAdmission(rights), createOwnedAdmission(admissionFor(SHARED_SECRETS))),
+      withStrategy(withSecretView(sharedSecrets, { permissions, chance }), {
+        admit: both(createVaultAdmission(permissions), createOwnedAdmission(admissionFor(SHARED_SECRETS))),
         revokes: mayRevoke,
         warnings: ruleWarnings,
       }),
@@ -75,7 +75,7 @@ export function createServedKinds(options: ServedKindsOptions): readonly Resourc
     charged(createOwnedAccessKeys({ keys, activity, lives, limits, objects, admit: keyAdmission, leaveLogin })),
     createDirectClusterEndpointTokens(createIssueToken(options)),
     ...createRbacKinds(policy).map(readOnly),
-    ...createReviews({ authorizer: rights, tokens: createReviewedTokens(options) }).map(withoutToken),
+    ...createReviews({ authorizer: permissions, tokens: createReviewedTokens(options) }).map(withoutToken),
   ];
 }
 

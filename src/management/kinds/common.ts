@@ -26,7 +26,7 @@ export interface AccessRule {
   readonly teams?: readonly string[];
 }
 
-/** The part of a spec that gives rights on the object itself. */
+/** The part of a spec that gives permissions on the object itself. */
 export interface OwnedSpec {
   readonly owner?: Owner;
   readonly access?: readonly AccessRule[];

@@ -74,7 +74,7 @@ export interface KeyOrigin {
   readonly maker?: KeyReference;
   /** True if the maker was the sign-in key: this key ends with the person, not with the maker. */
   readonly bySignIn?: boolean;
-  /** True if the maker's administrator rights came from a group of its provider: this key ends with these rights. */
+  /** True if the maker's administrator permissions came from a group of its provider: this key ends with these permissions. */
   readonly byGrant?: boolean;
   /** The user who created it, or who changed what it represents. */
   readonly person?: KeyPerson | undefined;

@@ -5,7 +5,7 @@ import { startGracePeriodController } from "../../cluster/controllers/grace-peri
 import type { Registry } from "../../apiserver/verbs/registry.ts";
 import { startResealing, type ResealingOptions } from "../../apiserver/store/resealing.ts";
 import type { Store } from "../../apiserver/store/store.ts";
-import { startDerivedRoles } from "../access/rights/derived-role-controller.ts";
+import { startDerivedRoles } from "../access/permissions/derived-role-controller.ts";
 import type { KeyLives } from "../access/keys/key-lives.ts";
 import { startLoginKeySweeper } from "../access/keys/login-key-sweeper.ts";
 import { startLoginRefresher, type LoginRefresherOptions } from "../access/users/login-refresher.ts";

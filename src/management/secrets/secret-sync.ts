@@ -99,7 +99,7 @@ interface Noted {
 
 /**
  * Records deletions. A caller who may no longer read an object gets a deletion event with metadata only; that of a real deletion has the
- * contents. The API does not reveal to other callers which objects exist, so a key without further rights cannot find out more.
+ * contents. The API does not reveal to other callers which objects exist, so a key without further permissions cannot find out more.
  */
 function noteDeletions(client: ClusterClient): Noted {
   let deleted = false;
@@ -134,7 +134,7 @@ interface Carried extends SecretSyncOptions {
 async function carryOut(plan: SecretSyncPlan, options: Carried) {
   const { cluster, target, logger } = options;
   const place = formatKey(target);
-  // Check when there is nothing to do, too: the key may lack the right to list.
+  // Check when there is nothing to do, too: the key may lack the permission to list.
   if (plan.action === "delete" || (plan.action === "none" && plan.why === "absent")) await demandGone(options);
   if (plan.action === "none") return;
   if (plan.action === "refuse") {

@@ -60,7 +60,7 @@ export function admitted(
   return { admitted: true, identity: present as unknown as Identity };
 }
 
-/** Prefixes of users and groups that have rights by their name alone. No provider may assign such a name. */
+/** Prefixes of users and groups that have permissions by their name alone. No provider may assign such a name. */
 const RESERVED = ["system:", "platform:"] as const;
 
 function isReserved(name: string): boolean {

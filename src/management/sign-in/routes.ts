@@ -26,7 +26,7 @@ import { waysOf } from "./pages/ways.ts";
 import type { Linked, SignedIn, SignInPorts } from "./ports.ts";
 import { isLive, type ProviderClients } from "./providers/provider-clients.ts";
 import type { SignInSettings } from "./settings.ts";
-import { told } from "./told.ts";
+import { errorForUser } from "./provider-troubles.ts";
 import { answerJson, demandOwnPage, expectMethod, readFields, wantsPage, type Visit } from "./visit.ts";
 
 /** Options of {@link createSignInRoutes}. */
@@ -180,7 +180,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
       if (status === undefined) logger.error("A sign-in failed because of an internal error", { path, error: messageOf(error) });
       else if (status.code >= 500) logger.warn("A provider cannot be used for sign-in", { path, error: messageOf(error) });
       else logger.info("A sign-in was refused", { path, code: status.code, reason: status.message, ...causeOf(error) });
-      const shown = statusOf(isEngineError(error) && status ? told(error) : internalError())!;
+      const shown = statusOf(isEngineError(error) && status ? errorForUser(error) : internalError())!;
       audit?.annotate("management.platform/sign-in-refused", shown.message ?? "");
       const program = programOf(error);
       if (program !== undefined) sendBack(visit, program, shown.message ?? "");

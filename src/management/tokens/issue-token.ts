@@ -11,7 +11,7 @@ import { KEY_EXTRA } from "../access/caller.ts";
 import type { LifetimeLimits } from "../access/keys/key-lifetime.ts";
 import type { KeyLives } from "../access/keys/key-lives.ts";
 import type { ManagedObjects } from "../access/managed-objects.ts";
-import type { Rights } from "../access/rights/rights.ts";
+import type { Permissions } from "../access/permissions/permissions.ts";
 import { specOf } from "../kinds/common.ts";
 import type { IssueToken } from "../kinds/direct-cluster-endpoint-token.ts";
 import { clusterRolesOf, type TeamSpec } from "../kinds/team.ts";
@@ -22,7 +22,7 @@ import type { TokenSigner } from "./token-signer.ts";
 export interface IssueTokenOptions {
   /** Returns the signer, whose issuer is known once the server listens. */
   readonly signer: () => TokenSigner;
-  readonly rights: Rights;
+  readonly permissions: Permissions;
   readonly objects: ManagedObjects;
   readonly lives: Pick<KeyLives, "endOf">;
   readonly limits: () => LifetimeLimits;
@@ -50,8 +50,8 @@ export function createIssueToken(options: IssueTokenOptions): IssueToken {
   };
 }
 
-function claimOf({ rights, objects }: IssueTokenOptions, user: UserInfo, scope: AccessScope | undefined) {
-  const { subject, teams } = rights.callerOf(user);
+function claimOf({ permissions, objects }: IssueTokenOptions, user: UserInfo, scope: AccessScope | undefined) {
+  const { subject, teams } = permissions.callerOf(user);
   const own = (user.extra?.[SCOPE_EXTRA] ?? []).map((text) => parseScope(text) ?? {});
   const roles = [...teams].flatMap((name) => {
     const team = objects.get(TEAMS, { namespace: "", name });

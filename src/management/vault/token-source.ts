@@ -54,7 +54,7 @@ class Source implements TokenSource {
   /** A read that has not ended. */
   #reading: { readonly path: string; readonly text: Promise<string> } | undefined;
   /** The failure that was logged last. */
-  #told: string | undefined;
+  #logged: string | undefined;
 
   constructor(options: TokenSourceOptions) {
     this.#options = options;
@@ -104,7 +104,7 @@ class Source implements TokenSource {
     try {
       const token = (await this.#text(path)).trim();
       if (/^[\x21-\x7e]+$/.test(token) && token.length <= TOKEN_LENGTH_MAX) {
-        this.#told = undefined;
+        this.#logged = undefined;
         return token;
       }
       why = token === "" ? "is empty" : "does not contain exactly one token";
@@ -113,10 +113,10 @@ class Source implements TokenSource {
       detail = messageOf(error);
     }
     // Users who can read the copies see the failure, so only the log contains the path.
-    const told = [path, why, detail].join();
-    if (told !== this.#told)
+    const problem = [path, why, detail].join();
+    if (problem !== this.#logged)
       this.#options.logger.warn(`The file of vault.auth.tokenFile ${why}`, { file: path, ...(detail !== undefined && { error: detail }) });
-    this.#told = told;
+    this.#logged = problem;
     return failed("Invalid", `the file of vault.auth.tokenFile ${why}`, true);
   }
 

@@ -1,7 +1,7 @@
 import { forbiddenRequest } from "../../apiserver/types/status.ts";
 import { SCOPE_EXTRA } from "../../cluster/scope/scope.ts";
-import type { WriteAdmission } from "../access/rights/write-admission.ts";
-import type { Rights } from "../access/rights/rights.ts";
+import type { WriteAdmission } from "../access/permissions/write-admission.ts";
+import type { Permissions } from "../access/permissions/permissions.ts";
 import { SHARED_SECRETS } from "../kinds/types.ts";
 import { changesVaultSource, VAULT_ANNOTATIONS } from "./vault-source.ts";
 
@@ -11,10 +11,10 @@ import { changesVaultSource, VAULT_ANNOTATIONS } from "./vault-source.ts";
  *
  * @throws API_FORBIDDEN (the admission), naming the annotations.
  */
-export function createVaultAdmission(rights: Pick<Rights, "callerOf">): WriteAdmission {
+export function createVaultAdmission(permissions: Pick<Permissions, "callerOf">): WriteAdmission {
   return ({ user, object, old }) => {
     if (!changesVaultSource(object, old)) return;
-    if (rights.callerOf(user).administers && user.extra?.[SCOPE_EXTRA] === undefined) return;
+    if (permissions.callerOf(user).administers && user.extra?.[SCOPE_EXTRA] === undefined) return;
     const names = Object.values(VAULT_ANNOTATIONS).join(", ");
     const why = `only an administrator whose key has no scope can set the annotations ${names}`;
     throw forbiddenRequest(SHARED_SECRETS, object.metadata.name ?? "", why);

@@ -98,8 +98,8 @@ async function readText(file: string): Promise<ConfigText> {
 }
 
 function invalid(what: string, problems: readonly Problem[]): EngineError {
-  const told = problems.filter(({ severity }) => severity === "error").map((problem) => `\n${formatProblem(problem)}`);
-  return new EngineError("CONFIG_VALUE", `Cannot use the ${what}:${told.join("")}`);
+  const lines = problems.filter(({ severity }) => severity === "error").map((problem) => `\n${formatProblem(problem)}`);
+  return new EngineError("CONFIG_VALUE", `Cannot use the ${what}:${lines.join("")}`);
 }
 
 function find(all: readonly PatchUnderTest[], place: string | number, lists: readonly PatchListName[]): PatchUnderTest {

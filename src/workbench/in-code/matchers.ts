@@ -81,8 +81,8 @@ export const patchMatchers = {
       pass: run.code === code,
       message: () =>
         run.code === code
-          ? told(patch, run, `Expected ${shown(value)} not to fail with ${code}: ${run.message}`)
-          : told(patch, run, `Expected ${shown(value)} to fail with ${code}, found ${found}${reasonOf(run)}`),
+          ? messageOf(patch, run, `Expected ${shown(value)} not to fail with ${code}: ${run.message}`)
+          : messageOf(patch, run, `Expected ${shown(value)} to fail with ${code}, found ${found}${reasonOf(run)}`),
       ...(run.code !== code && { expected: code, actual: run.code ?? null }),
     };
   },
@@ -105,7 +105,11 @@ export const patchMatchers = {
     const pass = dearest.fuel < fuel;
     const wanted = `Expected ${pass ? `some value to cost ${fuel} fuel or more` : `less than ${fuel} fuel`}`;
     const found = `found ${dearest.fuel} for ${shown(dearest.before)}, the most expensive of ${runs.length}`;
-    return { pass, message: () => told(patch, dearest, `${wanted}, ${found}`), ...(!pass && { expected: fuel, actual: dearest.fuel }) };
+    return {
+      pass,
+      message: () => messageOf(patch, dearest, `${wanted}, ${found}`),
+      ...(!pass && { expected: fuel, actual: dearest.fuel }),
+    };
   },
 };
 
@@ -121,8 +125,8 @@ function becomes(received: unknown, matcher: string, wanted: unknown, run: (patc
     pass,
     message: () =>
       pass
-        ? told(patch, done, `Expected ${shown(before)} not to ${verb}`)
-        : told(patch, done, `Expected ${shown(before)} to ${verb}, found ${found}`),
+        ? messageOf(patch, done, `Expected ${shown(before)} not to ${verb}`)
+        : messageOf(patch, done, `Expected ${shown(before)} to ${verb}, found ${found}`),
     ...(!pass && { expected: wanted, actual: value }),
   };
 }
@@ -139,7 +143,7 @@ function reasonOf({ message, outcome, code }: PatchRun): string {
   return code === undefined && outcome === "noExpression" ? ": the patch does nothing in this direction" : "";
 }
 
-function told(patch: PatchUnderTest, run: PatchRun, headline: string): string {
+function messageOf(patch: PatchUnderTest, run: PatchRun, headline: string): string {
   const drawing = run.explain();
   const lines = drawing === "" ? [] : drawing.split("\n").map((line) => `  ${line}`);
   return [headline, "", `${nameOf(patch)}   at ${run.at}`, ...lines, `fuel ${run.fuel}`].join("\n");

@@ -58,8 +58,10 @@ export function checkRun(run: TestRun): readonly AssertFinding[] {
 }
 
 /** Every place of a reported patch failure. */
-function failedPlaces(told: readonly AssertFinding[], { outcomes }: Patched): readonly string[] {
-  const indexes = new Set(told.flatMap(({ failure: { code, patch } }) => (code === undefined || patch === undefined ? [] : [patch.index])));
+function failedPlaces(reported: readonly AssertFinding[], { outcomes }: Patched): readonly string[] {
+  const indexes = new Set(
+    reported.flatMap(({ failure: { code, patch } }) => (code === undefined || patch === undefined ? [] : [patch.index])),
+  );
   return outcomes.filter(({ patch }) => indexes.has(patch)).flatMap(({ failures = [] }) => failures.map(({ place }) => place));
 }
 
@@ -76,15 +78,15 @@ function checkReach({ test, entry, patched }: TestRun): AssertFinding[] {
   const { result, error, references } = test.definition;
   const states = [result, error, references, test.expected, entry, test.asserts[0], test.patches[0]].some((one) => one !== undefined);
   if (states || patched.outcomes.some(({ matches }) => matches > 0)) return [];
-  const message = `The test has no assertions, and no patch finds a value${tellOutcomes(patched)}; write result: unchanged if that is intended`;
+  const message = `The test has no assertions, and no patch finds a value${describeOutcomes(patched)}; write result: unchanged if that is intended`;
   return [{ failure: { message, place: test.place } }];
 }
 
 /** Adds refused addresses to a failure, because the address policy may have removed a missing address. */
 function withRefusals({ failure, ...rest }: AssertFinding, { refusedAddresses }: Patched): AssertFinding {
   if (refusedAddresses.length === 0) return { failure, ...rest };
-  const told = refusedAddresses.map(({ ip, reason }) => `${shown(ip)} was left out: ${reason}`);
-  return { failure: { ...failure, message: `${failure.message} (${told.join("; ")})` }, ...rest };
+  const reasons = refusedAddresses.map(({ ip, reason }) => `${shown(ip)} was left out: ${reason}`);
+  return { failure: { ...failure, message: `${failure.message} (${reasons.join("; ")})` }, ...rest };
 }
 
 /** Total cost of all patches. */
@@ -106,13 +108,13 @@ function checkOverall({ test, entry, patched }: TestRun): AssertFinding[] {
   if (result !== undefined) {
     if (result === found) return [];
     const failed = BAD.includes(found) ? whatFailed(patched, () => false, test) : [];
-    const message = `Expected the result ${result}, found ${found}${tellOutcomes(patched)}`;
+    const message = `Expected the result ${result}, found ${found}${describeOutcomes(patched)}`;
     return [{ failure: { message, place: test.placeOf("result"), expected: result, actual: found } }, ...failed];
   }
   if (error !== undefined || entry?.definition.error !== undefined) {
     if (BAD.includes(found)) return [];
     const place = error === undefined ? entry!.place : test.placeOf("error");
-    return [{ failure: { message: `Expected a patch to fail, found the result ${found}${tellOutcomes(patched)}`, place } }];
+    return [{ failure: { message: `Expected a patch to fail, found the result ${found}${describeOutcomes(patched)}`, place } }];
   }
   const excused = test.patches.filter(({ definition }) => definition.code !== undefined || BAD.includes(definition.outcome ?? ""));
   const isExcused = ({ path }: Outcome) => excused.some((expectation) => expectation.path.canonical === path);
@@ -142,10 +144,10 @@ function whatFailed({ outcomes }: Patched, isExcused: (outcome: Outcome) => bool
 }
 
 /** Lists each patch with its outcome, to explain a failure. */
-function tellOutcomes({ outcomes, rejected }: Patched): string {
+function describeOutcomes({ outcomes, rejected }: Patched): string {
   if (rejected !== undefined) return ` (${rejected})`;
-  const told = outcomes.map(({ patch, path, outcome }) => `patch ${patch} (${path}): ${outcome}`);
-  return told.length === 0 ? " (there are no patches for this kind)" : ` (${told.join(", ")})`;
+  const texts = outcomes.map(({ patch, path, outcome }) => `patch ${patch} (${path}): ${outcome}`);
+  return texts.length === 0 ? " (there are no patches for this kind)" : ` (${texts.join(", ")})`;
 }
 
 function checkError({ test, patched, matches }: TestRun): AssertFinding[] {
@@ -187,7 +189,7 @@ function checkPatch({ path, definition, place }: PatchExpectation, { input, patc
     return [{ failure: { message: `Expected a patch of ${path.canonical}, found none for this kind; ${hint}`, place } }];
   }
   const patch = { index: outcome.patch, path: outcome.path };
-  const told = outcome.message === undefined ? "" : `: ${outcome.code}: ${outcome.message}`;
+  const detail = outcome.message === undefined ? "" : `: ${outcome.code}: ${outcome.message}`;
   const ends = outcome.outcome === "noMatch" && test.direction === "toHost" ? nearest(path, input) : "";
   const wrong = (what: string, expected: unknown, actual: unknown, more = ""): AssertFinding => ({
     failure: {
@@ -203,7 +205,7 @@ function checkPatch({ path, definition, place }: PatchExpectation, { input, patc
   for (const field of ["outcome", "matches", "changed", "code"] as const) {
     const wanted = definition[field];
     if (wanted === undefined || wanted === outcome[field]) continue;
-    found.push(wrong(`${field} ${wanted}`, wanted, outcome[field], field === "outcome" ? told + ends : ""));
+    found.push(wrong(`${field} ${wanted}`, wanted, outcome[field], field === "outcome" ? detail + ends : ""));
   }
   const limit = definition.fuel?.max;
   if (limit !== undefined && outcome.fuel > limit) found.push(wrong(`at most ${limit} fuel`, limit, outcome.fuel));
@@ -225,8 +227,8 @@ function checkCase({ test, entry, patched }: TestRun): AssertFinding[] {
   if (!hasOut) {
     const failures = failuresOf(patched);
     const wanted = failures.filter(({ place: failed }) => isPathWithin(at, failed) || isPathWithin(failed, at) || match === undefined);
-    const isTold = failures.length === 0 && patched.rejected === undefined;
-    if (isTold || wanted.some(({ code }) => code === definition.error)) return [];
+    const isReported = failures.length === 0 && patched.rejected === undefined;
+    if (isReported || wanted.some(({ code }) => code === definition.error)) return [];
     const actual = wanted[0]?.code;
     const message = `Expected ${at} to fail with ${definition.error}, found ${actual ?? "no failure there"}`;
     return [{ failure: { message, place, expected: definition.error, actual: actual ?? null }, at }];

@@ -47,7 +47,7 @@ const PAIRS_AFTER_MS = 300;
  * Creates a client with its own workers. The first one starts immediately.
  *
  * @example
- * const client = createClient({ start: () => new Worker(url), clock: systemClock, onAnswer: show, onPairs: showPairs, onFailure: tell });
+ * const client = createClient({ start: () => new Worker(url), clock: systemClock, onAnswer: show, onPairs: showPairs, onFailure: showMessage });
  * client.ask({ config: "", tenant: "" });
  */
 export function createClient({ start, clock, watchdogMs = WATCHDOG_MS, ...listeners }: ClientOptions): PlaygroundClient {

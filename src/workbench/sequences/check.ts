@@ -75,19 +75,19 @@ function checkWrites({ side, object, limit, place }: Of<"writes">, { world, plac
 }
 
 function brokenLimit({ exact, max, min }: WriteLimit, found: number): { words: string; expected: number } | undefined {
-  const told = (words: string, expected: number) => ({ words: `${words} ${expected} write${expected === 1 ? "" : "s"}`, expected });
-  if (exact !== undefined && found !== exact) return told("exactly", exact);
-  if (max !== undefined && found > max) return told("at most", max);
-  return min !== undefined && found < min ? told("at least", min) : undefined;
+  const limit = (words: string, expected: number) => ({ words: `${words} ${expected} write${expected === 1 ? "" : "s"}`, expected });
+  if (exact !== undefined && found !== exact) return limit("exactly", exact);
+  if (max !== undefined && found > max) return limit("at most", max);
+  return min !== undefined && found < min ? limit("at least", min) : undefined;
 }
 
 function checkEvents(statement: Of<"events">, { world, places }: Checked): readonly TestFailure[] {
   const { side, object, reasons } = statement;
   const place = object === undefined ? undefined : places.find(side, object);
   const about = place && subjectText(place.resource.kind, place.key ?? {});
-  const told = world.ledger.told.filter((event) => event.side === side && (about === undefined || event.about === about));
+  const recorded = world.ledger.recorded.filter((event) => event.side === side && (about === undefined || event.about === about));
   const what = object === undefined ? `Events in the ${side} cluster` : `Events about ${object} (${place!.text})`;
-  return differ(statement, { what, wanted: unique(reasons), found: unique(told.map(({ reason }) => reason)), world });
+  return differ(statement, { what, wanted: unique(reasons), found: unique(recorded.map(({ reason }) => reason)), world });
 }
 
 function differ(

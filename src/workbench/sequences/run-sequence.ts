@@ -115,7 +115,7 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
     if (message !== undefined) errors.push(withStory({ message, place }));
   };
 
-  if (seed > 0) world.tell("seed", `${seed} determines how long everything takes`);
+  if (seed > 0) world.log("seed", `${seed} determines how long everything takes`);
   for (const side of ["tenant", "host"] satisfies Side[])
     for (const object of sequence.given[side]) wrong(await give(world, places, { side, object }), sequence.place);
   world.start();
@@ -126,7 +126,7 @@ async function runSeed(sequence: Sequence, options: SequenceOptions & Parts & { 
   async function happen(event: SequenceEvent): Promise<void> {
     if ("action" in event) return wrong(await act(world, places, event.action), event.place);
     if ("fault" in event) return void unmet.set(event, inject(world, places, event.fault));
-    world.tell("user", "changes the configuration");
+    world.log("user", "changes the configuration");
     world.reload(engines.get(event)!);
   }
 
@@ -162,31 +162,31 @@ function restless({ statements }: Expectation, world: SequenceWorld): readonly T
 function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault): () => boolean {
   switch (fault.kind) {
     case "watchExpired":
-      world.tell("fault", `the watches of the ${fault.side} cluster expire`);
+      world.log("fault", `the watches of the ${fault.side} cluster expire`);
       world.relist(fault.side);
       return never;
     case "lateList":
-      world.tell("fault", `a list of the ${fault.side} cluster is ${fault.behind} change${fault.behind === 1 ? "" : "s"} late`);
+      world.log("fault", `a list of the ${fault.side} cluster is ${fault.behind} change${fault.behind === 1 ? "" : "s"} late`);
       world.relist(fault.side, { behind: fault.behind });
       return never;
     case "emptyList":
-      world.tell("fault", `the ${fault.side} cluster lists nothing for ${formatSeconds(fault.forMs)}`);
+      world.log("fault", `the ${fault.side} cluster lists nothing for ${formatSeconds(fault.forMs)}`);
       world.empty(fault.side, fault.forMs);
       return never;
     case "watchCut":
-      world.tell("fault", `the watches of the ${fault.side} cluster send nothing for ${formatSeconds(fault.forMs)}`);
+      world.log("fault", `the watches of the ${fault.side} cluster send nothing for ${formatSeconds(fault.forMs)}`);
       world.cut(fault.side, fault.forMs);
       return never;
     case "down":
-      world.tell("fault", `the ${fault.side} cluster is down for ${formatSeconds(fault.forMs)}`);
+      world.log("fault", `the ${fault.side} cluster is down for ${formatSeconds(fault.forMs)}`);
       world.down(fault.side, fault.forMs);
       return never;
     case "crash":
-      world.tell("fault", fault.forMs === 0 ? "the syncer crashes" : `the syncer crashes, and is down for ${formatSeconds(fault.forMs)}`);
+      world.log("fault", fault.forMs === 0 ? "the syncer crashes" : `the syncer crashes, and is down for ${formatSeconds(fault.forMs)}`);
       world.crash(fault.forMs, fault.behind);
       return never;
     case "stall":
-      world.tell("fault", `the syncer pauses for ${formatSeconds(fault.forMs)}`);
+      world.log("fault", `the syncer pauses for ${formatSeconds(fault.forMs)}`);
       world.stall(fault.forMs);
       return never;
     case "lostEvent": {

@@ -44,7 +44,7 @@ export async function alter(
 }
 
 /** The line of the timeline for a user's action: `what`, followed by ": refused" if the cluster refuses it. */
-export async function tell(what: string, writing: Promise<boolean>): Promise<string> {
+export async function lineOfAct(what: string, writing: Promise<boolean>): Promise<string> {
   return (await writing) ? what : `${what}: refused`;
 }
 

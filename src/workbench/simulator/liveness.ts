@@ -43,9 +43,9 @@ export async function checkLiveness(world: World): Promise<void> {
 }
 
 /** Reports whether restarts are left out. A new process does not know that it gave up: it tries again, and counts missing objects again. */
-function leavesAlone({ replicas, unheardCopies }: World): boolean {
+function leavesAlone({ replicas, unansweredCopies }: World): boolean {
   // The next start finds these copies, and deletes them later.
-  return unheardCopies.size > 0 || replicas.some(({ hasGivenUp }) => hasGivenUp);
+  return unansweredCopies.size > 0 || replicas.some(({ hasGivenUp }) => hasGivenUp);
 }
 
 async function endFaults(world: World): Promise<void> {
@@ -107,7 +107,7 @@ async function advance(world: World, replica: SimulatedReplica): Promise<boolean
     moved = true;
   }
   for (const flight of [...replica.flights]) {
-    flight.response ??= await world.transmit(flight, { index: replica.index, unheard: false });
+    flight.response ??= await world.transmit(flight, { index: replica.index, unanswered: false });
     replica.land(flight);
     moved = true;
     if (world.violation !== undefined) break;

@@ -80,7 +80,7 @@ export class World {
   accepted = 0;
   violation: Violation | undefined;
   /** Copies of referenced objects that came from an unreported write: only the next start finds them. */
-  readonly unheardCopies = new Set<string>();
+  readonly unansweredCopies = new Set<string>();
   #author: WriteAuthor = { kind: "tenant" };
   /** True responses: a cluster itself gave them. */
   readonly #true = new WeakSet<Response>();
@@ -179,7 +179,7 @@ export class World {
   /** Sends the request of a flight to its cluster, and returns the response. */
   async transmit(
     { id, reconcile, request, generation, since }: LateWrite["flight"],
-    by: { index: number; unheard: boolean },
+    by: { index: number; unanswered: boolean },
   ): Promise<Response> {
     if (request.type === "report") return { type: "absent" };
     const side = request.type === "get" ? request.side : request.operation.side;
@@ -189,7 +189,7 @@ export class World {
     const writers = { tenant: this.clusters.tenant.writer, host: this.clusters.host.writer };
     const response = await send(request, reconcile.resource, writers);
     const isDone = response.type === "object" || response.type === "absent";
-    if (isDone && !by.unheard) this.#true.add(response);
+    if (isDone && !by.unanswered) this.#true.add(response);
     if (request.type === "write" && isDone) this.accepted += 1;
     return response;
   }
@@ -201,7 +201,7 @@ export class World {
 
   /** Delivers a late write, and returns the response of its cluster; undefined if the cluster has given up as well. */
   async landLate({ flight, replica, until }: LateWrite): Promise<Response | undefined> {
-    return this.now > until ? undefined : this.transmit(flight, { index: replica, unheard: true });
+    return this.now > until ? undefined : this.transmit(flight, { index: replica, unanswered: true });
   }
 
   /** Lets a replica check which made slices to hand back to the host's mirror. */
@@ -212,7 +212,7 @@ export class World {
     for (const oracle of this.#oracles) oracle.began?.({ replica, id: HAND_BACK });
     const asked = () => {
       if (this.isDown("host")) throw simulatedOutage("host");
-      this.#author = { kind: "replica", id: HAND_BACK, generation, since, index, unheard: false };
+      this.#author = { kind: "replica", id: HAND_BACK, generation, since, index, unanswered: false };
     };
     const result = await replica.handBack({
       source: (resource) => replica.cache("host", resource),

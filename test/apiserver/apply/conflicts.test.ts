@@ -20,7 +20,7 @@ describe("conflicts", () => {
     });
   });
 
-  test("several are told by manager; another applier goes by its name alone, a subresource is named", () => {
+  test("several are reported by manager; another applier goes by its name alone, a subresource is named", () => {
     const tracked = new Tracked().apply("b", { data: { x: "1" }, spec: { ports: [{ port: 80, name: "n" }] } });
     tracked.write("s", { ...contentOf(tracked.live), metadata: { labels: { l: "1" } } }, { subresource: "status" });
     const config = { metadata: { labels: { l: "2" } }, data: { x: "2" }, spec: { ports: [{ port: 80, name: "m" }] } };

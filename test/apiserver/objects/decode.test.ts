@@ -64,7 +64,11 @@ describe("decoding", () => {
     { why: "an empty object stays an object", value: { inner: {} }, want: { inner: {} } },
     { why: "null in a map is its zero value", value: { labels: { a: null } }, want: { labels: { a: "" } } },
     { why: "a number or a text", value: { target: "http" }, want: { target: "http" } },
-    { why: "times are told in whole seconds and UTC", value: { at: "2026-01-02T03:04:05.9+02:00" }, want: { at: "2026-01-02T01:04:05Z" } },
+    {
+      why: "times are reported in whole seconds and UTC",
+      value: { at: "2026-01-02T03:04:05.9+02:00" },
+      want: { at: "2026-01-02T01:04:05Z" },
+    },
     { why: "exact times keep six digits", value: { exactly: "2026-01-02T03:04:05.5Z" }, want: { exactly: "2026-01-02T03:04:05.500000Z" } },
     { why: "line breaks leave base64", value: { secret: { a: "YW\nJj" } }, want: { secret: { a: "YWJj" } } },
     { why: "list elements are completed", value: { items: [{}, { port: 1 }] }, want: { items: [{ port: 0 }, { port: 1 }] } },

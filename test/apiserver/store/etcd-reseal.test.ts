@@ -97,7 +97,7 @@ describeEtcd("sealing again in etcd", () => {
       expect(sealedWith(1, await history())).toBe(0);
     });
 
-    test("is told once: what was written since with the first key stays in its history", async () => {
+    test("is reported once: what was written since with the first key stays in its history", async () => {
       await fill();
       await resealAll(await open([2, 1]));
       const store = await open([2, 1]);

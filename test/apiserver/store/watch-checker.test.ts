@@ -111,7 +111,7 @@ describe("the checker of watches", () => {
       history: history({ resumed: replaced(resumed, 4, begin(4), hear(B1)) }),
     },
     {
-      damage: "a bookmark promises what was not told",
+      damage: "a bookmark promises what was not reported",
       found: "resumed: a bookmark of 5 without 5 updated",
       history: history({ resumed: replaced(resumed, 3, bookmark(5), begin(5)) }),
     },

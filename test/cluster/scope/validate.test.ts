@@ -109,7 +109,7 @@ describe("nonResourceURLs", () => {
   });
 });
 
-test("everything that is wrong is told at once, with its place", () => {
+test("everything that is wrong is reported at once, with its place", () => {
   const wrong = { resources: [{ resources: ["pods"] }, { resources: ["*", "a", "b"] }], nonResourceURLs: ["/a*"] };
   expect(validateScope({ rules: [{}, wrong, { resources: [{ resourceNames: ["x"] }] }] }, "scope").map(({ field }) => field)).toEqual([
     "scope.rules[1].resources[1].resources[1]",

@@ -19,11 +19,11 @@ test.each([
     "metadata.annotations.example.com/tls",
     'annotations are strings, which have no fields. Quote a key with dots: annotations["example.com/tls"]',
   ],
-])("a path that finds nothing is told: %s", (path, expected) => {
+])("a path that finds nothing is reported: %s", (path, expected) => {
   expect(told(`{ path: '${path}', expression: value }`)).toEqual([`The path finds nothing: ${expected}`]);
 });
 
-test("a kind that is nearly one that is translated is told", () => {
+test("a kind that is nearly one that is translated is reported", () => {
   expect(told("{ path: metadata.annotations.tls, reference: { apiVersion: v1, kind: Secrt } }")).toEqual([
     "The kind v1 Secrt is not translated. Did you mean Secret? Otherwise add it to references.kinds of the settings",
   ]);
@@ -32,7 +32,7 @@ test("a kind that is nearly one that is translated is told", () => {
   ]);
 });
 
-test("a line that begins in the wrong column is told with what to do", () => {
+test("a line that begins in the wrong column is reported with what to do", () => {
   expect(told("path: metadata.labels.app\n         expression: value")).toEqual([
     "Cannot parse YAML: bad indentation of a sequence entry. Begin the line in the same column as the fields that belong to the same map",
   ]);

@@ -137,7 +137,7 @@ describe("a tenant object with more than 10,000 labels and annotations", () => {
   const withMore = tenantEndpoints({ labels: labels(9_990), annotations: keys(11) }, OTHER);
   const copy = rest(tenantEndpoints(), undefined).host;
 
-  test("leaves its copy as it is, and is told", () => {
+  test("leaves its copy as it is, and is reported", () => {
     const planned = planOf(withMore, copy);
     expect([planned.state, planned.operations]).toEqual(["refused", []]);
     expect(messages(planned)).toEqual(["TOO_MANY_KEYS: The object is not written: it has more than 10000 labels and annotations"]);

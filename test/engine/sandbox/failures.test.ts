@@ -17,7 +17,7 @@ beforeAll(async () => {
 describe("a common mistake", () => {
   const failures = readTable<Failure>("expressions", "failures.json");
 
-  test.each(failures)("is told with what to write instead: $expression", ({ expression, value, code, message }) => {
+  test.each(failures)("is reported with what to write instead: $expression", ({ expression, value, code, message }) => {
     const failure = failureOf(sandbox, expression, value);
     expect({ code: failure.code, message: failure.message }).toEqual({ code, message });
     expect(failure.details).toMatchObject({ expression, fuel: expect.any(Number) as number });
@@ -36,7 +36,7 @@ describe("a common mistake", () => {
     expect(found.filter(({ details }) => details["hint"] === undefined).length).toBeLessThan(found.length / 15);
   });
 
-  test("is told without the value: a value may be a secret", () => {
+  test("is reported without the value: a value may be a secret", () => {
     const secret = "hunter2";
     for (const { expression } of failures) {
       try {

@@ -32,7 +32,7 @@ describe("a fuzzed expression", () => {
     expect(makeCase(7, 42).text).not.toBe(makeCase(8, 42).text);
   });
 
-  test("that fails is told in its shortest form", () => {
+  test("that fails is reported in its shortest form", () => {
     const leaf = (text: string): Tree => ({ symbol: "any", parts: [text] });
     const tree: Tree = {
       symbol: "any",

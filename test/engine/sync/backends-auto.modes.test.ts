@@ -1,4 +1,4 @@
-/** From `backends: auto` to Endpoints alone, by choice or for want of rights, and what it costs. */
+/** From `backends: auto` to Endpoints alone, by choice or for want of permissions, and what it costs. */
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
@@ -143,7 +143,7 @@ describe("the way back to Endpoints alone", () => {
   });
 });
 
-describe("the way back without the rights that were there", () => {
+describe("the way back without the permissions that were there", () => {
   const refusing = (verb: string) => (client: ClusterClient, side: string) =>
     side === "tenant"
       ? client
@@ -158,7 +158,7 @@ describe("the way back without the rights that were there", () => {
           },
         });
 
-  test.each(["list", "delete"])("to %s slices, what is left is told once with the command that removes it", async (verb) => {
+  test.each(["list", "delete"])("to %s slices, what is left is reported once with the command that removes it", async (verb) => {
     const sides = await sidesWith(true, false);
     await fill(sides.tenant, "shop", ["web"]);
     await start({ ...sides, settings: AUTO });
@@ -267,7 +267,7 @@ describe("the way to copies of the tenant's slices", () => {
   });
 });
 
-describe("rights", () => {
+describe("permissions", () => {
   /** A host that allows all but these verbs on slices. */
   function without(verbs: readonly string[], asked: string[] = []) {
     return (client: ClusterClient, side: string): ClusterClient =>
@@ -316,7 +316,7 @@ describe("rights", () => {
   });
 });
 
-test("a slice that the host refuses is told once, with what the host says, and tried again", async () => {
+test("a slice that the host refuses is reported once, with what the host says, and tried again", async () => {
   const sides = await sidesWith(true, false);
   await fill(sides.tenant, "shop", ["web"]);
   let refuses = true;

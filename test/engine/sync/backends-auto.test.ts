@@ -210,7 +210,7 @@ describe("slices that are made", () => {
     expect(await slicesIn(sides.on)).toHaveLength(0);
   });
 
-  test("are told on while a deleted copy is missing", async () => {
+  test("are still served while a deleted copy is missing", async () => {
     const sides = {
       tenant: await cluster("shop"),
       on: await clusterWith({ controllers: ["*", "-endpointslice-mirroring-controller", "-garbage-collector-controller"] }, "vc"),

@@ -1,4 +1,4 @@
-/** Where nothing is written about backends: upgrades without rights, starts beside clusters that do not answer, embedders, reloads. */
+/** Where nothing is written about backends: upgrades without permissions, starts beside clusters that do not answer, embedders, reloads. */
 import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
@@ -36,7 +36,7 @@ function listening() {
 
 type Answer = (review: KubeObject, verb: string, plural: string) => KubeObject | Promise<KubeObject>;
 
-/** A client that notes its calls, and answers reviews of rights in its own way. */
+/** A client that notes its calls, and answers reviews of permissions in its own way. */
 function asked(client: ClusterClient, calls: string[], answer: Answer): ClusterClient {
   return new Proxy(client, {
     get(target, name) {
@@ -85,7 +85,7 @@ test("a deployment that is only upgraded does exactly what it did, with one warn
   expect(JSON.stringify(upgraded.fields)).toMatch(/grant verb .+ on resource .+endpointslices.+; and 3 more.+set backends: endpoints/);
 });
 
-test("rights are not taken for granted while a cluster does not answer", async () => {
+test("permissions are not taken for granted while a cluster does not answer", async () => {
   const sides = await sidesWith(true, true);
   await fill(sides.tenant, "shop", ["web"]);
   let answers = false;
@@ -242,7 +242,7 @@ describe("patches of endpoints that rewrite addresses", () => {
   test.each([
     { why: "are over capacity", change: mark },
     { why: "do not exist", change: remove },
-  ])("are told with the Service, once, if slices of Pods are copied because the Endpoints $why", async ({ change }) => {
+  ])("are reported with the Service, once, if slices of Pods are copied because the Endpoints $why", async ({ change }) => {
     const both = async (tenant: ClusterClient) => {
       await change(tenant);
       await clock.advance(20_000);
@@ -251,7 +251,7 @@ describe("patches of endpoints that rewrite addresses", () => {
     expect(await told({ endpoints: { patches } }, both)).toEqual({ addresses: ["10.0.0.1"], told: [[POD_SLICES, "shop/web"]] });
   });
 
-  test("are not told if Endpoints take the place of slices of Pods within a moment, or if slices have patches too", async () => {
+  test("are not reported if Endpoints take the place of slices of Pods within a moment, or if slices have patches too", async () => {
     expect(await told({ endpoints: { patches } }, async () => {})).toEqual({ addresses: ["10.8.0.1"], told: [] });
     const briefly = async (tenant: ClusterClient) => {
       await remove(tenant);

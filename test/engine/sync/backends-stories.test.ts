@@ -110,7 +110,7 @@ describe("a Pod that is not ready", () => {
   );
 });
 
-describe("an upgrade from Endpoints alone with the rights on slices", () => {
+describe("an upgrade from Endpoints alone with the permissions on slices", () => {
   test("changes nothing where the host mirrors", async () => {
     const sides = await sidesWith(true, true);
     await writeStory(sides.tenant, STORIES[0]!);

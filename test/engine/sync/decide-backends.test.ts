@@ -27,70 +27,70 @@ function decide(seen: Partial<BackendsSeen>) {
 
 describe("a copy of Endpoints", () => {
   test.each([
-    { why: "waits for the mirror", seen: {}, is: { teller: "none", waitsForMirror: true, makes: false, skipsMirror: false } },
-    { why: "is the mirror's where that works", seen: { mirror: "equal", mirrorWaited: true }, is: { teller: "mirror", makes: false } },
+    { why: "waits for the mirror", seen: {}, is: { source: "none", waitsForMirror: true, makes: false, skipsMirror: false } },
+    { why: "is the mirror's where that works", seen: { mirror: "equal", mirrorWaited: true }, is: { source: "mirror", makes: false } },
     { why: "waits for nothing where no Service has readers", seen: { served: false }, is: { waitsForMirror: false, makes: false } },
     { why: "is made for no one", seen: { served: false, mirrorWaited: true, mirror: "none" }, is: { makes: false, skipsMirror: false } },
     { why: "is kept current when its Service goes", seen: { ...MADE, served: false }, is: { makes: true, dropsMade: false } },
-    { why: "is made where the mirror had its time", seen: { mirrorWaited: true }, is: { teller: "made", makes: true, skipsMirror: false } },
-    { why: "is made where the mirror stands still", seen: { mirror: "behind", mirrorWaited: true }, is: { teller: "made", makes: true } },
+    { why: "is made where the mirror had its time", seen: { mirrorWaited: true }, is: { source: "made", makes: true, skipsMirror: false } },
+    { why: "is made where the mirror stands still", seen: { mirror: "behind", mirrorWaited: true }, is: { source: "made", makes: true } },
     {
       why: "is made where a mirror would cut",
       seen: { copy: { ...COPY, large: true }, mirror: "behind" },
-      is: { teller: "made", makes: true },
+      is: { source: "made", makes: true },
     },
-    { why: "keeps the mirror away once all is there", seen: MADE, is: { teller: "made", skipsMirror: true, dropsMirrored: false } },
+    { why: "keeps the mirror away once all is there", seen: MADE, is: { source: "made", skipsMirror: true, dropsMirrored: false } },
     {
       why: "does not believe answers in that",
       seen: { made: "equal", madeShown: false },
-      is: { teller: "made", makes: true, skipsMirror: false },
+      is: { source: "made", makes: true, skipsMirror: false },
     },
     {
       why: "stays ours when the mirror comes back",
       seen: { ...MADE, copy: { ...COPY, skipsMirror: true }, mirror: "equal" },
-      is: { teller: "made", skipsMirror: true, dropsMirrored: true },
+      is: { source: "made", skipsMirror: true, dropsMirrored: true },
     },
     {
       why: "is left to another syncer that has slices",
       seen: { others: "behind", mirrorWaited: true },
-      is: { teller: "others", makes: false, skipsMirror: false },
+      is: { source: "others", makes: false, skipsMirror: false },
     },
     {
       why: "is made where another syncer says too little for a while, and no mirror says more",
       seen: { others: "behind", othersWaited: true },
-      is: { teller: "made", makes: true, skipsMirror: false },
+      is: { source: "made", makes: true, skipsMirror: false },
     },
     {
-      why: "is told on by what was made until another syncer shows the same",
+      why: "is served by what was made until another syncer shows the same",
       seen: { ...MADE, others: "behind", copy: { ...COPY, skipsMirror: true } },
-      is: { teller: "made", makes: true, dropsMade: false },
+      is: { source: "made", makes: true, dropsMade: false },
     },
     {
-      why: "is told by nothing that was made once another syncer shows the same",
+      why: "is served by nothing that was made once another syncer shows the same",
       seen: { ...MADE, others: "equal", copy: { ...COPY, skipsMirror: true } },
-      is: { teller: "others", makes: false, dropsMade: true, skipsMirror: true },
+      is: { source: "others", makes: false, dropsMade: true, skipsMirror: true },
     },
     {
       why: "is left to another syncer that is slow",
       seen: { others: "behind", copy: { ...COPY, skipsMirror: true }, mirrorWaited: true },
-      is: { teller: "others", makes: false, skipsMirror: true },
+      is: { source: "others", makes: false, skipsMirror: true },
     },
     {
       why: "is made again where another syncer says too little for a while",
       seen: { others: "behind", othersWaited: true, copy: { ...COPY, skipsMirror: true } },
-      is: { teller: "made", makes: true },
+      is: { source: "made", makes: true },
     },
     {
       why: "has nothing to tell without addresses",
       seen: { copy: { ...COPY, filled: false }, mirrorWaited: true },
-      is: { teller: "mirror", makes: false, skipsMirror: false },
+      is: { source: "mirror", makes: false, skipsMirror: false },
     },
   ] as const)("$why", ({ seen, is }) => {
     expect(decide({ endpoints: ENDPOINTS, copy: COPY, ...seen } as Partial<BackendsSeen>)).toMatchObject(is);
   });
 
   test("is born with the label where no mirror works", () => {
-    expect(decide({ endpoints: ENDPOINTS, mirrorWaited: true })).toMatchObject({ teller: "none", skipsMirror: true });
+    expect(decide({ endpoints: ENDPOINTS, mirrorWaited: true })).toMatchObject({ source: "none", skipsMirror: true });
     expect(decide({ endpoints: ENDPOINTS })).toMatchObject({ skipsMirror: false });
   });
 
@@ -130,7 +130,7 @@ describe("while other Endpoints are in the place of the copy", () => {
     {
       why: "copies of the mirror's slices go on",
       seen: { mirrored: stands },
-      is: { teller: "copies", copiesMirrored: true, releasesSlices: true },
+      is: { source: "copies", copiesMirrored: true, releasesSlices: true },
     },
     {
       why: "and so do those of slices of Pods",
@@ -138,11 +138,11 @@ describe("while other Endpoints are in the place of the copy", () => {
       is: { copiesDerived: true, copiesMirrored: false, releasesSlices: false },
     },
     { why: "an earlier one waits for the next", seen: { mirrored: { ...stands, count: 2 } }, is: { releasesSlices: false } },
-    { why: "none appears", seen: { mirrored: { ...stands, standing: 0 }, derived: PODS }, is: { teller: "none", copiesDerived: false } },
+    { why: "none appears", seen: { mirrored: { ...stands, standing: 0 }, derived: PODS }, is: { source: "none", copiesDerived: false } },
     {
       why: "they go where others show the same",
       seen: { mirrored: stands, others: "equal", ...MADE },
-      is: { teller: "others", releasesSlices: true, dropsMade: true },
+      is: { source: "others", releasesSlices: true, dropsMade: true },
     },
     { why: "they stay where others show less", seen: { mirrored: stands, others: "behind" }, is: { copiesMirrored: true } },
     { why: "what was made stays", seen: MADE, is: { dropsMade: false } },

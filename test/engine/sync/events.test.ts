@@ -8,7 +8,7 @@ import {
   EVENT_SILENCE_MS,
   EVENTS_AT_ONCE,
   EVENTS_BURST,
-  type ToldEvent,
+  type ReportedEvent,
 } from "../../../src/engine/sync/report/events.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
@@ -105,7 +105,7 @@ function slowRecorder() {
   const [clock, metrics] = [createFakeClock(), createMetrics()];
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const instead = ({ message }: ToldEvent) => new Promise<void>((resolve) => (begun.push(message), ends.push(resolve)));
+  const instead = ({ message }: ReportedEvent) => new Promise<void>((resolve) => (begun.push(message), ends.push(resolve)));
   const recorder = createEventRecorder({ writer: cluster.client, clock, logger: silentLogger, metrics, instead });
   const tell = (namespace: string, message: string) => {
     const about = { ...object, metadata: { ...object.metadata, namespace } };

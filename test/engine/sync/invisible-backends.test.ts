@@ -223,7 +223,7 @@ describe("told as invisible", () => {
   });
 });
 
-describe("not told", () => {
+describe("not reported", () => {
   test.each<Case & { why: string }>([
     { why: "what a mirror shows", subsets: TWO, hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], MIRROR)] },
     {
@@ -256,7 +256,7 @@ describe("not told", () => {
       hostService: service("vc", "web-x-shop-x-blue", {}),
     },
     {
-      why: "a copy that is stale, which is told otherwise",
+      why: "a copy that is stale, which is reported otherwise",
       subsets: TWO,
       withheld: "API_INVALID",
       hostSlices: [slice("vc", ["10.0.0.1", "10.0.0.2"], MIRROR)],
@@ -289,7 +289,7 @@ describe("not told", () => {
       hostSlices: SHOWN,
     },
     {
-      why: "a slice whose copy is not what it was, which is told otherwise",
+      why: "a slice whose copy is not what it was, which is reported otherwise",
       ...{ tenantSlices: [slice("shop", ["10.0.0.9"])], slicesAreSynced: "alone", withheld: "API_INVALID", hostSlices: [STALE] },
     },
     {

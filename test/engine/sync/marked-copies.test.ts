@@ -1,5 +1,5 @@
 /**
- * Where copies are looked for, with few rights and with many.
+ * Where copies are looked for, with few permissions and with many.
  */
 import { expect, test } from "vitest";
 import { EngineError } from "../../../src/base/errors.ts";
@@ -46,7 +46,7 @@ test("all namespaces are looked at where that is allowed, whatever the configura
   expect(found).toMatchObject({ hidden: [], narrowed: undefined });
 });
 
-test("else those that the configuration names, and that is told", async () => {
+test("else those that the configuration names, and that is reported", async () => {
   const found = await look((resource, { namespace }) => resource === SERVICES || namespace === "v1");
   expect(places(found)).toEqual(["Endpoints v1", "Service v1", "Service v2", "Service h-a"]);
   expect(found).toMatchObject({ hidden: [], narrowed: { kinds: [ENDPOINTS], namespaces: ["v1"] } });

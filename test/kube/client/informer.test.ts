@@ -208,7 +208,7 @@ describe.each([
         await clock.advance(1_000);
         await until("the silent stream is open", () => streams.length > 0);
         restore();
-        cluster.put("unheard");
+        cluster.put("unanswered");
         await clock.advance(100_000);
       },
     },

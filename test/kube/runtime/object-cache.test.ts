@@ -111,14 +111,14 @@ describe("events", () => {
 describe("what a write was answered", () => {
   const created = endpoints(5);
 
-  test("is told as missed when all is told up to its version and it is not there, and once", () => {
+  test("is reported as missed when all is reported up to its version and it is not there, and once", () => {
     const cache = new ObjectCache();
     list(cache, 1, []);
     expect(cache.expect(created, "stored")).toBeUndefined();
     expect(["4", "5", "6"].map((version) => cache.passed(version))).toEqual([[], [KEY], []]);
   });
 
-  test("is told as missed when an older version is there then, and not when a newer one is", () => {
+  test("is reported as missed when an older version is there then, and not when a newer one is", () => {
     const cache = new ObjectCache();
     list(cache, 1, [endpoints(1)]);
     expect(cache.expect(created, "stored")).toBeUndefined();
@@ -131,7 +131,7 @@ describe("what a write was answered", () => {
     expect(cache.passed("9")).toEqual([]);
   });
 
-  test("is told as missed when what was removed is still there the second time, and does not end", () => {
+  test("is reported as missed when what was removed is still there the second time, and does not end", () => {
     const cache = new ObjectCache();
     list(cache, 5, [created]);
     expect(cache.expect(created, "removed")).toBeUndefined();
@@ -141,7 +141,7 @@ describe("what a write was answered", () => {
     expect(["9", "10"].map((version) => cache.passed(version))).toEqual([[], []]);
   });
 
-  test("is told as missed when what was removed before it came has come since, and is still there the second time", () => {
+  test("is reported as missed when what was removed before it came has come since, and is still there the second time", () => {
     const cache = new ObjectCache();
     list(cache, 1, []);
     expect(cache.expect(created, "removed")).toBeUndefined();
@@ -153,7 +153,7 @@ describe("what a write was answered", () => {
     expect(["10", "11"].map((version) => cache.passed(version))).toEqual([[], []]);
   });
 
-  test("is told as missed when what was removed never comes: it was not there in the first place", () => {
+  test("is reported as missed when what was removed never comes: it was not there in the first place", () => {
     const cache = new ObjectCache();
     list(cache, 1, []);
     cache.expect(created, "stored");
@@ -161,7 +161,7 @@ describe("what a write was answered", () => {
     expect(["6", "7", "8"].map((version) => cache.passed(version))).toEqual([[], [KEY], []]);
   });
 
-  test("is told as any end when its deletion comes though its creation never did", () => {
+  test("is reported as any end when its deletion comes though its creation never did", () => {
     const cache = new ObjectCache();
     cache.expect(created, "stored");
     expect(cache.apply(event("DELETED", 6))).toEqual(KEY);

@@ -184,7 +184,7 @@ test("a request in which the server fails leaves a line of the stage Panic, whic
 test.each([
   ["sharedsecrets", { metadata: {}, status: "Failure", reason: "Invalid", code: 422 }],
   ["teams", { metadata: {}, status: "Failure", reason: "Invalid", code: 422, message: `quotes ${CANARY}`, details: { name: "a" } }],
-])("a refusal of %s is told with what it may say", async (resource, responseStatus) => {
+])("a refusal of %s is reported with what it may say", async (resource, responseStatus) => {
   const log = createAuditLog({ clock: createFakeClock(), logger: silentLogger });
   await log.configure(configOf({ level: 2 }).audit);
   const attributes = { verb: "update", group: "management.platform", version: "v1", resource, subresource: "", namespace: "", name: "a" };

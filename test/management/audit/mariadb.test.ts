@@ -157,8 +157,10 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     await pass(() => store.pending === 0);
     const all = ["SELECT", "INSERT", "DELETE", "CREATE"];
     const users = ["'audit'@'127.0.0.1'", "'audit'@'localhost'"];
-    const grant = (rights: readonly string[]) =>
-      mariadb.run(users.map((user) => `REVOKE ALL ON audit.* FROM ${user}; GRANT ${rights.join(", ")} ON audit.* TO ${user}`).join("; "));
+    const grant = (privileges: readonly string[]) =>
+      mariadb.run(
+        users.map((user) => `REVOKE ALL ON audit.* FROM ${user}; GRANT ${privileges.join(", ")} ON audit.* TO ${user}`).join("; "),
+      );
     await grant(all.filter((one) => one !== right));
     // They count from the next connection on.
     await disconnect();

@@ -93,7 +93,7 @@ describe("other sections", () => {
     expect(config("").vault).not.toHaveProperty("address");
   });
 
-  test("a vault from which nothing is copied for want of a token is told", () => {
+  test("a vault from which nothing is copied for want of a token is reported", () => {
     const told = (text: string) => warnings(text).filter((line) => line.includes("Nothing is copied"));
     expect(told('vault: {enabled: true, auth: {token: "", tokenFile: ""}}')).toHaveLength(1);
     expect(told("vault: {enabled: true, auth: {token: a}}")).toEqual([]);

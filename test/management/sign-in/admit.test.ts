@@ -170,7 +170,7 @@ describe("every provider", () => {
     expect(groupsOrRefused(admission)).toEqual([]);
   });
 
-  test("130 a prefix makes no group that has rights by its name", () => {
+  test("130 a prefix makes no group that has permissions by its name", () => {
     const settings = { issuerUrl: "https://id.example", clientId: "platform", groupsPrefix: "platform:" };
     const claims = { iss: "https://id.example", aud: "platform", sub: "1", groups: ["admins"] };
     expect(groupsOrRefused(admit({ kind: "oidc", connector: "oidc", settings }, claims))).toEqual([]);

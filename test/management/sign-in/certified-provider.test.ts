@@ -161,7 +161,7 @@ describe("what a browser changes on its way", () => {
     await noKeyWasMade();
   });
 
-  test("the user's refusal is told as that", async () => {
+  test("the user's refusal is reported as that", async () => {
     await start();
     const browser = createBrowser();
     const begun = await browser.visit(`${platform.management.url}/auth/oidc/login`);

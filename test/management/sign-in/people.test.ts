@@ -149,7 +149,7 @@ describe("a name of a user who was deleted", () => {
 });
 
 describe("an account", () => {
-  /** The administrator of the finding: with a password, an address and rights. */
+  /** The administrator of the finding: with a password, an address and permissions. */
   const boss = () => make("/users", "boss", { email: "boss@corp.example", groups: ["platform:admins"], password: "correct horse battery" });
 
   test.each([
@@ -208,7 +208,7 @@ describe("an account", () => {
     expect(status).toBe(200);
   });
 
-  test("keeps the rights that an administrator gave it when it signs in by its connector", async () => {
+  test("keeps the permissions that an administrator gave it when it signs in by its connector", async () => {
     await start(SETUPS["two connectors"]());
     await make("/users", "boss", { subject: "oidc/1", groups: ["platform:admins"] });
     const first = await signIn("oidc", { sub: "1", name: "someone", groups: ["dev"] });

@@ -103,7 +103,7 @@ test.each([
   ["half a key", (text: string) => text.replace(/"d":"[^"]*"/, '"d":""')],
   ["another private part", (text: string) => text.replace(/"d":"(.)/, (_all, first) => `"d":"${first === "A" ? "B" : "A"}`)],
   ["no time", (text: string) => text.replace("neededUntil", "until")],
-])("%s in place of the kept keys is told, and not quoted", async (_what, damaged) => {
+])("%s in place of the kept keys is reported, and not quoted", async (_what, damaged) => {
   const port = createKeysPort();
   const clock = createFakeClock();
   await openSigningKeys({ port, clock });

@@ -1,5 +1,5 @@
 /**
- * The vault's token: it is renewed in time, and where it cannot be, that is told once.
+ * The vault's token: it is renewed in time, and where it cannot be, that is reported once.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LogFields } from "../../../src/base/logger.ts";
@@ -119,7 +119,7 @@ describe("a token that can be renewed", () => {
     expect([renewals(), vault.tokenAsked.length]).toEqual([0, 2]);
   });
 
-  test("whose last end has come is told with that end, once", async () => {
+  test("whose last end has come is reported with that end, once", async () => {
     await begin({ seconds: 3_600, renewable: true, period: 3_600, lastMs: Date.UTC(2026, 5, 1, 14) });
     await pass(1.9 * HOUR_MS);
     expect(told).toEqual([expect.stringMatching(/^The vault's token will not be renewed; replace it: /)]);
@@ -131,7 +131,7 @@ describe("a token that can be renewed", () => {
     expect(told[0]).toContain(end);
   });
 
-  test("but may not renew itself is told with its end, and renewed once it may", async () => {
+  test("but may not renew itself is reported with its end, and renewed once it may", async () => {
     await begin({ seconds: 3_600, renewable: true, period: 3_600 });
     vault.insteadOfToken = ({ url }, response) => url?.endsWith("renew-self") === true && (response.writeHead(403).end("{}"), true);
     await pass(0.7 * HOUR_MS);
@@ -156,7 +156,7 @@ describe("a vault that answers oddly", () => {
   test.each([
     ["no time at all", { lease_duration: 0, renewable: true }],
     ["much time, and no further renewal", { lease_duration: 1_200, renewable: false }],
-  ])("grants %s: the end is told in time, and looked at again", async (_what, auth) => {
+  ])("grants %s: the end is reported in time, and looked at again", async (_what, auth) => {
     await begin({ seconds: 3_600, renewable: true, period: 3_600 });
     renewWith(auth);
     await pass(0.7 * HOUR_MS);
@@ -240,7 +240,7 @@ describe("a vault that answers oddly", () => {
     }
   });
 
-  test("says another end than the one that was told, which is told too", async () => {
+  test("says another end than the one that was reported, which is reported too", async () => {
     await begin({ seconds: 7_200, renewable: false, period: 0 });
     expect(await condition()).toContain("expires at 2026-06-01T14:00:0");
     vault.lives.get(TOKEN)!.endMs += 5 * HOUR_MS;
@@ -251,7 +251,7 @@ describe("a vault that answers oddly", () => {
 });
 
 describe("a token that cannot be renewed", () => {
-  test("is told at once with its end, once, and its data stay after it", async () => {
+  test("is reported at once with its end, once, and its data stay after it", async () => {
     await begin({ seconds: 7_200, renewable: false, period: 0 });
     const why = "the vault's token cannot be renewed, and expires at 2026-06-01T14:00:0";
     expect(await condition()).toContain(`True TokenNotRenewed: kv2 secret/db, version 1; ${why}`);
@@ -272,7 +272,7 @@ describe("a token that cannot be renewed", () => {
     expect(vault.tokenAsked.at(-1)).toBe("lookup-self hvs.next");
   });
 
-  test("since it may not be looked up is told as well", async () => {
+  test("since it may not be looked up is reported as well", async () => {
     await begin({ seconds: 7_200, renewable: true, period: 7_200 });
     vault.insteadOfToken = (_request, response) => (response.writeHead(403).end("{}"), true);
     await configure({ requestTimeoutSeconds: 5 });

@@ -102,7 +102,7 @@ test.each<[string, string | undefined]>([
   ["does not contain exactly one token", "hidden-word\r\nX-Vault-Namespace: other"],
   ["does not contain exactly one token", "hidden-wörd"],
   ["does not contain exactly one token", "x".repeat(8_193)],
-])("a file that %s is told with its place, once, and the data stays until it is good", async (why, text) => {
+])("a file that %s is reported with its place, once, and the data stays until it is good", async (why, text) => {
   files.set(FILE, "first");
   await begin();
   const asked = vault.asked.length;

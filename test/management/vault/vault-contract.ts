@@ -113,7 +113,7 @@ export function describeVault(title: string, { open, realTime }: ContractOptions
         await vi.waitFor(async () => expect(await vault.wasRenewed(token)).toBe(true), WAIT);
       });
 
-    test("a token that was revoked is told, and the data stays", async () => {
+    test("a token that was revoked is reported, and the data stays", async () => {
       await vault.write("kv2", "allowed/last", { password: "one" });
       await follow("last", "kv2", "allowed/last");
       await shows("last", "True Copied", { password: "one" });

@@ -10,7 +10,7 @@ import { parentPort, workerData } from "node:worker_threads";
 export interface Target {
   readonly attack: string;
   readonly url: string;
-  /** An access key without any rights but its own. */
+  /** An access key without any permissions but its own. */
   readonly key: string;
 }
 

@@ -23,7 +23,7 @@ const RUNS_MS = 25;
 const STANDS_MS = 75;
 
 /** Last characters of the output of a suite that was red. */
-const TOLD_MAX = 2_000;
+const REPORTED_MAX = 2_000;
 
 /** Suites with processes of their own, and their short forms. */
 const SUITES: Readonly<Record<string, readonly string[]>> = {
@@ -131,7 +131,7 @@ async function playTests(way: Way, seed: number, script: string, files: readonly
 async function playSuite(way: Way, seed: number, script: string): Promise<string[]> {
   const { code, output } = await run(way, seed, [script, "--", ...SUITES[script]!]);
   console.log(`  ${output.trim().split("\n").at(-1) ?? ""}`);
-  return code === 0 ? [] : [`it ended with ${code}: ${output.slice(-TOLD_MAX)}`];
+  return code === 0 ? [] : [`it ended with ${code}: ${output.slice(-REPORTED_MAX)}`];
 }
 
 /** Runs a script of the package in one way, to its end. */

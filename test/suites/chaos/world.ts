@@ -39,7 +39,7 @@ const LOOP = {
 /** Kinds of fault in one storm on one way, at most. */
 const KINDS_MAX = 4;
 /** Lines of the journal that a failure prints. */
-const TOLD_MAX = 120;
+const REPORTED_MAX = 120;
 /** Last lines of each log that a failure prints. */
 const LOG_LINES = 12;
 
@@ -354,9 +354,9 @@ export class World {
     const logs = this.#members.flatMap(({ virtual, syncer }) => {
       const lines = syncer.log.trim().split("\n");
       const own = lines.slice(0, -LOG_LINES).filter((line) => names.some((name) => named(line, name)));
-      return [`log of ${virtual.namespace}:`, ...own.slice(-TOLD_MAX), ...lines.slice(-LOG_LINES)];
+      return [`log of ${virtual.namespace}:`, ...own.slice(-REPORTED_MAX), ...lines.slice(-LOG_LINES)];
     });
-    return [`What happened to ${names.join(", ") || "everything"}:`, ...about.slice(-TOLD_MAX), ...logs].join("\n  ");
+    return [`What happened to ${names.join(", ") || "everything"}:`, ...about.slice(-REPORTED_MAX), ...logs].join("\n  ");
   }
 
   /** How often each fault happened, also those that never did. */

@@ -33,7 +33,7 @@ test("F28 token expired and not replaced yet: told, and done as soon as there is
   const rig = await startRig({ users: { host: { tokenFile } } });
   rig.host.proxy.on({ when: ({ authorization }) => authorization !== "Bearer second", fault: unauthorized });
   await rig.put("web-0", "10.1.1.1");
-  await rig.until("it is told", () => rig.lines.some((line) => line.includes("API_UNAUTHORIZED")));
+  await rig.until("it is reported", () => rig.lines.some((line) => line.includes("API_UNAUTHORIZED")));
   await writeFile(tokenFile, "second");
   await rig.converged();
 });
@@ -106,7 +106,7 @@ describe.each(["tenant", "host"] as const)("another cluster in place of the %s",
       const before = await other.cluster.client.list(ENDPOINTS);
       proxy.lead(other.cluster.url);
       swap(proxy);
-      await rig.until("it is told", () => rig.metrics.value("endpoint_sync_cluster_is_another", { cluster: side }) === 1);
+      await rig.until("it is reported", () => rig.metrics.value("endpoint_sync_cluster_is_another", { cluster: side }) === 1);
       expect(rig.lines.join("\n")).toMatch(new RegExp(`error Nothing is synced .*${side}.*CLUSTER_IDENTITY`));
       await rig.put("web-1", "10.1.1.1");
       await rig.remove("web-2");

@@ -270,13 +270,13 @@ class Game {
   }
 
   async #attempt<Done>(author: ModelKey, { verb, name }: { verb: string; name: string }, act: (user: User) => Promise<Done>) {
-    const { authenticate, rights } = this.#api;
+    const { authenticate, permissions } = this.#api;
     const headers = { authorization: `Bearer ${this.#values.get(author)!.at(-1)}` };
     try {
       const user = (await authenticate({ headers } as Parameters<typeof authenticate>[0]))!;
       const resource = { group: "management.platform", version: "v1", resource: OWNED_ACCESS_KEYS.plural, subresource: "", namespace: "" };
       const named = verb === "create" ? "" : name;
-      return rights.decide(user, { ...resource, verb, name: named }).allowed ? await act(user) : undefined;
+      return permissions.decide(user, { ...resource, verb, name: named }).allowed ? await act(user) : undefined;
     } catch (error) {
       if (isEngineError(error, "API_UNAUTHORIZED", "API_FORBIDDEN")) return undefined;
       throw error;

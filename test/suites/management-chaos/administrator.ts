@@ -1,7 +1,7 @@
 /** The administrator, who creates and removes permissions, keys and users, one change after the other, each until it is surely answered. */
 import { delay, systemClock } from "../../../src/base/clock.ts";
 import { ADMIN_KEY, EXCUSED, KEY_MARKER, NAMESPACES, TEAMS, USERS, type Answer, type Asked, type Ground } from "./ground.ts";
-import type { Body, Rights, Secret, Verb, World } from "./model.ts";
+import type { Body, Permissions, Secret, Verb, World } from "./model.ts";
 
 const VERBS: readonly Verb[] = ["get", "list", "update", "patch", "delete", "create"];
 const SECRETS = 6;
@@ -21,7 +21,7 @@ const DONE_BEFORE: Readonly<Record<string, string>> = { POST: "AlreadyExists", D
 export const pathOf = ({ namespace, name }: Pick<Secret, "namespace" | "name">) => `/namespaces/${namespace}/sharedsecrets/${name}`;
 
 /** Owners and permissions, initially and at each change. */
-export function randomRights({ upTo, pick, some }: Ground): Rights {
+export function randomPermissions({ upTo, pick, some }: Ground): Permissions {
   const rule = () => ({ verbs: [...new Set([pick(VERBS), ...some(VERBS)])], users: some(USERS), teams: some(TEAMS) });
   return { owner: upTo(2) === 0 ? { user: pick(USERS) } : { team: pick(TEAMS) }, access: Array.from({ length: upTo(3) }, rule) };
 }
@@ -68,7 +68,7 @@ export class Administrator {
     const { upTo, pick, model } = this.#ground;
     const what = upTo(9);
     if (what < 3) await this.#changeTeam(pick(TEAMS));
-    else if (what < 6) await this.#changeRights(model.secrets.get(pick(Object.keys(model.world.rights)))!);
+    else if (what < 6) await this.#changePermissions(model.secrets.get(pick(Object.keys(model.world.permissions)))!);
     else if (what < 8) await this.#changeKey(pick(USERS));
     else await this.#clear();
   }
@@ -103,10 +103,10 @@ export class Administrator {
 
   async #makeSecret(namespace: string, name: string): Promise<void> {
     const { model } = this.#ground;
-    const rights = randomRights(this.#ground);
+    const permissions = randomPermissions(this.#ground);
     const secret = model.expect(namespace, name);
-    await model.change({ ...model.world, rights: { ...model.world.rights, [secret.key]: rights } }, async () => {
-      const spec = { ...rights, data: { first: model.value(secret, this.#ground.next()) } };
+    await model.change({ ...model.world, permissions: { ...model.world.permissions, [secret.key]: permissions } }, async () => {
+      const spec = { ...permissions, data: { first: model.value(secret, this.#ground.next()) } };
       const path = `/namespaces/${namespace}/sharedsecrets`;
       await this.#insist({ method: "POST", path, body: { metadata: { name }, spec } });
       const { text } = await this.#insist({ method: "GET", path: pathOf(secret) });
@@ -115,13 +115,13 @@ export class Administrator {
     });
   }
 
-  async #changeRights(secret: Secret): Promise<void> {
+  async #changePermissions(secret: Secret): Promise<void> {
     const { model } = this.#ground;
-    const rights = randomRights(this.#ground);
-    const owner = { user: null, team: null, ...rights.owner };
-    await model.change({ ...model.world, rights: { ...model.world.rights, [secret.key]: rights } }, async () => {
+    const permissions = randomPermissions(this.#ground);
+    const owner = { user: null, team: null, ...permissions.owner };
+    await model.change({ ...model.world, permissions: { ...model.world.permissions, [secret.key]: permissions } }, async () => {
       const floor = model.floor(secret);
-      const { code, text } = await this.#insist({ method: "PATCH", path: pathOf(secret), body: { spec: { ...rights, owner } } });
+      const { code, text } = await this.#insist({ method: "PATCH", path: pathOf(secret), body: { spec: { ...permissions, owner } } });
       if (code === 200) model.show(secret, JSON.parse(text) as Body, floor);
       return true;
     });

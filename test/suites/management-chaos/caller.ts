@@ -1,7 +1,7 @@
 /** Callers, each with a valid key or an old one, who send any request to any server; the model judges each answer. */
 import { pathOf, versionOf, type Administrator } from "./administrator.ts";
 import { DOUBTFUL, EXCUSED, KEY_MARKER, NAMESPACES, TEAMS, USERS, briefOf, type Answer, type Ground } from "./ground.ts";
-import { isOutline, type Body, type Rights, type Secret, type Verb } from "./model.ts";
+import { isOutline, type Body, type Permissions, type Secret, type Verb } from "./model.ts";
 
 const FRESH_MAX = 30;
 /** Unknown fields of a body that is meant to hurt: so many, or twice, four, eight times as many. */
@@ -150,10 +150,10 @@ export class Callers {
 
   #refused({ caller, secret, verb, base, dryRun }: Deed, sent: number, judged: boolean, answer: Answer): void {
     const { model } = this.#ground;
-    // A body with rules that have changed meanwhile asks for other rights.
-    const current = secret.fixed ?? model.world.rights[secret.key]!;
-    const stays = () => model.since(sent, ({ rights }) => rights[secret.key] === model.world.rights[secret.key]).surely;
-    const same = verb !== "update" || (sameRights(base!.spec, current) && stays());
+    // A body with rules that have changed meanwhile asks for other permissions.
+    const current = secret.fixed ?? model.world.permissions[secret.key]!;
+    const stays = () => model.since(sent, ({ permissions }) => permissions[secret.key] === model.world.permissions[secret.key]).surely;
+    const same = verb !== "update" || (samePermissions(base!.spec, current) && stays());
     const may = model.since(sent, (world) => model.may(world, caller.user, { verb, secret }));
     if (!judged || !may.surely || !model.there(secret, sent).surely || !same) return;
     model.fail(secret.key, `${caller.who} ${verb}${dryRun ? " (dry run)" : ""}: ${answer.code}, and may: ${briefOf(answer)}`);
@@ -201,12 +201,12 @@ export class Callers {
     const { model, upTo, acknowledged } = this.#ground;
     const { user, who } = caller;
     const others = [...model.secrets.values()].filter((secret) => secret.namespace === namespace && secret.fixed === undefined);
-    const rights: Rights = { owner: { user }, access: [] };
-    const secret = model.expect(namespace, `n${this.#ground.next()}`, rights);
+    const permissions: Permissions = { owner: { user }, access: [] };
+    const secret = model.expect(namespace, `n${this.#ground.next()}`, permissions);
     const [sent, text] = [model.tick(), textOf(who, this.#ground.next())];
     const fields = hostile ? UNKNOWN * 2 ** upTo(4) : 0;
     const unknown = Object.fromEntries(Array.from({ length: fields }, (_, index) => [`unknown${index}`, 0]));
-    const spec = { ...rights, displayName: text, data: { first: model.value(secret, this.#ground.next()) } };
+    const spec = { ...permissions, displayName: text, data: { first: model.value(secret, this.#ground.next()) } };
     const query = hostile && upTo(2) === 0 ? "?fieldValidation=Strict" : "";
     const path = `/namespaces/${namespace}/sharedsecrets${query}`;
     const answer = await this.#ground.ask({
@@ -263,5 +263,5 @@ function mayBeAnswered({ verb, base }: Deed, code: number): boolean {
   return verb !== "get" && (code === 409 || (verb === "patch" && base !== undefined && code === 422));
 }
 
-const sameRights = ({ owner, access }: Rights, current: Rights) =>
+const samePermissions = ({ owner, access }: Permissions, current: Permissions) =>
   JSON.stringify([owner.user, owner.team, access]) === JSON.stringify([current.owner.user, current.owner.team, current.access]);

@@ -42,7 +42,7 @@ export const TEAMS = ["t0", "t1", "t2"];
 export const NAMESPACES = ["a", "b"];
 /** Answers that leave it open whether something has happened. */
 export const DOUBTFUL: ReadonlySet<number> = new Set([0, 500, 504]);
-/** Answers that say nothing of rights. */
+/** Answers that say nothing of permissions. */
 export const EXCUSED: ReadonlySet<number> = new Set([0, 429, 503, 504]);
 
 /** Before a server is asked again that may be down. */

@@ -9,24 +9,24 @@
 export type Verb = "get" | "list" | "update" | "patch" | "delete" | "create";
 
 /** The owner and the rules of a secret, as they stand in its spec. */
-export interface Rights {
+export interface Permissions {
   readonly owner: { readonly user?: string; readonly team?: string };
   readonly access: readonly { readonly verbs: readonly Verb[]; readonly users: readonly string[]; readonly teams: readonly string[] }[];
 }
 
-/** All rights at one time. */
+/** All permissions at one time. */
 export interface World {
   /** Owner of each valid key. */
   readonly keys: Readonly<Record<string, string>>;
   readonly teams: Readonly<Record<string, readonly string[]>>;
-  /** Of the secrets whose rights change, by `namespace/name`. */
-  readonly rights: Readonly<Record<string, Rights>>;
+  /** Of the secrets whose permissions change, by `namespace/name`. */
+  readonly permissions: Readonly<Record<string, Permissions>>;
 }
 
 /** An object of the API. */
 export interface Body {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly resourceVersion: string };
-  readonly spec: Rights & { readonly displayName?: string; readonly data?: Readonly<Record<string, string>> };
+  readonly spec: Permissions & { readonly displayName?: string; readonly data?: Readonly<Record<string, string>> };
 }
 
 /** A secret that a caller has requested, or made. What is unknown, because an answer was lost, may be either way. */
@@ -35,7 +35,7 @@ export interface Secret {
   readonly namespace: string;
   readonly name: string;
   /** Where they never change; those of others are in the worlds. */
-  readonly fixed?: Rights;
+  readonly fixed?: Permissions;
   /** Stands in each of its values, as base64 shows it. */
   readonly marker: string;
   /** When it was known to be there. */
@@ -78,7 +78,9 @@ export class Model {
   readonly secrets = new Map<string, Secret>();
   readonly problems: string[] = [];
   readonly #journal: string[] = [];
-  readonly #worlds: { world: World; from: number; to: number }[] = [{ world: { keys: {}, teams: {}, rights: {} }, from: 0, to: Infinity }];
+  readonly #worlds: { world: World; from: number; to: number }[] = [
+    { world: { keys: {}, teams: {}, permissions: {} }, from: 0, to: Infinity },
+  ];
   /** Of each moment, in milliseconds. */
   readonly #times: number[] = [];
   /** Of keys that end by themselves, in milliseconds: until when they surely work, and after when they surely do not. */
@@ -99,12 +101,12 @@ export class Model {
     return this.#now;
   }
 
-  /** The rights that were asked for last. */
+  /** The permissions that were asked for last. */
   get world(): World {
     return this.#worlds.at(-1)!.world;
   }
 
-  /** Changes rights; `act` resolves once that was answered: to false when it has surely not happened. */
+  /** Changes permissions; `act` resolves once that was answered: to false when it has surely not happened. */
   async change(world: World, act: () => Promise<boolean>): Promise<boolean> {
     const before = this.#worlds.at(-1)!;
     const next = { world, from: this.tick(), to: Infinity };
@@ -154,11 +156,11 @@ export class Model {
 
   /** Whether a user may do something with a secret, should it be there. */
   may(world: World, user: string, { verb, secret }: { readonly verb: Verb; readonly secret: Secret }): boolean {
-    const rights = secret.fixed ?? world.rights[secret.key]!;
+    const permissions = secret.fixed ?? world.permissions[secret.key]!;
     const isIn = (team: string) => world.teams[team]?.includes(user) === true;
-    const owns = rights.owner.user === user || (rights.owner.team !== undefined && isIn(rights.owner.team));
+    const owns = permissions.owner.user === user || (permissions.owner.team !== undefined && isIn(permissions.owner.team));
     if (owns && verb !== "create") return true;
-    return rights.access.some(({ verbs, users, teams }) => verbs.includes(verb) && (users.includes(user) || teams.some(isIn)));
+    return permissions.access.some(({ verbs, users, teams }) => verbs.includes(verb) && (users.includes(user) || teams.some(isIn)));
   }
 
   /** Whether a user may read a secret, by whichever verb: anyone who may only write it is answered which one it is. */
@@ -172,7 +174,7 @@ export class Model {
   }
 
   /** A secret that is about to be made. */
-  expect(namespace: string, name: string, fixed?: Rights): Secret {
+  expect(namespace: string, name: string, fixed?: Permissions): Secret {
     const key = `${namespace}/${name}`;
     const marker = base64(`${key}:`.padEnd(MARKER_LENGTH, ":"));
     const history = { versions: new Map<number, string>(), bases: new Set<number>(), patched: new Map<string, number>() };

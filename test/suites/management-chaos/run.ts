@@ -1,5 +1,5 @@
 /**
- * Random callers with random rights at three servers on one etcd, which are killed and stand still, beside a model of who may do what:
+ * Random callers with random permissions at three servers on one etcd, which are killed and stand still, beside a model of who may do what:
  *
  *   npm run test:management-chaos -- --minutes 30 [--seed 1] [--with 481069b]
  *
@@ -107,7 +107,7 @@ try {
     for (const follower of followers) await follower.stop();
     const watches = followers.map(({ record }) => record);
     const { acknowledged, patches } = ground;
-    // Patches, changes of rights and deletions do not report the state that they met: no watch may lack one that another one delivered.
+    // Patches, changes of permissions and deletions do not report the state that they met: no watch may lack one that another delivered.
     for (const problem of checkWatches({ acknowledged, watches, end, doubtful: Infinity })) model.fail("watches", problem);
     const heard = new Set(watches.flatMap(({ steps }) => steps.flatMap((step) => (step.did === "hear" ? [step.change.revision] : []))));
     for (const { key, revision } of patches) if (!heard.has(revision)) model.fail(key, `no watch told of the patch ${revision}`);

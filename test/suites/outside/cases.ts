@@ -73,10 +73,10 @@ async function play({ name, run }: Case): Promise<Result> {
 }
 
 const NAME_WIDTH = 62;
-const TOLD_MAX = 900;
+const REPORTED_MAX = 900;
 
 function lineOf({ name, ok, told, seconds }: Result): string {
-  const short = told.replace(/\s+/g, " ").slice(0, TOLD_MAX);
+  const short = told.replace(/\s+/g, " ").slice(0, REPORTED_MAX);
   return `${ok ? "passed" : "FAILED"}  ${seconds.toFixed(1).padStart(6)} s  ${name.padEnd(NAME_WIDTH)}  ${short}`.trimEnd();
 }
 

@@ -13,7 +13,7 @@ const SETTLE_MS = 60_000;
 /** A Service as readers see it. */
 interface View {
   readonly backends: Set<string>;
-  /** Backends that are told once more. */
+  /** Backends that are shown once more. */
   doubles: number;
   readonly slices: string[];
 }

@@ -97,7 +97,7 @@ describe("answers", () => {
     expect(heard).toEqual([]);
   });
 
-  test("that are failures are told, and the worker goes on", () => {
+  test("that are failures are reported, and the worker goes on", () => {
     const client = start();
     client.ask(state("a"));
     workers[0]!.reply({ kind: "failure", id: workers[0]!.requests[0]!.id, message: "broken" });
@@ -109,7 +109,7 @@ describe("answers", () => {
 });
 
 describe("a worker that does not answer", () => {
-  test("is ended, which is told once, and the next request has a new one", () => {
+  test("is ended, which is reported once, and the next request has a new one", () => {
     const client = start();
     client.ask(state("a"));
     clock.pass(WATCHDOG_MS - 1);
@@ -134,7 +134,7 @@ describe("a worker that does not answer", () => {
     expect(heard).toEqual(["answer b"]);
   });
 
-  test("because it cannot run, is told, and none is started until the next question", () => {
+  test("because it cannot run, is reported, and none is started until the next question", () => {
     const client = start();
     client.ask(state("a"));
     workers[0]!.onerror?.({ message: "refused by the policy" });

@@ -145,7 +145,7 @@ test("whatever happens, what users and faults leave behind is in step with the t
   );
 });
 
-test("other seeds, other times; the first that fails is told", async () => {
+test("other seeds, other times; the first that fails is reported", async () => {
   const events = [WEB, "{ at: 100ms, tenant: { edit: web, set: { metadata.labels.tier: back } } }"];
   const expected = "{ at: 120ms, host: { writes: { exact: 2 } } }";
   const text = (more: string) => sequence(events, [expected]).replace("    events:", `    ${more}\n    events:`);

@@ -1,6 +1,6 @@
 import type { Resealable } from "../resealable.ts";
 import type { Store } from "../store.ts";
-import type { KnownState } from "./past/question.ts";
+import type { KnownState } from "./past/present.ts";
 
 /** A store in etcd. It re-encrypts a value by an ordinary write with a new revision; see `resealer.ts`. */
 export interface EtcdStore extends Store, Resealable {

@@ -8,7 +8,7 @@ import { EtcdConnection, type EtcdTls } from "./client/connection.ts";
 import { demandLast, layoutOf, loadContents, loadPast, type EtcdContents } from "./contents.ts";
 import { openError } from "./client/failure.ts";
 import { glanceAt } from "./past/glance.ts";
-import type { SeenState } from "./past/question.ts";
+import type { SeenState } from "./past/present.ts";
 import { raiseUnlessSame } from "./past/raise.ts";
 import type { EtcdStore } from "./contract.ts";
 import { HISTORY_DEFAULT } from "../memory/memory-store.ts";
@@ -18,7 +18,7 @@ import { ReplicatedStore } from "./replicated-store.ts";
 import type { Cipher } from "../cipher.ts";
 
 export type { EtcdCredentials } from "./client/client.ts";
-export type { SeenState } from "./past/question.ts";
+export type { SeenState } from "./past/present.ts";
 export type { EtcdStore } from "./contract.ts";
 export { RAISE_MAX } from "./past/raise.ts";
 export type { EtcdTls } from "./client/connection.ts";

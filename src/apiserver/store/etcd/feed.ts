@@ -36,7 +36,7 @@ const FIRST_EVENTS_MAX_MS = 30_000;
 export class Feed {
   readonly #options: FeedOptions;
   #stream = new AbortController();
-  #heard: number;
+  #lastMessageMs: number;
   /** Number of consecutive streams that were given up before they delivered an event. */
   #fruitless = 0;
   /** Events of an incomplete revision. */
@@ -50,7 +50,7 @@ export class Feed {
 
   constructor(options: FeedOptions) {
     this.#options = options;
-    this.#heard = options.clock.monotonic();
+    this.#lastMessageMs = options.clock.monotonic();
   }
 
   /** The reason why the last stream ended, until a later stream delivers events. */
@@ -60,7 +60,7 @@ export class Feed {
 
   /** Follows etcd until `stop`. Never rejects. */
   async run(): Promise<void> {
-    let told = {};
+    let lastLost = {};
     for (let failed = 0; !this.#stopped; failed += 1) {
       const since = this.#options.known();
       const error = await this.#followOnce();
@@ -68,8 +68,8 @@ export class Feed {
       this.#problem = error;
       if (this.#options.known() > since) failed = 0;
       const lost = { error: withHint(error), revision: this.#options.known() };
-      if (!jsonEqual(lost, told)) this.#options.logger.warn("Lost the watch on etcd; restarting it", lost);
-      told = lost;
+      if (!jsonEqual(lost, lastLost)) this.#options.logger.warn("Lost the watch on etcd; restarting it", lost);
+      lastLost = lost;
       await this.#options.client.pause(failed, this.#stream.signal);
     }
   }
@@ -80,7 +80,7 @@ export class Feed {
    */
   prod(silentMs: number): void {
     const longestMs = Math.max(silentMs, Math.min(silentMs * 2 ** this.#fruitless, FIRST_EVENTS_MAX_MS));
-    if (this.#stream.signal.aborted || this.#options.clock.monotonic() - this.#heard <= longestMs) return;
+    if (this.#stream.signal.aborted || this.#options.clock.monotonic() - this.#lastMessageMs <= longestMs) return;
     this.#fruitless += 1;
     this.#stream.abort();
   }
@@ -98,7 +98,7 @@ export class Feed {
 
   async #followOnce(): Promise<unknown> {
     this.#stream = new AbortController();
-    this.#heard = this.#options.clock.monotonic();
+    this.#lastMessageMs = this.#options.clock.monotonic();
     this.#failure = undefined;
     try {
       await this.#follow();
@@ -136,11 +136,11 @@ export class Feed {
   }
 
   #take(message: WireWatch): void {
-    this.#heard = this.#options.clock.monotonic();
+    this.#lastMessageMs = this.#options.clock.monotonic();
     const { created, canceled, cancel_reason, compact_revision } = message;
     if (canceled === true) throw this.#canceled(compact_revision, cancel_reason);
     if (created === true) void this.#begin(message);
-    else if (this.#held === undefined) this.#tell(message);
+    else if (this.#held === undefined) this.#deliver(message);
     else this.#held.push(message);
   }
 
@@ -152,7 +152,7 @@ export class Feed {
       await this.#options.onBegin();
       if (stream.signal.aborted) return;
       this.#held = undefined;
-      for (const one of held) this.#tell(one);
+      for (const one of held) this.#deliver(one);
     } catch (error) {
       if (stream.signal.aborted) return;
       this.#failure = error;
@@ -160,17 +160,17 @@ export class Feed {
     }
   }
 
-  #tell({ fragment, events: told = [] }: WireWatch): void {
-    const events = this.#wholeRevisions(told, fragment === true);
+  #deliver({ fragment, events: received = [] }: WireWatch): void {
+    const events = this.#wholeRevisions(received, fragment === true);
     this.#options.onEvents(events);
-    if (told.length === 0) return;
+    if (received.length === 0) return;
     this.#problem = undefined;
     this.#fruitless = 0;
   }
 
   /** Holds back the events of the last revision of a fragment, because the fragment may end within a transaction. */
-  #wholeRevisions(told: readonly WireEvent[], more: boolean): readonly WireEvent[] {
-    const events = [...this.#rest, ...told];
+  #wholeRevisions(received: readonly WireEvent[], more: boolean): readonly WireEvent[] {
+    const events = [...this.#rest, ...received];
     const last = events.at(-1)?.kv.mod_revision;
     const whole = more ? events.filter(({ kv }) => kv.mod_revision !== last) : events;
     this.#rest = more ? events.filter(({ kv }) => kv.mod_revision === last) : [];

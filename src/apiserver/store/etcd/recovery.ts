@@ -21,8 +21,8 @@ import type { EtcdClient } from "./client/client.ts";
 import { demandLast, loadContents, type EtcdContents, type EtcdLayout } from "./contents.ts";
 import { EtcdFailure, withHint } from "./client/failure.ts";
 import { glanceAt, type Glance } from "./past/glance.ts";
-import { askPresent, type KnownState, type Present } from "./past/question.ts";
-import { raiseAbove, tellLost } from "./past/raise.ts";
+import { readPresent, type KnownState, type Present } from "./past/present.ts";
+import { raiseAbove, logLost } from "./past/raise.ts";
 import type { Replica } from "./replica.ts";
 
 /** Dependencies of a recovery. */
@@ -104,7 +104,7 @@ export class Recovery {
     if (this.#lost === undefined && present.past !== "same") this.#lose(known, present);
     const lost = this.#lost;
     if (lost === undefined) metrics.count("management_etcd_reloads_total", { reason: why });
-    if (present.last.revision === 0 && known.last.revision > 0) await this.#tellEmptied();
+    if (present.last.revision === 0 && known.last.revision > 0) await this.#refuseEmptied();
     await admit(glanceAt(this.#options));
     // If only this server has missed events, the watches of other servers must not end.
     if (lost === "restored") await raiseAbove(known.revision, this.#options);
@@ -119,7 +119,7 @@ export class Recovery {
     return true;
   }
 
-  async #tellEmptied(): Promise<never> {
+  async #refuseEmptied(): Promise<never> {
     await demandLast(this.#options);
     throw new Error("etcd was emptied. Restore a backup");
   }
@@ -128,7 +128,7 @@ export class Recovery {
     const { logger, metrics, replica } = this.#options;
     this.#lost = present.past === "other" ? "restored" : "compacted";
     metrics.count("management_etcd_reloads_total", { reason: this.#lost });
-    tellLost(logger, known, present);
+    logLost(logger, known, present);
     replica.view.disown();
   }
 
@@ -141,6 +141,6 @@ export class Recovery {
 
   #ask(known: KnownState): Promise<Present> {
     const { client, layout } = this.#options;
-    return askPresent(known, { layout, call: (path, body) => client.call(path, body) });
+    return readPresent(known, { layout, call: (path, body) => client.call(path, body) });
   }
 }

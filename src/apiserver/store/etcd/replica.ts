@@ -7,7 +7,7 @@ import { withRevision, StoreView } from "../memory/store-view.ts";
 import { jsonEqual } from "../../../base/json.ts";
 import { lastWrite, readStoredObject, type EtcdContents, type LastWrite, type EtcdLayout, type ReadValue } from "./contents.ts";
 import { decodeWireText, type WireEvent, type WireKeyValue } from "./client/protocol.ts";
-import type { KnownState } from "./past/question.ts";
+import type { KnownState } from "./past/present.ts";
 
 /** Initial state of a replica. */
 export interface ReplicaOptions {
@@ -223,11 +223,11 @@ export class Replica {
 
   /** Applies the change of an object. Returns the number of resulting events. */
   #takeObject(key: string, change: Change): number {
-    const { event: told, revision } = change;
+    const { event: wire, revision } = change;
     if (revision <= this.view.revision)
       throw new MissedWrite(`${JSON.stringify(key)} was written by another program, at revision ${revision}`);
     // This process encrypts its writes with the first key.
-    const read = told.type === "DELETE" || change.own?.object ? undefined : this.#read(key, told.kv);
+    const read = wire.type === "DELETE" || change.own?.object ? undefined : this.#read(key, wire.kv);
     this.olderSeals.note(key, revision, read?.older);
     const event = this.#eventOf(key, change, read?.stored.object);
     if (event === undefined) return 0;

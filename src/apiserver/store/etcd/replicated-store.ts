@@ -17,7 +17,7 @@ import { alarmRaised, EtcdFailure, storeError, unknownOutcome } from "./client/f
 import { Feed } from "./feed.ts";
 import type { Glance } from "./past/glance.ts";
 import type { WireRange } from "./client/protocol.ts";
-import { askPresent, type KnownState, type Present } from "./past/question.ts";
+import { readPresent, type KnownState, type Present } from "./past/present.ts";
 import { raiseAbove } from "./past/raise.ts";
 import { Recovery } from "./recovery.ts";
 import { Replica } from "./replica.ts";
@@ -295,7 +295,7 @@ export class ReplicatedStore implements EtcdStore {
     // The state before the request, because the watch may deliver events that are newer than the response.
     const { past: of, known } = replica;
     const ask = async () => {
-      const present = await askPresent(known, { layout, call: (path, body) => client.call(path, body) });
+      const present = await readPresent(known, { layout, call: (path, body) => client.call(path, body) });
       if (of !== replica.past || (present.past === "same" && !this.#recovery.due)) return { ...present, of };
       await this.#recovery.run("compacted");
       return { ...replica.known, of: replica.past };

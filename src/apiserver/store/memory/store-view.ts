@@ -39,7 +39,7 @@ function heldOf(stored: StoredObject): Held {
 interface Watcher {
   readonly prefix: string;
   /** The last revision that was delivered to the watcher. */
-  told: number;
+  delivered: number;
   /** True once the watcher was stopped. It then receives no event, not even one that is being delivered to others. */
   over: boolean;
   readonly onEvent: (event: StoreEvent) => void;
@@ -56,7 +56,7 @@ export class StoreView implements HeldObjects {
   readonly #history: History;
   readonly #watchers = new Map<string, Set<Watcher>>();
   /** Cached watchers of the collection that was written last, until a watcher is added or removed. */
-  #told: { readonly folder: string; readonly watchers: readonly Watcher[] } | undefined;
+  #recipients: { readonly folder: string; readonly watchers: readonly Watcher[] } | undefined;
   /** The last page, until the next change. Most lists are requested again before that. */
   #listed: { readonly prefix: string; readonly start: string; readonly limit: number; readonly page: StorePage } | undefined;
   #objects = new Map<string, Held>();
@@ -115,11 +115,11 @@ export class StoreView implements HeldObjects {
   watch({ prefix, after, onEvent, onEnd, onForget }: StoreWatchOptions): StoreWatch {
     this.#demandInWindow(after);
     // A watch may begin while an event is being delivered. Earlier events are delivered here, and must not be delivered again.
-    const watcher: Watcher = { prefix, told: Math.max(after, this.#revision), over: false, onEvent, onEnd, onForget };
+    const watcher: Watcher = { prefix, delivered: Math.max(after, this.#revision), over: false, onEvent, onEnd, onForget };
     for (const event of this.#history.after(after)) if (event.key.startsWith(prefix)) onEvent(event);
     const group = this.#watchers.get(prefix) ?? new Set();
     this.#watchers.set(prefix, group.add(watcher));
-    this.#told = undefined;
+    this.#recipients = undefined;
     // If another process is ahead, a watch may begin at a later state than this view. Its progress must not decrease.
     return { progress: () => Math.max(after, this.#revision), stop: () => this.#stop(watcher) };
   }
@@ -161,7 +161,7 @@ export class StoreView implements HeldObjects {
     this.#revision = revision;
     this.#history.clear(revision);
     const end = this.#endable();
-    if (lost) for (const watcher of this.#running()) watcher.told = 0;
+    if (lost) for (const watcher of this.#running()) watcher.delivered = 0;
     for (const event of differences(before, this.#objects, revision)) this.#announce(event);
     end(lost);
   }
@@ -189,7 +189,7 @@ export class StoreView implements HeldObjects {
     const running = this.#running();
     for (const watcher of running) watcher.over = true;
     this.#watchers.clear();
-    this.#told = undefined;
+    this.#recipients = undefined;
     for (const { onEnd } of running) onEnd?.(false);
   }
 
@@ -207,8 +207,8 @@ export class StoreView implements HeldObjects {
 
   #announce(event: StoreEvent): void {
     const folder = event.key.slice(0, event.key.lastIndexOf("/") + 1);
-    if (this.#told?.folder !== folder) this.#told = { folder, watchers: this.#watchersOf(folder) };
-    for (const watcher of this.#told.watchers) if (event.revision > watcher.told && !watcher.over) watcher.onEvent(event);
+    if (this.#recipients?.folder !== folder) this.#recipients = { folder, watchers: this.#watchersOf(folder) };
+    for (const watcher of this.#recipients.watchers) if (event.revision > watcher.delivered && !watcher.over) watcher.onEvent(event);
   }
 
   /** Returns the watchers of all prefixes of a key that end in a slash. */
@@ -223,7 +223,7 @@ export class StoreView implements HeldObjects {
   #stop(watcher: Watcher): void {
     const group = this.#watchers.get(watcher.prefix);
     watcher.over = true;
-    this.#told = undefined;
+    this.#recipients = undefined;
     group?.delete(watcher);
     if (group?.size === 0) this.#watchers.delete(watcher.prefix);
   }

@@ -120,8 +120,8 @@ export function writeFailure(path: string, error: unknown): EngineError {
   const hint = isLasting(error)
     ? "Stop the program, and restore the file from a backup"
     : `${full ? "Free up space on the disk" : "Check the device"}; the store resumes as soon as it can write`;
-  const told = `the server cannot store anything: ${reason}. ${hint}`;
-  const { status } = (full ? insufficientStorage(told) : unavailable(told)).details;
+  const message = `the server cannot store anything: ${reason}. ${hint}`;
+  const { status } = (full ? insufficientStorage(message) : unavailable(message)).details;
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": ${reason}`, { cause: error, details: { hint, reason, status } });
 }
 

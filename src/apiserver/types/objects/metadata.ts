@@ -33,11 +33,11 @@ export function generatedName(base: string, fraction: () => number): string {
 export function timestamp(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1_000);
   // One write formats the time several times, and other writes follow within the same second.
-  if (second !== told.second) told = { second, text: `${new Date(milliseconds).toISOString().slice(0, 19)}Z` };
-  return told.text;
+  if (second !== latest.second) latest = { second, text: `${new Date(milliseconds).toISOString().slice(0, 19)}Z` };
+  return latest.text;
 }
 
-let told = { second: NaN, text: "" };
+let latest = { second: NaN, text: "" };
 
 /** New values for fields of metadata; undefined removes a field. `selfLink`, which old clients still send, can only be removed. */
 type MetadataChanges = { readonly [field in keyof ObjectMeta]?: ObjectMeta[field] | undefined } & { readonly selfLink?: undefined };

@@ -24,9 +24,9 @@ export async function create(context: ResourceContext, namespace: string, body: 
   checkNamespace(ownNamespace, namespace);
   const key = { namespace: definition.type.namespaced ? namespace : "", name };
   if (definition.review !== undefined) {
-    const question = withMetadata(given, { namespace: definition.type.namespaced ? namespace : undefined });
+    const request = withMetadata(given, { namespace: definition.type.namespaced ? namespace : undefined });
     const { user = SYSTEM_USER, warn = () => {}, dryRun = false } = options;
-    return seal(definition, await definition.review(question, user, { warn, dryRun }));
+    return seal(definition, await definition.review(request, user, { warn, dryRun }));
   }
   const admitted = admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
   if (admitted !== undefined) await admitted;

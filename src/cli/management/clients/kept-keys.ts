@@ -108,7 +108,7 @@ async function demandOwn(path: string): Promise<void> {
 /** Waits for an exclusive lock on an empty database, and returns its release. The lock also ends with the process that holds it. */
 async function takeTurn(path: string, { signal, waits }: { signal: AbortSignal; waits: () => void }): Promise<() => void> {
   const { DatabaseSync } = loadSqlite();
-  let told = false;
+  let hasReported = false;
   for (;;) {
     let database: InstanceType<typeof DatabaseSync> | undefined;
     try {
@@ -123,8 +123,8 @@ async function takeTurn(path: string, { signal, waits }: { signal: AbortSignal; 
         throw new EngineError("CONFIG_FILE", `Cannot use "${path}": ${messageOf(error)}`, { cause: error, details });
     }
     if (signal.aborted) throw new EngineError("API_UNAUTHORIZED", (signal.reason as Error).name === "TimeoutError" ? LATE : STOPPED);
-    if (!told) waits();
-    told = true;
+    if (!hasReported) waits();
+    hasReported = true;
     await delay(systemClock, LOOK_MS, signal);
   }
 }

@@ -8,11 +8,11 @@ import { EngineError, messageOf } from "../../../base/errors.ts";
  */
 export class FolderWatch {
   readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>();
-  readonly #tell: (path: string) => void;
+  readonly #notify: (path: string) => void;
 
-  /** `tell` receives the path of a file that was created, changed, renamed or removed, or of its folder if the system reports no file. */
-  constructor(tell: (path: string) => void) {
-    this.#tell = tell;
+  /** `notify` receives the path of a file that was created, changed, renamed or removed, or of its folder if the system reports no file. */
+  constructor(notify: (path: string) => void) {
+    this.#notify = notify;
   }
 
   /**
@@ -34,10 +34,10 @@ export class FolderWatch {
 
   #begin(folder: string): void {
     try {
-      const watcher = watch(folder, (_event, name) => this.#tell(name === null ? folder : join(folder, name)));
+      const watcher = watch(folder, (_event, name) => this.#notify(name === null ? folder : join(folder, name)));
       this.#watchers.set(folder, { watcher, inode: inodeOf(folder) });
       // A removed folder may be created again.
-      watcher.on("error", () => (this.#end(folder), this.#tell(folder)));
+      watcher.on("error", () => (this.#end(folder), this.#notify(folder)));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES") return;

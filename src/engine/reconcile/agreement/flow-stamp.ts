@@ -10,13 +10,13 @@ import { isRecord } from "../../../base/json.ts";
 import { compareResourceVersions } from "../../../kube/object/resource-version.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { readMarkers } from "../../translate/markers.ts";
-import { ABSENT, changedSides, digestPair, pairOf, parseDigests, parseNote, sidesOf, type Base, type Unit } from "./base.ts";
+import { ABSENT, changedSides, digestPair, pairOf, parseDigests, parseNote, sidesOf, type Base, type ComparedField } from "./base.ts";
 import type { Rules } from "../rules/rules.ts";
 
 /** Host edits applied from a copy to its source since the copy's base was written. */
 export interface Flowed {
-  /** Per part: both sides as they were then, in the form of a base. */
-  readonly units: Base;
+  /** Per field: both sides as they were then, in the form of a base. */
+  readonly fields: Base;
   /** True if the copy was read as it was before the last edit that was synced back: none of its content is new. */
   readonly isOld: boolean;
 }
@@ -32,10 +32,11 @@ interface Stamp {
   readonly marks: string;
   /** Hash of the configuration with which the edits flowed. Earlier versions did not write it. */
   readonly config?: string;
-  readonly units: Base;
+  /** Stored as `units`. */
+  readonly fields: Base;
 }
 
-const NOTHING: Flowed = { units: new Map(), isOld: false };
+const NOTHING: Flowed = { fields: new Map(), isOld: false };
 const MARKS_LENGTH = 10;
 
 interface Sides {
@@ -53,22 +54,22 @@ function stampKey({ translator }: Rules): string {
 /**
  * Returns the content of the stamp for this copy. Empty once a syncer has written the copy from the edited tenant object, or from a later
  * version, because the base then records the edits. Also empty if the copy is certainly older than the edits, because its cluster was
- * restored or lost acknowledged writes. `units` are all parts of both objects, `written` is the copy's base.
+ * restored or lost acknowledged writes. `fields` are all fields of both objects, `written` is the copy's base.
  */
-export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides, units: readonly Unit[], written: Base): Flowed {
+export function readFlowed(rules: Rules, { tenant, host, copyConfirmed }: Sides, fields: readonly ComparedField[], written: Base): Flowed {
   const stamp = parseStamp(tenant.metadata.annotations?.[stampKey(rules)]);
   if (stamp === undefined) return NOTHING;
   const { resourceVersion: copied, configHash } = readMarkers(rules.translator.markerPrefix, host) ?? {};
   if (copied === undefined || compareResourceVersions(copied, stamp.onto) > 0) return NOTHING;
-  if (stamp.copy !== (host.metadata.uid ?? "")) return { units: fromEarlierCopy(stamp.units, written), isOld: false };
+  if (stamp.copy !== (host.metadata.uid ?? "")) return { fields: fromEarlierCopy(stamp.fields, written), isOld: false };
   const isOlder = compareResourceVersions(host.metadata.resourceVersion ?? "", stamp.at) < 0;
-  if (isOlder) return { units: new Map(), isOld: copyConfirmed !== true };
+  if (isOlder) return { fields: new Map(), isOld: copyConfirmed !== true };
   // A syncer that did not know the edits wrote the copy after them. With another configuration, it may have undone them: the values that it
   // wrote are not edits. With the same one, it leaves pending edits alone: the values are later edits by users.
   const isRewritten = stamp.marks !== marksOf(rules, host) && stamp.config !== configHash;
-  const rewritten = isRewritten ? units.filter((unit) => !changedSides(unit, written).host) : [];
+  const rewritten = isRewritten ? fields.filter((field) => !changedSides(field, written).host) : [];
   const excepted = new Set(rewritten.map(({ id }) => id));
-  return { units: new Map([...stamp.units].filter(([id]) => !excepted.has(id))), isOld: false };
+  return { fields: new Map([...stamp.fields].filter(([id]) => !excepted.has(id))), isOld: false };
 }
 
 /**
@@ -81,18 +82,24 @@ function fromEarlierCopy(flowed: Base, written: Base): Base {
 
 /**
  * Adds a stamp that records the host edits to `object`, which is `tenant` with these edits. Earlier edits stay in the stamp until the
- * copy's base records them. `units` are the parts of `object` and the copy.
+ * copy's base records them. `fields` are the fields of `object` and the copy.
  */
-export function stamped(rules: Rules, { tenant, host }: Sides, object: KubeObject, flowing: Iterable<Unit>, before: Base): KubeObject {
-  const units = new Map(before);
-  for (const unit of flowing) units.set(unit.id, digestPair(unit.id, unit.tenant, unit.host));
+export function stamped(
+  rules: Rules,
+  { tenant, host }: Sides,
+  object: KubeObject,
+  flowing: Iterable<ComparedField>,
+  before: Base,
+): KubeObject {
+  const fields = new Map(before);
+  for (const field of flowing) fields.set(field.id, digestPair(field.id, field.tenant, field.host));
   const stamp = {
     copy: host.metadata.uid ?? "",
     at: host.metadata.resourceVersion ?? "",
     onto: tenant.metadata.resourceVersion ?? "",
     marks: marksOf(rules, host),
     config: rules.configHash,
-    units: Object.fromEntries([...units].sort(([left], [right]) => (left < right ? -1 : 1))),
+    units: Object.fromEntries([...fields].sort(([left], [right]) => (left < right ? -1 : 1))),
   };
   const annotations = { ...object.metadata.annotations, [stampKey(rules)]: JSON.stringify(stamp) };
   return { ...object, metadata: { ...object.metadata, annotations } };
@@ -123,8 +130,8 @@ function parseStamp(text: string | undefined): Stamp | undefined {
   const value = text === undefined ? undefined : parseNote(text);
   if (!isRecord(value)) return undefined;
   const { copy, at, onto, marks, config } = value;
-  const units = parseDigests(value["units"]);
+  const fields = parseDigests(value["units"]);
   const isText = (item: unknown): item is string => typeof item === "string";
-  if (!isText(copy) || !isText(at) || !isText(onto) || !isText(marks) || units === undefined) return undefined;
-  return { copy, at, onto, marks, units, ...(isText(config) && { config }) };
+  if (!isText(copy) || !isText(at) || !isText(onto) || !isText(marks) || fields === undefined) return undefined;
+  return { copy, at, onto, marks, fields, ...(isText(config) && { config }) };
 }

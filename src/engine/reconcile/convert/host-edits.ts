@@ -7,11 +7,11 @@ import type { Outcome } from "../../patch/types.ts";
 import { toTenantInPieces, type Reversed } from "./to-tenant.ts";
 import { toHostInPieces, type ToHostInput } from "./to-host.ts";
 import type { Rules } from "../rules/rules.ts";
-import { comparedFields, isForeign, type Unit, type UnitId } from "../agreement/base.ts";
+import { comparedFields, isForeign, type ComparedField, type FieldId } from "../agreement/base.ts";
 
 /** A host edit that is not synced back, and the reason. */
 export interface RefusedEdit {
-  readonly id: UnitId;
+  readonly id: FieldId;
   readonly code: Code;
   readonly message: string;
   /** True if the edit stays on the host; otherwise, it is undone. */
@@ -22,7 +22,7 @@ export interface RefusedEdit {
 export interface HostEdits {
   /** The tenant object with every edit that is synced back; the given object if none is. */
   readonly tenant: KubeObject;
-  readonly flowing: readonly UnitId[];
+  readonly flowing: readonly FieldId[];
   readonly refusals: readonly RefusedEdit[];
   readonly outcomes: readonly Outcome[];
 }
@@ -32,7 +32,11 @@ export interface HostEdits {
  * cancel each other out do not determine what `h` means. A patch with only a `reverseExpression` has nothing to cancel and is left out of
  * that check: its result goes to the tenant, and then to the host. Either way, the syncer reacts to an edit only once.
  */
-export function planHostEdits(rules: Rules, input: ToHostInput & { readonly host: KubeObject }, edits: readonly Unit[]): HostEdits {
+export function planHostEdits(
+  rules: Rules,
+  input: ToHostInput & { readonly host: KubeObject },
+  edits: readonly ComparedField[],
+): HostEdits {
   return finish(planHostEditsInPieces(rules, input, edits));
 }
 
@@ -40,28 +44,28 @@ export function planHostEdits(rules: Rules, input: ToHostInput & { readonly host
 export function* planHostEditsInPieces(
   rules: Rules,
   input: ToHostInput & { readonly host: KubeObject },
-  edits: readonly Unit[],
+  edits: readonly ComparedField[],
 ): Generator<undefined, HostEdits> {
-  const refusals = edits.flatMap((unit) => oneWay(rules, input, unit));
-  let candidates = edits.filter((unit) => !refusals.some(({ id }) => id === unit.id));
+  const refusals = edits.flatMap((field) => oneWay(rules, input, field));
+  let candidates = edits.filter((field) => !refusals.some(({ id }) => id === field.id));
   if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: [] };
 
   const reversed = yield* toTenantInPieces(rules, input.host, input.tenant);
   const cancelled = yield* cancelling(rules, input, reversed);
   for (let round = 1; ; round += 1) {
-    const attempt = withUnits(rules, input.tenant, reversed.object, candidates);
-    const inverse = cancelled === reversed ? attempt : withUnits(rules, input.tenant, cancelled.object, candidates);
+    const attempt = withReversedFields(rules, input.tenant, reversed.object, candidates);
+    const inverse = cancelled === reversed ? attempt : withReversedFields(rules, input.tenant, cancelled.object, candidates);
     // Only a body can be irreversible; other edits must not be refused because of it.
     const found =
       attempt === undefined || inverse === undefined
         ? candidates.filter(({ id }) => id === "body")
-        : yield* lostUnits(rules, input, { attempt, inverse, units: candidates, reversed });
+        : yield* lostFields(rules, input, { attempt, inverse, fields: candidates, reversed });
     if (found.length === 0) return { tenant: attempt!, flowing: candidates.map(({ id }) => id), refusals, outcomes: reversed.outcomes };
     const lost = round === ROUNDS_MAX ? candidates : found;
     const address = refusedAddress(rules, input.host, lost);
-    refusals.push(...lost.map((unit) => lostEdit(rules, unit, { reversed, address })));
+    refusals.push(...lost.map((field) => lostEdit(rules, field, { reversed, address })));
     const gone = new Set(lost);
-    candidates = candidates.filter((unit) => !gone.has(unit));
+    candidates = candidates.filter((field) => !gone.has(field));
     if (candidates.length === 0) return { tenant: input.tenant, flowing: [], refusals, outcomes: reversed.outcomes };
   }
 }
@@ -69,17 +73,22 @@ export function* planHostEditsInPieces(
 /** Maximum number of rounds. Edits whose expressions read each other could fail one by one; after the last round, all are refused. */
 const ROUNDS_MAX = 3;
 
-/** Returns the tenant object with the reversed values of `units`; `undefined` if the body cannot be reversed. */
-function withUnits(rules: Rules, tenant: KubeObject, reversed: KubeObject, units: readonly Unit[]): KubeObject | undefined {
-  const body = units.some(({ id }) => id === "body");
+/** Returns the tenant object with the reversed values of `fields`; `undefined` if the body cannot be reversed. */
+function withReversedFields(
+  rules: Rules,
+  tenant: KubeObject,
+  reversed: KubeObject,
+  fields: readonly ComparedField[],
+): KubeObject | undefined {
+  const body = fields.some(({ id }) => id === "body");
   const start = body ? rules.kind.tenantWithBody(tenant, reversed, rules.translator) : tenant;
   if (start === undefined) return undefined;
   const labels = { ...tenant.metadata.labels };
   const annotations = { ...tenant.metadata.annotations };
-  for (const { id } of units) {
-    const [field, key] = splitId(id);
-    if (field === "labels") assign(labels, rules.translator.tenantLabelKey(key), reversed.metadata.labels, key);
-    if (field === "annotations") assign(annotations, key, reversed.metadata.annotations, key);
+  for (const { id } of fields) {
+    const [map, key] = splitId(id);
+    if (map === "labels") assign(labels, rules.translator.tenantLabelKey(key), reversed.metadata.labels, key);
+    if (map === "annotations") assign(annotations, key, reversed.metadata.annotations, key);
   }
   return { ...start, metadata: { ...tenant.metadata, ...mapField("labels", labels), ...mapField("annotations", annotations) } };
 }
@@ -91,12 +100,12 @@ function assign(target: Record<string, string>, targetKey: string | undefined, s
 }
 
 /** Omits an empty map, because the API server drops it. */
-function mapField(field: "labels" | "annotations", map: Record<string, string>) {
-  return { [field]: Object.keys(map).length > 0 ? map : undefined } as { labels?: StringMap };
+function mapField(map: "labels" | "annotations", entries: Record<string, string>) {
+  return { [map]: Object.keys(entries).length > 0 ? entries : undefined } as { labels?: StringMap };
 }
 
-/** Returns the field of a part, and its key there; the body has none. */
-export function splitId(id: UnitId): [field: string, key: string] {
+/** Returns the map of a field (`labels` or `annotations`), and its key there; the body has none. */
+export function splitId(id: FieldId): [map: string, key: string] {
   const slash = id.indexOf("/");
   return slash < 0 ? [id, ""] : [id.slice(0, slash), id.slice(slash + 1)];
 }
@@ -116,44 +125,52 @@ interface Attempt {
   readonly attempt: KubeObject;
   /** The same without the reverse-only patches. */
   readonly inverse: KubeObject;
-  readonly units: readonly Unit[];
+  readonly fields: readonly ComparedField[];
   readonly reversed: Reversed;
 }
 
-/** Returns the units that do not come back as the host has them, or that change nothing in the tenant. */
-function* lostUnits(rules: Rules, input: ToHostInput & { host: KubeObject }, tried: Attempt): Generator<undefined, readonly Unit[]> {
-  const { attempt, inverse, units, reversed } = tried;
+/** Returns the fields that do not come back as the host has them, or that change nothing in the tenant. */
+function* lostFields(
+  rules: Rules,
+  input: ToHostInput & { host: KubeObject },
+  tried: Attempt,
+): Generator<undefined, readonly ComparedField[]> {
+  const { attempt, inverse, fields, reversed } = tried;
   const again = yield* toHostInPieces(rules, { ...input, tenant: inverse });
   const after = attempt === inverse ? again : yield* toHostInPieces(rules, { ...input, tenant: attempt });
-  if (again.rejected !== undefined || after.rejected !== undefined) return units;
-  const desired = new Map(comparedFields(rules, inverse, again.object, input.host).map((unit) => [unit.id, unit.desired]));
-  const tenant = new Map(comparedFields(rules, attempt, again.object, input.host).map((unit) => [unit.id, unit.tenant]));
-  const fails = ({ id }: Unit) =>
+  if (again.rejected !== undefined || after.rejected !== undefined) return fields;
+  const desired = new Map(comparedFields(rules, inverse, again.object, input.host).map((field) => [field.id, field.desired]));
+  const tenant = new Map(comparedFields(rules, attempt, again.object, input.host).map((field) => [field.id, field.tenant]));
+  const fails = ({ id }: ComparedField) =>
     failureAt(id, reversed.outcomes) !== undefined ||
     (attempt !== inverse && (failureAt(id, after.outcomes) !== undefined || (id === "body" && after.refusedAddresses.length > 0)));
-  return units.filter((unit) => fails(unit) || desired.get(unit.id) !== unit.host || tenant.get(unit.id) === unit.tenant);
+  return fields.filter((field) => fails(field) || desired.get(field.id) !== field.host || tenant.get(field.id) === field.tenant);
 }
 
 /** Returns the refusal of an edit for the given reason. */
-function refuse(unit: Unit, code: Code, why: string): RefusedEdit {
-  const stays = isForeign(unit);
+function refuse(field: ComparedField, code: Code, why: string): RefusedEdit {
+  const stays = isForeign(field);
   const outcome = stays ? "stays on the host and is not synced back" : "is undone";
-  return { id: unit.id, code, message: `The host edit of ${unit.id === "body" ? "the body" : unit.id} ${outcome}: ${why}`, stays };
+  return { id: field.id, code, message: `The host edit of ${field.id === "body" ? "the body" : field.id} ${outcome}: ${why}`, stays };
 }
 
 /** Returns the refusal of an edit that does not come back as it is. `address` is the reason if the address policy refuses the body. */
-function lostEdit(rules: Rules, unit: Unit, { reversed, address }: { reversed: Reversed; address: string | undefined }): RefusedEdit {
-  const failure = failureAt(unit.id, reversed.outcomes);
-  if (failure !== undefined) return refuse(unit, failure.code, failure.message);
-  const isRefused = unit.id === "body" || rules.settings.addressPolicy.action === "reject-object";
-  if (address !== undefined && isRefused) return refuse(unit, "ADDRESS_REFUSED", address);
-  const isPatched = rules.patches.some((patch) => patch.reference === undefined && touches(patch, unit.id));
+function lostEdit(
+  rules: Rules,
+  field: ComparedField,
+  { reversed, address }: { reversed: Reversed; address: string | undefined },
+): RefusedEdit {
+  const failure = failureAt(field.id, reversed.outcomes);
+  if (failure !== undefined) return refuse(field, failure.code, failure.message);
+  const isRefused = field.id === "body" || rules.settings.addressPolicy.action === "reject-object";
+  if (address !== undefined && isRefused) return refuse(field, "ADDRESS_REFUSED", address);
+  const isPatched = rules.patches.some((patch) => patch.reference === undefined && touches(patch, field.id));
   const why = isPatched ? "it does not survive reverseExpression and expression" : "it would change on its way to the tenant and back";
-  return refuse(unit, "REVERSE_NOT_INVERSE", why);
+  return refuse(field, "REVERSE_NOT_INVERSE", why);
 }
 
 /** Explains why the address policy refuses the edited body; undefined if it does not, or if the body is not among the lost edits. */
-function refusedAddress(rules: Rules, host: KubeObject, lost: readonly Unit[]): string | undefined {
+function refusedAddress(rules: Rules, host: KubeObject, lost: readonly ComparedField[]): string | undefined {
   if (!lost.some(({ id }) => id === "body")) return undefined;
   const [first, ...others] = rules.kind.admitBody(host, rules).refusedAddresses;
   if (first === undefined) return undefined;
@@ -161,26 +178,26 @@ function refusedAddress(rules: Rules, host: KubeObject, lost: readonly Unit[]): 
   return `the address policy refuses "${first.ip}" (${first.reason})${more}`;
 }
 
-/** Returns the failure of a reverse patch at this part, or at the whole map that contains it. */
-function failureAt(id: UnitId, outcomes: readonly Outcome[]): { code: Code; message: string } | undefined {
-  const [field, key] = splitId(id);
-  const places = [formatSteps(["metadata", field, key]), `metadata.${field}`];
+/** Returns the failure of a reverse patch at this field, or at the whole map that contains it. */
+function failureAt(id: FieldId, outcomes: readonly Outcome[]): { code: Code; message: string } | undefined {
+  const [map, key] = splitId(id);
+  const places = [formatSteps(["metadata", map, key]), `metadata.${map}`];
   const failures = outcomes.flatMap((outcome) => outcome.failures ?? []);
   return failures.find(({ place }) => (id === "body" ? !place.startsWith("metadata.") : places.includes(place)));
 }
 
 /** Returns the refusal of an edit that cannot flow, for example of the result of a patch without reverseExpression; empty if it can. */
-function oneWay(rules: Rules, input: ToHostInput, unit: Unit): RefusedEdit[] {
-  const oneWayEdit = (why: string) => [refuse(unit, "ONE_WAY_EDIT", why)];
-  if (rules.kind.ownLabelKeys.some((key) => unit.id === `labels/${key}`)) return oneWayEdit("only the engine sets this label");
+function oneWay(rules: Rules, input: ToHostInput, field: ComparedField): RefusedEdit[] {
+  const oneWayEdit = (why: string) => [refuse(field, "ONE_WAY_EDIT", why)];
+  if (rules.kind.ownLabelKeys.some((key) => field.id === `labels/${key}`)) return oneWayEdit("only the engine sets this label");
   const writer = rules.kind.writerOf(input.tenant);
   if (writer !== undefined) return oneWayEdit(`${writer} writes the tenant object and would undo it`);
-  if (unit.id === "body") {
+  if (field.id === "body") {
     if (!rules.kind.bodyFlows) return oneWayEdit(`the body of ${rules.kind.resource.plural} is synced only from the tenant`);
     if (input.tenantService?.spec?.selector !== undefined)
       return oneWayEdit("the tenant Service has a selector, so the tenant cluster's own controller writes the addresses");
   }
-  const patch = rules.patches.find((candidate) => isOneWay(candidate) && touches(candidate, unit.id));
+  const patch = rules.patches.find((candidate) => isOneWay(candidate) && touches(candidate, field.id));
   return patch === undefined ? [] : oneWayEdit(`the patch of ${patch.path.canonical} has no reverseExpression`);
 }
 
@@ -188,11 +205,11 @@ function isOneWay(patch: CompiledPatch): boolean {
   return patch.expression !== undefined && patch.reverseExpression === undefined;
 }
 
-function touches(patch: CompiledPatch, id: UnitId): boolean {
+function touches(patch: CompiledPatch, id: FieldId): boolean {
   const [first, second, third] = patch.path.segments.map((segment) =>
     segment.kind === "key" ? segment.key : segment.kind === "index" ? String(segment.index) : "*",
   );
   if (id === "body") return first !== "metadata";
-  const [field, key] = splitId(id);
-  return first === "metadata" && (second === field || second === "*") && (third === undefined || third === "*" || third === key);
+  const [map, key] = splitId(id);
+  return first === "metadata" && (second === map || second === "*") && (third === undefined || third === "*" || third === key);
 }

@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference, StringMap } from "../../../kube/object/types.ts";
 import { formatKind, isMarkerKey, writeMarkers, type CopySource } from "../../translate/markers.ts";
-import { isAsWritten, readBase, writeBase, type Base, type Unit } from "../agreement/base.ts";
+import { isAsWritten, readBase, writeBase, type Base, type ComparedField } from "../agreement/base.ts";
 import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/excluded-keys.ts";
 import type { CopyInput, Note, Plan } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -54,7 +54,7 @@ export function rebuiltCopy(rules: Rules, host: KubeObject, copy: KubeObject): K
 export interface UpdateParts extends CopyParts {
   readonly host: KubeObject;
   /** The parts that are written; all others stay as they are on the host. */
-  readonly changed: readonly Unit[];
+  readonly changed: readonly ComparedField[];
 }
 
 /** Returns the host object with the changed parts, and with the current markers, base and owner. */
@@ -79,8 +79,8 @@ export function updatedCopy({ rules, host, desired, changed, source, base, owner
   };
 }
 
-function withChanged(field: "labels" | "annotations", standing: StringMap = {}, changed: readonly Unit[]): StringMap {
-  const values = changed.flatMap(({ id, desired }) => (id.startsWith(field) ? [[id.slice(field.length + 1), desired] as const] : []));
+function withChanged(map: "labels" | "annotations", standing: StringMap = {}, changed: readonly ComparedField[]): StringMap {
+  const values = changed.flatMap(({ id, desired }) => (id.startsWith(map) ? [[id.slice(map.length + 1), desired] as const] : []));
   // Most changes are of the body, or of one annotation.
   if (values.length === 0) return standing;
   const written = Object.fromEntries(values.filter(([, desired]) => desired !== undefined)) as StringMap;

@@ -9,7 +9,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import { managedByValue, MANAGED_BY, NAMESPACE, readMarkers, type CopySource } from "../../translate/markers.ts";
 import { isMarkedBySyncer, readForeignMarkers, type ForeignSource } from "../../translate/foreign-markers.ts";
-import { changedSides, readBase, type Unit } from "../agreement/base.ts";
+import { changedSides, readBase, type ComparedField } from "../agreement/base.ts";
 import { MANAGED_BY_CONTROLLER, TRIGGER_TIME, withoutKeys } from "../rules/excluded-keys.ts";
 import type { PlanInput } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -35,7 +35,7 @@ export function withMarkerLabels({ translator }: Rules, host: KubeObject, { name
 /** Reports whether the body on the host is unchanged since it was written. */
 export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
   const base = readBase(rules.translator.markerPrefix, host);
-  const body: Unit = {
+  const body: ComparedField = {
     id: "body",
     tenant: rules.kind.tenantFingerprint(tenant),
     desired: undefined,

@@ -1,11 +1,20 @@
 /**
- * Plans the write for an existing copy, with a three-way comparison of each part: tenant, host, and the last agreed state.
+ * Plans the write for an existing copy, with a three-way comparison of each field: tenant, host, and the last agreed state.
  *
  * @module
  */
 import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
 import { writeMarkers } from "../../translate/markers.ts";
-import { agreedBase, changedSides, entryLength, isForeign, comparedFields, type Base, type Unit, type UnitId } from "../agreement/base.ts";
+import {
+  agreedBase,
+  changedSides,
+  entryLength,
+  isForeign,
+  comparedFields,
+  type Base,
+  type ComparedField,
+  type FieldId,
+} from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
 import { planHostEditsInPieces, type HostEdits } from "../convert/host-edits.ts";
 import { toHostInPieces, type HostBody } from "../convert/to-host.ts";
@@ -14,7 +23,7 @@ import { copySourceOf, updatedCopy, missingOwner, rejection, reported } from "./
 import { recreation, type MakePlan, type CopyInput, type Note, type Operation, type Plan } from "../plan-types.ts";
 import type { Rules } from "../rules/rules.ts";
 
-/** Plans the write of the parts that differ between a copy and its desired state. */
+/** Plans the write of the fields that differ between a copy and its desired state. */
 export function* planDifference(
   rules: Rules,
   input: CopyInput & { host: KubeObject },
@@ -24,23 +33,23 @@ export function* planDifference(
   const wanted = yield* toHostInPieces(rules, input);
   const parts = reported(wanted);
   if (wanted.rejected !== undefined) return answer("refused", { ...parts, notes: rejection(wanted) });
-  const units = comparedFields(rules, input.tenant, wanted.object, input.host, written);
-  const flowed = readFlowed(rules, input, units, written);
-  const base = flowed.units.size === 0 ? written : new Map([...written, ...flowed.units]);
-  const [edits, conflicting]: [Unit[], Unit[]] = [[], []];
-  for (const unit of units) {
-    if (unit.desired === unit.host) continue;
-    const changed = changedSides(unit, base);
-    if (changed.host && !changed.tenant) edits.push(unit);
-    if (changed.host && changed.tenant) conflicting.push(unit);
+  const fields = comparedFields(rules, input.tenant, wanted.object, input.host, written);
+  const flowed = readFlowed(rules, input, fields, written);
+  const base = flowed.fields.size === 0 ? written : new Map([...written, ...flowed.fields]);
+  const [edits, conflicting]: [ComparedField[], ComparedField[]] = [[], []];
+  for (const field of fields) {
+    if (field.desired === field.host) continue;
+    const changed = changedSides(field, base);
+    if (changed.host && !changed.tenant) edits.push(field);
+    if (changed.host && changed.tenant) conflicting.push(field);
   }
   const standing = input.host.metadata.annotations;
-  const noRoom = unitsWithoutRoom(rules, { units, edits, standing, others: () => othersOn(rules, input, units) });
-  const counts = ({ id }: Unit) => !flowed.isOld && !noRoom.has(id);
+  const noRoom = fieldsWithoutRoom(rules, { fields, edits, standing, others: () => othersOn(rules, input, fields) });
+  const counts = ({ id }: ComparedField) => !flowed.isOld && !noRoom.has(id);
   const flowing = edits.filter(counts);
   const waiting = input.editsWait === true ? flowing : [];
   const isFlow = flowing.length > 0 && input.editsWait !== true;
-  const flow = isFlow ? yield* planFlow(rules, input, { wanted, written, before: flowed.units, edits: flowing }) : NO_FLOW;
+  const flow = isFlow ? yield* planFlow(rules, input, { wanted, written, before: flowed.fields, edits: flowing }) : NO_FLOW;
   const refusals = flow.refusals.map(({ code, message }) => ({ code, message }));
   const conflicts = conflicting
     .filter(counts)
@@ -54,7 +63,7 @@ export function* planDifference(
   const outcomes = [...parts.outcomes, ...flow.outcomes];
   if (flow.operation !== undefined) return answer("copied", { ...parts, outcomes, notes, operations: [flow.operation] });
   const left = new Set([...noRoom.keys(), ...[...waiting, ...edits.filter(isForeign)].map(({ id }) => id)]);
-  const operations = hostUpdate(rules, input, { wanted, units, left, waiting, known: base, base: written, edits });
+  const operations = hostUpdate(rules, input, { wanted, fields, left, waiting, known: base, base: written, edits });
   const restsOnCopy = flowed.isOld && edits.length > 0 && operations.length === 0;
   return answer("copied", { ...parts, outcomes, notes, operations, ...(restsOnCopy && { restsOnCopy }) });
 }
@@ -64,7 +73,7 @@ const OWNER = "The virtual cluster's Service now owns the copy";
 interface Flow extends Pick<HostEdits, "refusals" | "outcomes"> {
   readonly operation?: Operation;
   /** Edits that the tenant object has no room for. */
-  readonly noRoom: readonly UnitId[];
+  readonly noRoom: readonly FieldId[];
 }
 
 const NO_FLOW: Flow = { refusals: [], outcomes: [], noRoom: [] };
@@ -91,16 +100,16 @@ function* planFlow(
 }
 
 interface Flowing {
-  readonly edits: readonly Unit[];
+  readonly edits: readonly ComparedField[];
   readonly wanted: HostBody;
   readonly written: Base;
   /** Host edits applied earlier that still hold. */
   readonly before: Base;
 }
 
-/** Returns the annotations of a copy besides its units and its base. */
-function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, units: readonly Unit[]): StringMap {
-  const ids = new Set<string>(units.map(({ id }) => id));
+/** Returns the annotations of a copy besides its fields and its base. */
+function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, fields: readonly ComparedField[]): StringMap {
+  const ids = new Set<string>(fields.map(({ id }) => id));
   const isOther = (key: string) => !ids.has(`annotations/${key}`) && key !== `${rules.translator.markerPrefix}base`;
   const kept = withoutKeys(input.host.metadata.annotations ?? {}, (key) => !isOther(key));
   return { ...kept, ...writeMarkers(rules.translator.markerPrefix, copySourceOf(rules, input)).annotations };
@@ -108,29 +117,29 @@ function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, units: 
 
 interface Difference {
   readonly wanted: HostBody;
-  readonly units: readonly Unit[];
-  /** Parts that stay as they are on the host: foreign keys, edits that wait, and parts without room. */
-  readonly left: ReadonlySet<UnitId>;
+  readonly fields: readonly ComparedField[];
+  /** Fields that stay as they are on the host: foreign keys, edits that wait, and fields without room. */
+  readonly left: ReadonlySet<FieldId>;
   /** Those of them that flow later: their last agreed state is kept until then. */
-  readonly waiting: readonly Unit[];
+  readonly waiting: readonly ComparedField[];
   /** The last agreed state: the copy's base, and the host edits applied since. */
   readonly known: Base;
   /** The copy's base. */
   readonly base: Base;
-  readonly edits: readonly Unit[];
+  readonly edits: readonly ComparedField[];
 }
 
 function hostUpdate(
   rules: Rules,
   input: CopyInput & { host: KubeObject },
-  { wanted, units, left, waiting, known, base, edits }: Difference,
+  { wanted, fields, left, waiting, known, base, edits }: Difference,
 ): Operation[] {
   if (rules.kind.mustRecreate(input.host, wanted.object)) return [recreation(input.host)];
-  const owned = units.filter(({ id }) => !left.has(id));
-  /** Returns the agreed base, with the entries of `from` for the parts that wait. */
+  const owned = fields.filter(({ id }) => !left.has(id));
+  /** Returns the agreed base, with the entries of `from` for the fields that wait. */
   const baseWith = (from: Base) =>
     new Map([...agreedBase(owned), ...waiting.flatMap(({ id }) => (from.has(id) ? [[id, from.get(id)!] as const] : []))]);
-  const changed = owned.filter((unit) => unit.desired !== unit.host);
+  const changed = owned.filter((field) => field.desired !== field.host);
   const { host, owner } = input;
   // Host edits that have flowed are no reason to write: the answer to a later one may be lost, and its stamp belongs to this version.
   const agreed = changed.length === 0 && sameBase(base, baseWith(base));
@@ -167,50 +176,50 @@ export const ANNOTATIONS_LENGTH_MAX = 256 * 1024;
 
 /** Current and desired metadata of a copy. */
 export interface CopyMetadata {
-  readonly units: readonly Unit[];
+  readonly fields: readonly ComparedField[];
   /** Host edits: of these, the value on the host counts. */
-  readonly edits: readonly Unit[];
-  /** Annotations of the copy besides the units and the base. Read only if there may be too many. */
+  readonly edits: readonly ComparedField[];
+  /** Annotations of the copy besides the fields and the base. Read only if there may be too many. */
   readonly others: () => StringMap;
   /** All annotations that the copy has now. */
   readonly standing: StringMap | undefined;
-  /** True if none of the units is on the host yet. Default false. */
+  /** True if none of the fields is on the host yet. Default false. */
   readonly fresh?: boolean;
 }
 
-/** Parts for which there is no room, each with the limit that it exceeds: the length of the base, or the size of all annotations. */
-export type UnitsWithoutRoom = ReadonlyMap<UnitId, "count" | "size">;
+/** Fields for which there is no room, each with the limit that it exceeds: the length of the base, or the size of all annotations. */
+export type FieldsWithoutRoom = ReadonlyMap<FieldId, "count" | "size">;
 
-const NONE: UnitsWithoutRoom = new Map();
+const NONE: FieldsWithoutRoom = new Map();
 
 /**
  * Returns the labels and annotations that do not fit: they are not written, and remain unchanged on the host. Keys that only the engine
  * sets get room first, then labels, then annotations, each sorted by key. Edits under keys that only the host has come last.
  */
-export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): UnitsWithoutRoom {
+export function fieldsWithoutRoom(rules: Rules, wanted: CopyMetadata): FieldsWithoutRoom {
   if (fitsAtOnce(wanted)) return NONE;
   const edited = new Set(wanted.edits.map(({ id }) => id));
-  const standing = (unit: Unit) => (wanted.fresh === true ? 0 : lengthOn(unit, unit.host));
-  const candidates = wanted.units.flatMap((unit) => {
-    const value = edited.has(unit.id) ? unit.host : unit.desired;
-    return value === undefined ? [] : [{ unit, value, isNew: unit.desired === undefined, rank: rankOf(rules, unit) }];
+  const standing = (field: ComparedField) => (wanted.fresh === true ? 0 : lengthOn(field, field.host));
+  const candidates = wanted.fields.flatMap((field) => {
+    const value = edited.has(field.id) ? field.host : field.desired;
+    return value === undefined ? [] : [{ field, value, isNew: field.desired === undefined, rank: rankOf(rules, field) }];
   });
   const inOrder = candidates.sort((left, right) => Number(left.isNew) - Number(right.isNew) || (left.rank < right.rank ? -1 : 1));
-  let total = annotationsLength(wanted.others()) + inOrder.reduce((sum, { unit }) => sum + standing(unit), 0);
+  let total = annotationsLength(wanted.others()) + inOrder.reduce((sum, { field }) => sum + standing(field), 0);
   let base = 0;
-  // For new keys, every part counts as if both sides had different digests: host edits that have flowed must not make room for more.
+  // For new keys, every field counts as if both sides had different digests: host edits that have flowed must not make room for more.
   let widest = 0;
-  const left = new Map<UnitId, "count" | "size">();
+  const left = new Map<FieldId, "count" | "size">();
   let exceeded: "count" | "size" = "count";
-  for (const { unit, value, isNew } of inOrder) {
-    const wide = entryLength(unit.id, false);
-    const entry = isNew ? wide : entryLength(unit.id, unit.tenant === value);
-    const more = entry + lengthOn(unit, value) - standing(unit);
+  for (const { field, value, isNew } of inOrder) {
+    const wide = entryLength(field.id, false);
+    const entry = isNew ? wide : entryLength(field.id, field.tenant === value);
+    const more = entry + lengthOn(field, value) - standing(field);
     const isCounted = (isNew ? widest : base) + entry <= BASE_LENGTH_MAX;
     const fits = isCounted && total + more <= ANNOTATIONS_LENGTH_MAX;
-    if ((!fits || (isNew && left.size > 0)) && unit.id !== "body") {
+    if ((!fits || (isNew && left.size > 0)) && field.id !== "body") {
       if (!fits) exceeded = isCounted ? "size" : "count";
-      left.set(unit.id, exceeded);
+      left.set(field.id, exceeded);
       continue;
     }
     base += entry;
@@ -221,10 +230,10 @@ export function unitsWithoutRoom(rules: Rules, wanted: CopyMetadata): UnitsWitho
 }
 
 /** Reports whether everything surely fits: most objects are far from any limit, and every plan checks this. */
-function fitsAtOnce({ units, standing }: Pick<CopyMetadata, "units" | "standing">): boolean {
+function fitsAtOnce({ fields, standing }: Pick<CopyMetadata, "fields" | "standing">): boolean {
   let entries = 0;
   let characters = MARKERS_LENGTH_MAX;
-  for (const { id, desired = "", host = "" } of units) {
+  for (const { id, desired = "", host = "" } of fields) {
     entries += entryLength(id, false);
     characters += id.length + desired.length + host.length;
   }
@@ -234,10 +243,10 @@ function fitsAtOnce({ units, standing }: Pick<CopyMetadata, "units" | "standing"
 
 /** Reports whether a new copy surely has room for all labels and annotations of an object. Cheap: the body is not compared. */
 export function surelyFits({ metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
-  const unit = (id: UnitId, value: string): Unit => ({ id, tenant: undefined, desired: value, host: value });
-  const ofLabels = Object.entries(labels).map(([key, value]) => unit(`labels/${key}`, value));
-  const ofAnnotations = Object.entries(annotations).map(([key, value]) => unit(`annotations/${key}`, value));
-  return fitsAtOnce({ units: [...ofLabels, ...ofAnnotations, unit("body", "0".repeat(DIGITS))], standing: undefined });
+  const field = (id: FieldId, value: string): ComparedField => ({ id, tenant: undefined, desired: value, host: value });
+  const ofLabels = Object.entries(labels).map(([key, value]) => field(`labels/${key}`, value));
+  const ofAnnotations = Object.entries(annotations).map(([key, value]) => field(`annotations/${key}`, value));
+  return fitsAtOnce({ fields: [...ofLabels, ...ofAnnotations, field("body", "0".repeat(DIGITS))], standing: undefined });
 }
 
 /** Number of hex digits of the SHA-256 for which a body stands. */
@@ -249,13 +258,13 @@ const BYTES_PER_CHARACTER = 3;
 const MARKERS_LENGTH_MAX = 8 * 1024;
 
 /** Returns a text that sorts by importance, then by key. */
-function rankOf({ kind }: Rules, { id }: Unit): string {
+function rankOf({ kind }: Rules, { id }: ComparedField): string {
   if (id === "body") return "0";
   const isOwn = kind.ownLabelKeys.some((key) => id === `labels/${key}`);
   return isOwn ? `1${id}` : id.startsWith("labels/") ? `2${id}` : `3${id}`;
 }
 
-function lengthOn({ id }: Unit, value: string | undefined): number {
+function lengthOn({ id }: ComparedField, value: string | undefined): number {
   if (value === undefined || !id.startsWith("annotations/")) return 0;
   return byteLength(id) - "annotations/".length + byteLength(value);
 }
@@ -271,8 +280,8 @@ function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** Returns the notes on the parts that do not fit; empty if all fit. */
-export function roomNotes(left: UnitsWithoutRoom): Note[] {
+/** Returns the notes on the fields that do not fit; empty if all fit. */
+export function roomNotes(left: FieldsWithoutRoom): Note[] {
   return (["count", "size"] as const).flatMap((exceeded): Note[] => {
     const [first, ...more] = [...left.keys()].filter((id) => left.get(id) === exceeded).sort();
     if (first === undefined) return [];
@@ -289,8 +298,8 @@ export function roomNotes(left: UnitsWithoutRoom): Note[] {
 
 const SIZE_LIMIT = `all annotations of an object, including the syncer's own, may have at most ${ANNOTATIONS_LENGTH_MAX} bytes`;
 
-/** Returns a new copy without the parts that do not fit. */
-export function withoutUnits(object: KubeObject, left: UnitsWithoutRoom): KubeObject {
+/** Returns a new copy without the fields that do not fit. */
+export function omitFields(object: KubeObject, left: FieldsWithoutRoom): KubeObject {
   if (left.size === 0) return object;
   const { labels = {}, annotations = {} } = object.metadata;
   return {

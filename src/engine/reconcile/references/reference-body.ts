@@ -7,7 +7,7 @@
 import { isRecord, jsonEqual } from "../../../base/json.ts";
 import type { KubeObject, OwnerReference, StringMap } from "../../../kube/object/types.ts";
 import { formatKind, isMarkerKey, readMarkers, writeMarkers } from "../../translate/markers.ts";
-import { digestPair, readBase, writeBase, type Base, type UnitId } from "../agreement/base.ts";
+import { digestPair, readBase, writeBase, type Base, type FieldId } from "../agreement/base.ts";
 import { withoutKeys } from "../rules/excluded-keys.ts";
 import { missingOwner, ownedBy } from "../copy/host-copy.ts";
 import type { ReferenceRules, SourcedInput } from "./reference-rules.ts";
@@ -64,11 +64,11 @@ export function newCopy(rules: ReferenceRules, input: SourcedInput, desired: Des
 /** Returns the copy with its owner, updated to the content of the source. */
 export function refreshedCopy(rules: ReferenceRules, input: SourcedInput, { target, desired }: CopyPair): KubeObject {
   const prefix = rules.translator.markerPrefix;
-  const before = readBase(prefix, target) ?? new Map<UnitId, string>();
+  const before = readBase(prefix, target) ?? new Map<FieldId, string>();
   const markers = markersOf(rules, input);
-  const merged = (field: "labels" | "annotations") => {
-    const written = (key: string) => before.has(`${field}/${key}`);
-    return { ...withoutKeys(target.metadata[field] ?? {}, written), ...desired[field] };
+  const merged = (map: "labels" | "annotations") => {
+    const written = (key: string) => before.has(`${map}/${key}`);
+    return { ...withoutKeys(target.metadata[map] ?? {}, written), ...desired[map] };
   };
   const { apiVersion, kind, metadata, status } = ownedBy(target, ownerOf(input)) as KubeObject & { status?: unknown };
   return {
@@ -106,8 +106,8 @@ function markersOf({ translator, clusterUid }: ReferenceRules, { kind, key, host
 
 /** Returns the base, which records our labels and annotations. It contains nothing of the body, not even a digest, because of Secrets. */
 function baseOf({ labels, annotations }: DesiredCopy): Base {
-  const entries = (field: "labels" | "annotations", map: StringMap) =>
-    Object.entries(map).map(([key, value]): [UnitId, string] => [`${field}/${key}`, digestPair(`${field}/${key}`, value, value)]);
+  const entries = (map: "labels" | "annotations", values: StringMap) =>
+    Object.entries(values).map(([key, value]): [FieldId, string] => [`${map}/${key}`, digestPair(`${map}/${key}`, value, value)]);
   return new Map([...entries("labels", labels), ...entries("annotations", annotations)]);
 }
 
@@ -117,13 +117,13 @@ export function differsFrom(rules: ReferenceRules, input: SourcedInput, { target
   const bodyDiffers = !jsonEqual(body, desired.body);
   if (bodyDiffers && (target["immutable"] === true || body["type"] !== desired.body["type"])) return "recreate";
   const prefix = rules.translator.markerPrefix;
-  const base = readBase(prefix, target) ?? new Map<UnitId, string>();
+  const base = readBase(prefix, target) ?? new Map<FieldId, string>();
   const agrees =
     !bodyDiffers &&
     readMarkers(prefix, target)?.uid === (input.source.metadata.uid ?? "") &&
     missingOwner(target, ownerOf(input)) === undefined &&
     sameEntries(base, baseOf(desired)) &&
-    (["labels", "annotations"] as const).every((field) => contains(target.metadata[field] ?? {}, desired[field]));
+    (["labels", "annotations"] as const).every((map) => contains(target.metadata[map] ?? {}, desired[map]));
   return agrees ? "none" : "update";
 }
 

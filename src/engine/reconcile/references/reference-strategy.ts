@@ -40,7 +40,7 @@ export function referenceStrategy(
     *plan(input) {
       return planReferenceCopy(rules, input);
     },
-    question({ planned, input }) {
+    planRead({ planned, input }) {
       const [name] = planned.restsOnNamespaces ?? [];
       if (name !== undefined) return { name: "namespace", side: "tenant", key: { namespace: "", name }, resource: NAMESPACES };
       // The cache may be older than the copy: it lags, or the cluster was restored to an earlier state. Only the cluster knows.

@@ -106,7 +106,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
       mirror: mirrored.length === 0 ? "none" : copy !== undefined && isMirroredFully(copy, mirrored) ? "equal" : "behind",
       made: copy === undefined || made.length === 0 ? (made.length === 0 ? "none" : "behind") : comparedWith(slices.rules, made, desired()),
       madeShown: made.length > 0 && desired().every((slice) => isShown(known, slice)),
-      others: toldByOthers(taken ? viewOfSlices([...ofControllers, ...made]) : copy && viewOf(copy.subsets ?? NO_SUBSETS), others),
+      others: shownByOthers(taken ? viewOfSlices([...ofControllers, ...made]) : copy && viewOf(copy.subsets ?? NO_SUBSETS), others),
     },
     hostKey,
     hostService: known.hostService,
@@ -252,9 +252,9 @@ function isMirrored({ service, hostKey, slices: { rules } }: KnownBackends, slic
   const source = endpointsBehind(rules.translator.markerPrefix, slice);
   if (source === undefined || !sameKey(source, service) || whose(rules, source) !== "ours") return false;
   // Other Endpoints can have inherited our markers, or claim to be the copy, and a mirror passes that on.
-  const told = serviceOfSlice(slice);
+  const named = serviceOfSlice(slice);
   const isPlace = (key: ObjectKey) => hostKey !== undefined && sameKey(key, hostKey);
-  return told !== undefined && isPlace(told) && isPlace({ namespace: source.hostNamespace, name: source.hostName });
+  return named !== undefined && isPlace(named) && isPlace({ namespace: source.hostNamespace, name: source.hostName });
 }
 
 /** Reports whether another syncer on this host wrote the slice. One with markers of another kind, such as Endpoints, does not count. */
@@ -271,7 +271,7 @@ function isAlien({ slices, hostService }: KnownBackends, slice: EndpointSlice): 
 }
 
 /** Compares the slices of others with what readers should see. They need not show endpoints that take no traffic. */
-function toldByOthers(wanted: ReaderView | undefined, theirs: readonly EndpointSlice[]): Completeness {
+function shownByOthers(wanted: ReaderView | undefined, theirs: readonly EndpointSlice[]): Completeness {
   if (theirs.length === 0) return "none";
   const seen = viewOfSlices(theirs);
   return wanted !== undefined && [...wanted].every(([id, { ready }]) => !ready || seen.get(id)?.ready === true) ? "equal" : "behind";
@@ -287,9 +287,9 @@ function without(slice: EndpointSlice, { subsets }: Endpoints): EndpointSlice {
   const wanted = viewOf(Array.isArray(subsets) ? subsets : NO_SUBSETS);
   const all = slice.endpoints ?? [];
   const endpoints = all.flatMap((endpoint) => {
-    const told = [...viewOfSlices([{ ...slice, endpoints: [endpoint] }]).keys()].flatMap((id) => wanted.get(id) ?? []);
-    if (told.length === 0) return [];
-    const ready = told.some((backend) => backend.ready);
+    const backends = [...viewOfSlices([{ ...slice, endpoints: [endpoint] }]).keys()].flatMap((id) => wanted.get(id) ?? []);
+    if (backends.length === 0) return [];
+    const ready = backends.some((backend) => backend.ready);
     return ready === (endpoint.conditions?.ready !== false)
       ? [endpoint]
       : [{ ...endpoint, conditions: { ...endpoint.conditions, ready, serving: ready } }];

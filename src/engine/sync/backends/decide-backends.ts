@@ -67,11 +67,11 @@ export interface BackendsSeen {
 }
 
 /** The objects from which readers on the host get the backends. */
-export type Teller = "copies" | "mirror" | "made" | "others" | "none";
+export type BackendSource = "copies" | "mirror" | "made" | "others" | "none";
 
 /** The result for each kind of object of the Service. */
 export interface BackendsDecision {
-  readonly teller: Teller;
+  readonly source: BackendSource;
   /** Slices that the tenant's cluster has made from Pods are copied. Those of users always are. */
   readonly copiesDerived: boolean;
   /** Slices of the tenant's mirror are copied, because nothing else can show readers their backends. */
@@ -98,7 +98,7 @@ export interface BackendsDecision {
  * Decides from which objects readers get the backends of one Service.
  *
  * @example
- * decideBackends(seen).teller; // "mirror"
+ * decideBackends(seen).source; // "mirror"
  */
 export function decideBackends(seen: BackendsSeen): BackendsDecision {
   return seen.taken ? keepStanding(seen, decideByPlace(seen)) : decideByPlace(seen);
@@ -111,8 +111,8 @@ export function isSource({ copiesDerived, copiesMirrored }: BackendsDecision, wr
 
 function decideByPlace(seen: BackendsSeen): BackendsDecision {
   if (seen.copy !== undefined && isLeftAlone(seen)) return leaveAlone(seen, seen.copy);
-  if (fromSlices(seen)) return isToldBeside(seen) ? tellByBoth(seen) : tellBySlices(seen);
-  if (seen.endpoints !== undefined && seen.endpoints.wanted) return tellByEndpoints(seen);
+  if (fromSlices(seen)) return isMirroredBeside(seen) ? decideFromBoth(seen) : decideFromSlices(seen);
+  if (seen.endpoints !== undefined && seen.endpoints.wanted) return decideFromEndpoints(seen);
   return withoutSource(seen);
 }
 
@@ -122,11 +122,11 @@ function isLeftAlone(seen: BackendsSeen): boolean {
 }
 
 function keepsMirrored(seen: BackendsSeen): boolean {
-  return seen.endpoints?.paused === true && seen.mirrored.standing > 0 && tellerOfLeft(seen) === undefined;
+  return seen.endpoints?.paused === true && seen.mirrored.standing > 0 && sourceOfLeft(seen) === undefined;
 }
 
 /** Returns which slices show readers everything in a copy of Endpoints that is left as it is: the mirror's or those that were made. */
-export function tellerOfLeft({
+export function sourceOfLeft({
   copy,
   mirror,
   made,
@@ -140,7 +140,7 @@ export function tellerOfLeft({
 function leaveAlone(seen: BackendsSeen, { skipsMirror }: NonNullable<BackendsSeen["copy"]>): BackendsDecision {
   const complete = isCopied(seen);
   return {
-    ...{ teller: "copies", copiesDerived: true, releasesSlices: complete, releasesCopy: complete, skipsMirror },
+    ...{ source: "copies", copiesDerived: true, releasesSlices: complete, releasesCopy: complete, skipsMirror },
     ...{ makes: skipsMirror && seen.made !== "none", dropsMade: false, dropsMirrored: false, waitsForMirror: false },
     keepsMirrored: keepsMirrored(seen),
   };
@@ -159,22 +159,22 @@ function fromSlices({ endpoints, derived, patched, copy }: BackendsSeen): boolea
 }
 
 /** Reports whether the tenant's mirror treats the Endpoints as written by users: slices of Pods are from an earlier selector. */
-function isToldBeside({ endpoints, mirrored }: BackendsSeen): boolean {
+function isMirroredBeside({ endpoints, mirrored }: BackendsSeen): boolean {
   return mirrored.count > 0 && endpoints?.wanted === true && endpoints.filled;
 }
 
-function tellByBoth(seen: BackendsSeen): BackendsDecision {
-  const decision = tellByEndpoints(seen);
+function decideFromBoth(seen: BackendsSeen): BackendsDecision {
+  const decision = decideFromEndpoints(seen);
   return { ...decision, copiesDerived: true, releasesSlices: decision.releasesSlices && isCopied(seen) };
 }
 
-function tellBySlices(seen: BackendsSeen): BackendsDecision {
+function decideFromSlices(seen: BackendsSeen): BackendsDecision {
   const complete = isCopied(seen);
   const skipsMirror = seen.copy !== undefined && (complete || seen.copy.skipsMirror);
   // Slices that were made from a copy that is gone are stale, even if a slice of the tenant never gets a copy.
   const isGone = seen.copy === undefined && seen.endpoints?.wanted !== true && seen.endpoints?.paused !== true;
   return {
-    teller: "copies",
+    source: "copies",
     copiesDerived: true,
     releasesSlices: complete,
     releasesCopy: complete,
@@ -195,13 +195,13 @@ function keepStanding(seen: BackendsSeen, decision: BackendsDecision): BackendsD
   const { endpoints, derived, mirrored, made, others } = seen;
   if (endpoints?.paused === true) return { ...decision, keepsMirrored: mirrored.standing > 0, dropsMade: false };
   if (endpoints?.wanted !== true) return decision;
-  if (others === "equal") return { ...decision, teller: "others", releasesSlices: true, dropsMade: made !== "none" };
+  if (others === "equal") return { ...decision, source: "others", releasesSlices: true, dropsMade: made !== "none" };
   const [copiesDerived, copiesMirrored] = [decision.copiesDerived || derived.standing > 0, mirrored.standing > 0];
   if (!copiesDerived && !copiesMirrored) return decision;
   const complete =
     isCopied({ ...seen, ...(!copiesDerived && { derived: NONE }) }) && (!copiesMirrored || mirrored.copied >= mirrored.count);
   const dropsMade = decision.dropsMade || (copiesMirrored && complete && made !== "none");
-  return { ...decision, teller: "copies", copiesDerived, copiesMirrored, releasesSlices: complete, dropsMade };
+  return { ...decision, source: "copies", copiesDerived, copiesMirrored, releasesSlices: complete, dropsMade };
 }
 
 const NONE: CountedSlices = { count: 0, copied: 0 };
@@ -212,7 +212,7 @@ function isCopied({ own, derived }: { readonly own: CountedSlices; readonly deri
 
 const FROM_ENDPOINTS = { copiesDerived: false, releasesCopy: true, dropsMade: false, dropsMirrored: false, waitsForMirror: false } as const;
 
-function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
+function decideFromEndpoints(seen: BackendsSeen): BackendsDecision {
   const { copy, mirror, made, own } = seen;
   const released = own.copied >= own.count;
   // If we will make the slices anyway, the copy is created with the label.
@@ -220,11 +220,11 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
     const skipsMirror = ((seen.served && seen.mirrorWaited) || made !== "none") && seen.others === "none";
     // Slices that were made from the earlier copy stay until there is another copy, for a limited time.
     const dropsMade = made !== "none" && seen.copyWaited;
-    return { ...FROM_ENDPOINTS, teller: "none", releasesSlices: false, skipsMirror, makes: false, dropsMade };
+    return { ...FROM_ENDPOINTS, source: "none", releasesSlices: false, skipsMirror, makes: false, dropsMade };
   }
   if (isLeftToOthers(seen, copy))
     return {
-      ...{ ...FROM_ENDPOINTS, teller: "others", releasesSlices: released, skipsMirror: copy.skipsMirror, makes: false },
+      ...{ ...FROM_ENDPOINTS, source: "others", releasesSlices: released, skipsMirror: copy.skipsMirror, makes: false },
       dropsMade: made !== "none",
       dropsMirrored: seen.others === "equal" && copy.skipsMirror && mirror !== "none",
     };
@@ -234,7 +234,7 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
     const equal = (made === "equal" && seen.madeShown) || (made === "none" && !copy.filled);
     return {
       ...FROM_ENDPOINTS,
-      teller: "made",
+      source: "made",
       releasesSlices: released && equal,
       skipsMirror: copy.skipsMirror || equal,
       makes: true,
@@ -243,7 +243,7 @@ function tellByEndpoints(seen: BackendsSeen): BackendsDecision {
   }
   return {
     ...FROM_ENDPOINTS,
-    teller: seenByMirror ? "mirror" : "none",
+    source: seenByMirror ? "mirror" : "none",
     releasesSlices: released && seenByMirror,
     skipsMirror: false,
     makes: false,
@@ -266,7 +266,7 @@ function withoutSource(seen: BackendsSeen): BackendsDecision {
   const copiesDerived = seen.endpoints === undefined;
   const complete = copiesDerived ? isCopied(seen) : seen.own.copied >= seen.own.count;
   return {
-    teller: seen.own.count > 0 ? "copies" : "none",
+    source: seen.own.count > 0 ? "copies" : "none",
     copiesDerived,
     // The copy of Endpoints that are gone is deleted first, after a live read in the tenant: a list may have omitted them.
     releasesSlices: complete && !(copiesDerived && seen.copy?.filled === true),

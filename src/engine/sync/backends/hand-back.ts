@@ -97,7 +97,7 @@ class RunningHandBack implements HandBack {
   #knowsAll: boolean;
   #times = 0;
   #deniedTimes = 0;
-  #toldLeft = false;
+  #loggedKept = false;
 
   constructor(options: HandBackOptions) {
     this.#options = options;
@@ -173,7 +173,7 @@ class RunningHandBack implements HandBack {
       sort(found === undefined ? this.#keep(copy, "kept") : await this.#handBack(host, copy, found, mayGrow), place);
     }
     for (const place of gone) sort(found === undefined ? "kept" : await this.#removeOfGone(host, place, found, mayGrow), place);
-    this.#tellKept(kept);
+    this.#logKept(kept);
     if (left.length > 0) return { requeueAfterMs: this.#waitMs(left) };
     if (kept.length > 0 || found === undefined) return this.#askAgain(kept.length > 0);
     this.#deniedTimes = 0;
@@ -270,9 +270,9 @@ class RunningHandBack implements HandBack {
   }
 
   /** Logs which slices an operator must remove, because the syncer lacks the permissions for it. */
-  #tellKept(kept: readonly ObjectKey[]): void {
-    if (kept.length === 0 || this.#toldLeft) return;
-    this.#toldLeft = true;
+  #logKept(kept: readonly ObjectKey[]): void {
+    if (kept.length === 0 || this.#loggedKept) return;
+    this.#loggedKept = true;
     const { rules, logger } = this.#options;
     const command = removalOfSlices(
       rules.translator,

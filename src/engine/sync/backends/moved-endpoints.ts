@@ -9,7 +9,7 @@ import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/re
 import type { EndpointSlice } from "../../../kube/object/types.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
-import type { Teller } from "./decide-backends.ts";
+import type { BackendSource } from "./decide-backends.ts";
 
 /** A slice of the tenant, and its copy as the host shows it. */
 export interface CopiedSlice {
@@ -34,8 +34,12 @@ export function awaitsOthers(slice: CopiedSlice, others: () => Iterable<CopiedSl
 }
 
 /** Returns the ready endpoints in the copy of Endpoints that readers should get from its slices, but can see at most in one copied slice. */
-export function unseenOfCopy({ copy, copies, made, mirrored, seen }: CollectedBackends, teller: Teller, slice: string): readonly string[] {
-  if (copy === undefined || !seen.served || teller === "copies" || teller === "others") return NONE;
+export function unseenOfCopy(
+  { copy, copies, made, mirrored, seen }: CollectedBackends,
+  source: BackendSource,
+  slice: string,
+): readonly string[] {
+  if (copy === undefined || !seen.served || source === "copies" || source === "others") return NONE;
   const shown = viewOfSlices([...made, ...mirrored, ...copies.filter(({ metadata }) => metadata.name !== slice)]);
   return [...viewOfEndpoints(copy)].flatMap(([id, { ready }]) => (ready && shown.get(id)?.ready !== true ? [id] : []));
 }

@@ -91,8 +91,8 @@ function isAtRest(known: RememberedService): boolean {
  * everything that readers see matches the copy, and nothing waits.
  */
 export function followsCopy(known: RememberedService, { seen, copy }: CollectedBackends): boolean {
-  const { teller, dropsMade, dropsMirrored } = known.decision;
-  if (copy === undefined || seen.endpoints?.wanted !== true || (teller !== "mirror" && teller !== "made")) return false;
+  const { source, dropsMade, dropsMirrored } = known.decision;
+  if (copy === undefined || seen.endpoints?.wanted !== true || (source !== "mirror" && source !== "made")) return false;
   if (seen.derived.count > 0 || seen.own.copied < seen.own.count || seen.made === "behind" || seen.mirror === "behind") return false;
   return !dropsMade && !dropsMirrored && isAtRest(known) && known.held.size === 0;
 }
@@ -168,7 +168,7 @@ export function editNote(keys: readonly ObjectKey[]): Note {
 }
 
 /** Logs a refusal by the host once, regardless of the number of attempts, so that users learn why readers see too few backends. */
-export function tellRefusal(
+export function logRefusal(
   logger: Logger,
   known: RememberedService,
   about: { readonly slice: string; readonly code?: string; readonly message?: string },

@@ -40,7 +40,7 @@ import {
   noteLook,
   sendsMirrorAway,
   skipsMirror,
-  tellRefusal,
+  logRefusal,
   undoneEdits,
   wasOver,
   withUnseen,
@@ -121,7 +121,7 @@ class DecidedBackends implements ServiceBackends {
     const awaitsMove = isSlice && copies && this.#awaitsMove(service, known, { id, key, tenant, host });
     const isReplaced = host !== undefined && ((mayGo && released && (tenant === undefined || !copies)) || sendsMirrorAway(known, host));
     return {
-      ...(isReplaced && { standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), decision.teller) }),
+      ...(isReplaced && { standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), decision.source) }),
       isSource: copies,
       isKept,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
@@ -139,7 +139,7 @@ class DecidedBackends implements ServiceBackends {
   #awaitsMove(service: ObjectKey, known: RememberedService, { id, key, tenant, host }: PlannedObject & { readonly id: string }): boolean {
     const slice = { tenant, host } as CopiedSlice;
     const { moving, made, decision } = known;
-    const unseen = () => unseenOfCopy(this.#collect(service, made), decision.teller, host!.metadata.name!);
+    const unseen = () => unseenOfCopy(this.#collect(service, made), decision.source, host!.metadata.name!);
     if (host === undefined || host.metadata.deletionTimestamp || !awaitsOthers(slice, () => this.#besideSlice(service, key), unseen)) {
       moving.delete(id);
       return false;
@@ -191,7 +191,7 @@ class DecidedBackends implements ServiceBackends {
     if (known.version === this.#version(service)) return known;
     // If a wait begins now, the reconcile of the Service ends it.
     this.#options.enqueue(syncId(BACKENDS, service));
-    return this.#lookAndTell(service).known;
+    return this.#lookAndEnqueue(service).known;
   }
 
   #look(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
@@ -214,7 +214,7 @@ class DecidedBackends implements ServiceBackends {
     noteLook(known, collected, { decision, version, lookedAt: now, copylessSince, othersBehindSince });
     if (seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
     // Once we have begun to make slices, the mirror's time is over, whatever it does now.
-    if (decision.teller === "made" && isOver(since, MIRROR_WAIT_MS) && seen.mirror === "none") this.#mirrorRests = true;
+    if (decision.source === "made" && isOver(since, MIRROR_WAIT_MS) && seen.mirror === "none") this.#mirrorRests = true;
     known.mirrorBehindSince = decision.waitsForMirror ? (since ?? now) : undefined;
     if (before === undefined) this.#known.set(service, known);
     return { known, collected };
@@ -258,7 +258,7 @@ class DecidedBackends implements ServiceBackends {
 
   begin(service: ObjectKey, logger: Logger): ReconcileRun {
     const { hooks, metrics, router, writeLimiter } = this.#options;
-    const looked = this.#isSimple(service) ? undefined : this.#lookAndTell(service);
+    const looked = this.#isSimple(service) ? undefined : this.#lookAndEnqueue(service);
     const copiesDerived = looked?.known.decision.copiesDerived !== false;
     const unpatchedMs = this.#unpatched.look(service, logger, { copiesDerived, around: () => aroundOf(this.#servicesOf(service)) });
     if (looked === undefined) return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: unpatchedMs });
@@ -284,7 +284,7 @@ class DecidedBackends implements ServiceBackends {
       observer: {
         answered: (operation, response) => {
           const key = writtenKey(operation);
-          if (response.type === "refused") tellRefusal(logger, known, { slice: formatKey(key), ...response.note });
+          if (response.type === "refused") logRefusal(logger, known, { slice: formatKey(key), ...response.note });
           // Another writer deletes what this one makes, or the reverse: one of the two may lack an object that a list has omitted.
           if (isUndoing(operation, response, known.made.has(formatKey(key))) && (known.undone += 1) >= CONTRADICTIONS_MIN)
             this.#doubt(known, collected, key);
@@ -336,7 +336,7 @@ class DecidedBackends implements ServiceBackends {
   }
 
   /** Decides again, and enqueues the objects that the decision affects. */
-  #lookAndTell(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
+  #lookAndEnqueue(service: ObjectKey): { readonly known: RememberedService; readonly collected: CollectedBackends } {
     const { decision: before, hasMade = false, hasCopy = false } = this.#known.get(service) ?? {};
     const looked = this.#look(service);
     const { known, collected } = looked;
@@ -378,7 +378,7 @@ class DecidedBackends implements ServiceBackends {
       shown: !makes || collected.seen.madeShown,
       left: decision.dropsMirrored && now - known.mirrorOwesSince! >= MIRROR_WAIT_MS ? mirrored : [],
       confirms: hostKey && { key: hostKey, copy },
-      standIns: () => standInsForMade(collected, decision.teller),
+      standIns: () => standInsForMade(collected, decision.source),
       madeBefore: known.made,
     });
   }

@@ -12,12 +12,12 @@ import { SERVICE_NAME, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import type { StandIn } from "../../reconcile/rules/rules.ts";
 import type { PlannedObject } from "../run/gather.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
-import { tellerOfLeft, type Teller } from "./decide-backends.ts";
+import { sourceOfLeft, type BackendSource } from "./decide-backends.ts";
 
 /** The objects from which readers get the backends according to the decision. */
-function standInsOf(collected: CollectedBackends, teller: Teller): readonly StandIn[] {
+function standInsOf(collected: CollectedBackends, source: BackendSource): readonly StandIn[] {
   const { copy, copies, desired, made, mirrored, others, seen, hostService } = collected;
-  switch (teller) {
+  switch (source) {
     case "copies":
       return copies.map((slice) => standIn(slice, true));
     case "others":
@@ -44,13 +44,13 @@ function standInsOf(collected: CollectedBackends, teller: Teller): readonly Stan
  * The stand-ins for a planned object that is removed or that disables the host's mirror: Endpoints replace the copy of a slice, and slices
  * replace the copy of Endpoints.
  */
-export function standInsFor({ host, tenant }: PlannedObject, collected: CollectedBackends, teller: Teller): readonly StandIn[] {
+export function standInsFor({ host, tenant }: PlannedObject, collected: CollectedBackends, source: BackendSource): readonly StandIn[] {
   const isSlice = host?.kind === "EndpointSlice";
   const { service, copy, hostKey, hostService, isTaken, seen } = collected;
   if (isSlice && seen.endpoints?.paused === true) {
     // A cache that lacks the copy may lag.
     if (copy === undefined) return isTaken || hostKey === undefined ? [] : [{ resource: ENDPOINTS, key: hostKey, object: undefined }];
-    return standInsOf(collected, tellerOfLeft(seen) ?? "none");
+    return standInsOf(collected, sourceOfLeft(seen) ?? "none");
   }
   // Slices that the tenant's mirror made from Endpoints indicate that the Endpoints exist: a cache that lacks them may lag.
   if (isSlice && tenant !== undefined && seen.endpoints === undefined)
@@ -58,20 +58,20 @@ export function standInsFor({ host, tenant }: PlannedObject, collected: Collecte
   // Endpoints are not copied if they would have no readers, but a cache that lacks the Service may lag.
   if (isSlice && (tenant ?? seen.endpoints) !== undefined && !seen.served && hostService !== undefined)
     return [{ resource: SERVICES, key: hostService, object: undefined }];
-  if (isSlice && (teller === "copies" || seen.endpoints?.wanted !== true)) return [];
-  return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, teller) : [];
+  if (isSlice && (source === "copies" || seen.endpoints?.wanted !== true)) return [];
+  return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, source) : [];
 }
 
 /**
  * The stand-ins for slices that were made from a copy of Endpoints. Those of a copy that is gone are deleted without a replacement. If the
  * copy is there and only the tenant's Endpoints are missing, a list may have omitted them.
  */
-export function standInsForMade(collected: CollectedBackends, teller: Teller): readonly StandIn[] {
+export function standInsForMade(collected: CollectedBackends, source: BackendSource): readonly StandIn[] {
   const { service, copy, isTaken, seen } = collected;
-  if (copy === undefined) return isTaken ? standInsOf(collected, teller) : [];
-  const source: readonly StandIn[] =
+  if (copy === undefined) return isTaken ? standInsOf(collected, source) : [];
+  const endpoints: readonly StandIn[] =
     seen.endpoints === undefined ? [{ side: "tenant", resource: ENDPOINTS, key: service, object: undefined }] : [];
-  return [...source, ...standInsOf(collected, teller)];
+  return [...endpoints, ...standInsOf(collected, source)];
 }
 
 function standIn(slice: EndpointSlice, mayChange = false): StandIn {

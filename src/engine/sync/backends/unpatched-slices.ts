@@ -8,7 +8,7 @@ import type { Tracked } from "../run/reconcile.ts";
 import type { ServiceSlices } from "../state/service-slices.ts";
 
 /** Maximum number of Services that are logged; more would not help a reader. */
-const TOLD_MAX = 10;
+const REPORTED_MAX = 10;
 /** Time for which slices of Pods must be copied, in milliseconds. A cluster often makes them just before the Endpoints. */
 const LASTS_MS = 5_000;
 
@@ -27,7 +27,7 @@ export interface CheckedService {
 
 /** Creates a reporter of slices without patches. It reports nothing if slices have their own patches, or if Endpoints have none. */
 export function createUnpatchedSlices(endpoints: Tracked, slices: Tracked, slicesOf: ServiceSlices["of"], clock: Clock): UnpatchedSlices {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   /** Per Service: the time since which slices of Pods are copied. */
   const derivedSince = new Map<string, number>();
   const isUnequal = endpoints.rules.patches.length > 0 && slices.rules.patches.length === 0;
@@ -46,7 +46,7 @@ export function createUnpatchedSlices(endpoints: Tracked, slices: Tracked, slice
   return {
     look(service, logger, about) {
       const id = formatKey(service);
-      if (!isUnequal || told.size >= TOLD_MAX || told.has(id)) return undefined;
+      if (!isUnequal || reported.size >= REPORTED_MAX || reported.has(id)) return undefined;
       const writers = writersOf(service, about);
       if (writers !== "Pods") derivedSince.delete(id);
       if (writers === undefined) return undefined;
@@ -55,7 +55,7 @@ export function createUnpatchedSlices(endpoints: Tracked, slices: Tracked, slice
       if (leftMs > 0) derivedSince.set(id, since);
       if (leftMs > 0) return leftMs;
       derivedSince.delete(id);
-      told.add(id);
+      reported.add(id);
       logger.warn(
         writers === "users"
           ? "Patches of endpoints have no effect on slices that users have written for a Service"

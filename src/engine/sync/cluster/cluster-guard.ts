@@ -91,10 +91,10 @@ class GuardedCluster implements ClusterGuard {
       get: (resource, key) => this.#get(resource, key),
       list: (resource, scope) => this.#list(resource, scope),
       watch: (resource, scope) => this.#watch(resource, scope),
-      create: (resource, object) => this.#heard(client.create(resource, object)),
-      update: (resource, object) => this.#heard(client.update(resource, object)),
-      patch: (resource, key, type, body) => this.#heard(client.patch(resource, key, type, body)),
-      delete: (resource, key, preconditions) => this.#heard(client.delete(resource, key, preconditions)),
+      create: (resource, object) => this.#counted(client.create(resource, object)),
+      update: (resource, object) => this.#counted(client.update(resource, object)),
+      patch: (resource, key, type, body) => this.#counted(client.patch(resource, key, type, body)),
+      delete: (resource, key, preconditions) => this.#counted(client.delete(resource, key, preconditions)),
       close: () => client.close(),
     };
   }
@@ -153,7 +153,7 @@ class GuardedCluster implements ClusterGuard {
   #compare(uid: string | undefined): void {
     if (this.#uid === undefined) {
       this.#uid = uid;
-      this.#tell(0);
+      this.#setGauge(0);
       this.#blind = uid === undefined;
     } else if (uid !== this.#uid) throw this.#notice(uid);
     else if (this.wrong !== undefined) this.#recover();
@@ -167,23 +167,23 @@ class GuardedCluster implements ClusterGuard {
     });
     if (this.wrong === undefined) logger.error("Nothing is synced", { cluster, code: error.code, error: message });
     this.wrong = error;
-    this.#tell(1);
+    this.#setGauge(1);
     return error;
   }
 
   #recover(): void {
     const { logger, cluster } = this.#options;
     this.wrong = undefined;
-    this.#tell(0);
+    this.#setGauge(0);
     logger.info("The right cluster responds again", { cluster });
   }
 
-  #tell(another: 0 | 1): void {
+  #setGauge(another: 0 | 1): void {
     const { metrics, cluster } = this.#options;
     metrics.gauge("endpoint_sync_cluster_is_another", another, { cluster });
   }
 
-  async #heard<Result>(call: Promise<Result>): Promise<Result> {
+  async #counted<Result>(call: Promise<Result>): Promise<Result> {
     try {
       return await call;
     } catch (error) {
@@ -193,15 +193,15 @@ class GuardedCluster implements ClusterGuard {
   }
 
   async #get(resource: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
-    if (resource === NAMESPACES && key.name === CLUSTER_NAMESPACE.name) return this.#heard(this.#ask());
+    if (resource === NAMESPACES && key.name === CLUSTER_NAMESPACE.name) return this.#counted(this.#ask());
     await this.verify();
-    return this.#heard(this.#options.client.get(resource, key));
+    return this.#counted(this.#options.client.get(resource, key));
   }
 
   async #list(resource: ResourceType, scope?: ListOptions): Promise<ObjectList> {
     // Avoids a list from the wrong cluster for each attempt.
     if (this.wrong !== undefined) await this.verify();
-    const list = await this.#heard(this.#options.client.list(resource, scope));
+    const list = await this.#counted(this.#options.client.list(resource, scope));
     if (list.continue === undefined) await this.#askAnew();
     return list;
   }
@@ -266,9 +266,9 @@ class GuardedStream {
     this.options = { ...scope, signal: this.#ending.signal, onOpen: () => void this.#opened(scope.onOpen) };
   }
 
-  async #opened(tell: WatchOptions["onOpen"]): Promise<void> {
+  async #opened(notify: WatchOptions["onOpen"]): Promise<void> {
     if (this.#checks.suspicious && !this.#isList) await this.#askOnce();
-    if (this.#failure === undefined) tell?.();
+    if (this.#failure === undefined) notify?.();
   }
 
   /** Never rejects. */

@@ -204,12 +204,12 @@ class WatchingBrake implements DeleteBrake {
     this.#engaged = engaged;
     const { logger, metrics, enqueue } = this.#options;
     metrics.gauge(METRIC, engaged ? 1 : 0);
-    if (engaged) return this.#tell();
+    if (engaged) return this.#report();
     logger.info("Delete brake released", { pending: this.#pending.length });
     for (const { id } of this.#missing.values()) enqueue(id);
   }
 
-  #tell(): void {
+  #report(): void {
     const [pending, copies] = [this.#pending.length, [...this.#copies.values()].reduce((sum, count) => sum + count, 0)];
     this.#options.logger.error("Delete brake engaged", { pending, copies });
     this.#options.engaged({

@@ -106,7 +106,7 @@ class CountingBrake implements WriteLimiter {
     this.#writes = writes;
     this.#slowestMs = slowestMinutes * 60_000;
     options.metrics.count("endpoint_sync_braked_writes_total", {}, 0);
-    this.#tell();
+    this.#setGauge();
   }
 
   get remembered(): number {
@@ -172,7 +172,7 @@ class CountingBrake implements WriteLimiter {
     entry.sinceMs = now;
     this.#free.delete(id);
     this.#slowed.set(id, entry);
-    this.#tell();
+    this.#setGauge();
     this.#options.logger.warn("Writes slowed", { id, writes: entry.times.length });
   }
 
@@ -183,7 +183,7 @@ class CountingBrake implements WriteLimiter {
     const now = this.#options.clock.monotonic();
     if (entry.held.size > 0 || now < endMs(entry)) return entry;
     this.#slowed.delete(id);
-    this.#tell();
+    this.#setGauge();
     this.#options.logger.info("Writes are no longer slowed", { id, afterMs: Math.round(now - entry.sinceMs) });
     return undefined;
   }
@@ -196,7 +196,7 @@ class CountingBrake implements WriteLimiter {
     }
   }
 
-  #tell(): void {
+  #setGauge(): void {
     this.#options.metrics.gauge("endpoint_sync_braked_objects", this.#slowed.size);
   }
 }

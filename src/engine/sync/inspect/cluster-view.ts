@@ -135,7 +135,7 @@ class MemoryView implements ClusterView {
     const reading = this.#options.reads.one(table.resource, key).then((object) => {
       if (table.known !== "all") table.known.add(formatKey(key));
       if (object !== undefined) remember(table, object);
-      tell(table, key);
+      notify(table, key);
     });
     this.#reading.add(reading);
     const done = () => void this.#reading.delete(reading);
@@ -176,7 +176,7 @@ class MemoryView implements ClusterView {
     }
     const table = this.#table(resource, "all");
     table.objects.delete(formatKey(key));
-    tell(table, key);
+    notify(table, key);
     return "deleted";
   }
 
@@ -195,7 +195,7 @@ class MemoryView implements ClusterView {
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
     const table = this.#table(resource, "all");
     table.objects.set(formatKey(keyOf(stored)), stored);
-    tell(table, keyOf(stored));
+    notify(table, keyOf(stored));
     return stored;
   }
 }
@@ -204,7 +204,7 @@ function remember({ objects, before }: Table, object: KubeObject): void {
   for (const map of [objects, before]) map.set(formatKey(keyOf(object)), object);
 }
 
-function tell({ listeners }: Table, key: ObjectKey): void {
+function notify({ listeners }: Table, key: ObjectKey): void {
   for (const listener of [...listeners]) listener(key, "event");
 }
 

@@ -7,7 +7,7 @@ import { formatKey, keyOf, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
 import type { FoundReference, Outcome } from "../../patch/types.ts";
-import { changedSides, readBase, comparedFields, type UnitId } from "../../reconcile/agreement/base.ts";
+import { changedSides, readBase, comparedFields, type FieldId } from "../../reconcile/agreement/base.ts";
 import { readFlowed } from "../../reconcile/agreement/flow-stamp.ts";
 import { toHost } from "../../reconcile/convert/to-host.ts";
 import { decideCopy, type CopyDecision } from "../../reconcile/predicate/should-copy.ts";
@@ -38,7 +38,7 @@ export interface SeenOnHost extends SeenObject {
 
 /** One label, annotation or body, where the two sides differ or have changed since they agreed. */
 export interface DifferingPart {
-  readonly part: UnitId;
+  readonly part: FieldId;
   readonly changed: "tenant" | "host" | "both" | "neither";
   /** Reports whether the host has the desired state. */
   readonly isAsWanted: boolean;
@@ -137,12 +137,12 @@ function partsOf({ rules, input, plan: { hostKey } }: FirstLook): DifferingPart[
   const written = readBase(rules.translator.markerPrefix, host);
   if (written === undefined) return [];
   const wanted = toHost(rules, { ...input, tenant, host, hostKey });
-  const units = comparedFields(rules, tenant, wanted.object, host, written);
-  const base = new Map([...written, ...readFlowed(rules, { tenant, host }, units, written).units]);
-  return units.flatMap((unit) => {
-    const sides = changedSides(unit, base);
+  const fields = comparedFields(rules, tenant, wanted.object, host, written);
+  const base = new Map([...written, ...readFlowed(rules, { tenant, host }, fields, written).fields]);
+  return fields.flatMap((field) => {
+    const sides = changedSides(field, base);
     const changed = sides.tenant ? (sides.host ? "both" : "tenant") : sides.host ? "host" : "neither";
-    const isAsWanted = unit.desired === unit.host;
-    return isAsWanted && changed === "neither" ? [] : [{ part: unit.id, changed, isAsWanted } as const];
+    const isAsWanted = field.desired === field.host;
+    return isAsWanted && changed === "neither" ? [] : [{ part: field.id, changed, isAsWanted } as const];
   });
 }

@@ -218,8 +218,8 @@ function ofSlices(options: VisibilityOptions, seen: Seen, about: About, beside: 
     remedy ??= why;
     return why === undefined ? [] : [object as EndpointSlice];
   });
-  const told = synced === undefined ? { remedy: ONLY_SLICES } : { remedy: remedy ?? MISPLACED, isFixed: true as const };
-  return { view: viewOfSlices(views), source: numbered(views.length, "slice"), ...told };
+  const result = synced === undefined ? { remedy: ONLY_SLICES } : { remedy: remedy ?? MISPLACED, isFixed: true as const };
+  return { view: viewOfSlices(views), source: numbered(views.length, "slice"), ...result };
 }
 
 /**

@@ -38,7 +38,7 @@ export interface EventRecorder {
 }
 
 /** An Event that is about to be recorded. */
-export interface ToldEvent {
+export interface ReportedEvent {
   /** The object that the Event is about. */
   readonly object: KubeObject;
   readonly code: Code;
@@ -55,7 +55,7 @@ export interface EventRecorderOptions {
   /** Default: nothing is recorded. */
   readonly metrics?: Metrics;
   /** Receives the Events instead of the writer. */
-  readonly instead?: (event: ToldEvent) => void | Promise<void>;
+  readonly instead?: (event: ReportedEvent) => void | Promise<void>;
 }
 
 /** Creates a recorder that does not repeat an Event within {@link EVENT_SILENCE_MS}, and that limits the Events of each namespace. */
@@ -96,19 +96,19 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     return written.then(() => void (writing.get(namespace) === written && writing.delete(namespace)));
   }
 
-  async function send(event: KubeObject, told: Omit<ToldEvent, "reason">): Promise<void> {
+  async function send(event: KubeObject, reported: Omit<ReportedEvent, "reason">): Promise<void> {
     if (instead === undefined) await writer.create(EVENTS, event);
-    else await instead({ ...told, reason: reasonOf(told.code) });
+    else await instead({ ...reported, reason: reasonOf(reported.code) });
   }
 
   /** Never rejects. */
-  async function write(event: KubeObject, told: Omit<ToldEvent, "reason">, logger: Logger): Promise<void> {
+  async function write(event: KubeObject, reported: Omit<ReportedEvent, "reason">, logger: Logger): Promise<void> {
     try {
-      await send(event, told);
+      await send(event, reported);
     } catch (error) {
       // The name is derived from the Event's content, so this Event was recorded before this process started.
       if (!isEngineError(error, "API_ALREADY_EXISTS"))
-        logger.warn("Could not record an Event", { code: told.code, error: loggableMessage(error) });
+        logger.warn("Could not record an Event", { code: reported.code, error: loggableMessage(error) });
     }
   }
 

@@ -161,8 +161,8 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     if (!isEngineError(error, "API_FORBIDDEN") || input.tenant === undefined) return;
     const { id, shared } = this.#options;
     const refused = { ...planned, state: "refused" } as const;
-    const told = [...notes, { code: error.code, message: error.message }];
-    const facts = { resource: this.#resource.plural, input: written, planned: refused, notes: told };
+    const reported = [...notes, { code: error.code, message: error.message }];
+    const facts = { resource: this.#resource.plural, input: written, planned: refused, notes: reported };
     shared.records.record(id, { ...facts, complete: false, failed: true });
   }
 

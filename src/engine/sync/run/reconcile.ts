@@ -20,7 +20,7 @@ import {
 import type { Note, Operation, Plan, PlanState } from "../../reconcile/plan-types.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import type { ToldEvent } from "../report/events.ts";
+import type { ReportedEvent } from "../report/events.ts";
 import type { Expectations } from "../state/expectations.ts";
 
 /** Hooks with which an embedder can observe, change or stop the sync. */
@@ -32,7 +32,7 @@ export interface SyncHooks {
   /** Receives the outcome of each patch of a plan. `key` is the tenant key of the object, `resource` the plural of its kind. */
   onOutcome?(outcome: Outcome, key: ObjectKey, resource: string): void;
   /** Receives Events, which are then not written to the cluster. Errors are logged. */
-  recordEvent?(event: ToldEvent): void | Promise<void>;
+  recordEvent?(event: ReportedEvent): void | Promise<void>;
   /**
    * With `services: "external"`, reports whether the host Service at this host key is one that may get copies of backends. If false, the
    * Service counts as missing; if true, it counts regardless of its markers. Default: true if its markers, or those of another syncer,

@@ -107,9 +107,10 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
         else placesOf.set(id, now);
       }
       // A Service for which the slice was made may have another host key now, or share its host key with another Service.
-      const told = new Set([written, madeBefore, madeFor.get(id)]);
-      for (const places of [before, now]) for (const place of places) for (const service of services.get(place) ?? []) told.add(service);
-      return [...told].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
+      const affected = new Set([written, madeBefore, madeFor.get(id)]);
+      for (const places of [before, now])
+        for (const place of places) for (const service of services.get(place) ?? []) affected.add(service);
+      return [...affected].flatMap((text) => (text === undefined ? [] : [parseKey(text)]));
     },
     hostKeyOf,
     of(service) {

@@ -129,7 +129,7 @@ export class Sender {
       });
     const { statusCode: status, headers, body } = response;
     if (status !== 200) return this.#answer(request, { status, headers, text: await body.text() });
-    this.#tellWarnings(headers);
+    this.#reportWarnings(headers);
     return body;
   };
 
@@ -201,11 +201,11 @@ export class Sender {
   }
 
   #answer(request: ApiRequest, { status, headers, text }: Received): Answer {
-    this.#tellWarnings(headers);
+    this.#reportWarnings(headers);
     return { status, retryAfter: [headers["retry-after"]].flat()[0], text, request: this.#describe(request) };
   }
 
-  #tellWarnings({ warning }: Received["headers"]): void {
+  #reportWarnings({ warning }: Received["headers"]): void {
     if (warning !== undefined) for (const text of [warning].flat()) this.#options.onWarning(text);
   }
 

@@ -136,7 +136,7 @@ class Candidate implements LeaderElection {
   }
 
   async run(lead: Lead, stop: AbortSignal): Promise<void> {
-    this.#tellStatus();
+    this.#reportStatus();
     while (!stop.aborted) {
       await this.#standBy(stop);
       if (this.leading && !stop.aborted) await this.#term(lead, stop);
@@ -171,7 +171,7 @@ class Candidate implements LeaderElection {
   async #term(lead: Lead, stop: AbortSignal): Promise<void> {
     const lost = new AbortController();
     const failure: { error?: unknown } = {};
-    this.#tellStatus();
+    this.#reportStatus();
     this.#logger.info("Leading", { lease: formatKey(this.#options.lease), identity: this.#options.identity });
     const stopped = () => lost.abort();
     // Added before the work begins, which may request the stop immediately.
@@ -216,7 +216,7 @@ class Candidate implements LeaderElection {
   #stepDown(lost: AbortController, reason: "deadline" | "taken" | "asked"): void {
     if (lost.signal.aborted) return;
     this.#leadUntilMs = undefined;
-    this.#tellStatus();
+    this.#reportStatus();
     const fields = { lease: formatKey(this.#options.lease), reason, holder: this.holder };
     if (reason === "asked") this.#logger.info("Handing the lease over", { ...fields, to: this.#notes.askedBy });
     else this.#logger.warn("Lost the lease", fields);
@@ -248,7 +248,7 @@ class Candidate implements LeaderElection {
     const { drainMs = DRAIN_MS, lease } = this.#options;
     if (drained && given && this.leading) await this.#giveBack();
     this.#leadUntilMs = undefined;
-    this.#tellStatus();
+    this.#reportStatus();
     if (drained || given) return;
     throw new EngineError(
       "LEADERSHIP_LOST",
@@ -263,7 +263,7 @@ class Candidate implements LeaderElection {
       try {
         reach?.asked();
         const step = await this.#step();
-        this.#tellReached();
+        this.#reportReached();
         return step;
       } catch (error) {
         // The known state can be used for the next attempt even if the write took place: a conflict then shows that it is outdated.
@@ -361,7 +361,7 @@ class Candidate implements LeaderElection {
     }
   }
 
-  #tellReached(): void {
+  #reportReached(): void {
     this.#options.reach?.answered();
     if (this.#troubled) this.#logger.info("Reached the lease again", { lease: formatKey(this.#options.lease) });
     this.#troubled = false;
@@ -376,7 +376,7 @@ class Candidate implements LeaderElection {
     return undefined;
   }
 
-  #tellStatus(): void {
+  #reportStatus(): void {
     this.#metrics.gauge("leader_election_master_status", this.leading ? 1 : 0, { name: this.#options.lease.name });
   }
 }

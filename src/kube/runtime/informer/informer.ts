@@ -139,7 +139,7 @@ class ReflectedSource implements Informer, ReflectorSink {
   replace(list: Required<Replacement>): void {
     const changed = this.#cache.replace({ ...list, items: list.items.map((item) => this.#transform(item)) });
     this.#metrics.gauge("informer_objects", this.#cache.size, this.#labels);
-    for (const key of changed) this.#tell(key, "list");
+    for (const key of changed) this.#notify(key, "list");
     this.passed(list.resourceVersion, list.history);
     this.synced = true;
     this.#resolveSynced(true);
@@ -149,14 +149,14 @@ class ReflectedSource implements Informer, ReflectorSink {
     const key = this.#cache.apply({ type: event.type, object: this.#transform(event.object) });
     if (key === undefined) return;
     this.#metrics.gauge("informer_objects", this.#cache.size, this.#labels);
-    this.#tell(key, "event");
+    this.#notify(key, "event");
   }
 
   passed(resourceVersion: string, history?: "same" | "new"): void {
-    for (const key of this.#cache.passed(resourceVersion, history)) this.#tell(key, "missed");
+    for (const key of this.#cache.passed(resourceVersion, history)) this.#notify(key, "missed");
   }
 
-  #tell(key: ObjectKey, sign: ChangeSign): void {
+  #notify(key: ObjectKey, sign: ChangeSign): void {
     for (const listener of this.#listeners) {
       try {
         listener(key, sign);
@@ -168,7 +168,7 @@ class ReflectedSource implements Informer, ReflectorSink {
 
   expect(object: KubeObject, written: Written): void {
     const missed = this.#cache.expect(object, written);
-    if (missed !== undefined) this.#tell(missed, "missed");
+    if (missed !== undefined) this.#notify(missed, "missed");
   }
 
   relist(): void {

@@ -38,7 +38,7 @@ export class OpenWatch implements AsyncIterable<WatchEvent> {
   /** Monotonic time at which the server accepted it, if the client reports this; for a watch that begins with a list, of its end. */
   openedMs: number | undefined;
   /** Monotonic time of its last event. */
-  heardMs = -Infinity;
+  receivedMs = -Infinity;
   /** True if it delivered something new, or a bookmark. */
   progressed = false;
   /** True if it was abandoned because the server did not end it. */

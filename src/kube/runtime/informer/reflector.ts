@@ -240,7 +240,7 @@ export class Reflector {
     this.#endWatch = watch.end;
     try {
       for await (const event of watch) {
-        watch.heardMs = this.#options.clock.monotonic();
+        watch.receivedMs = this.#options.clock.monotonic();
         watch.progressed = this.#takeEvent(event) || watch.progressed;
       }
     } catch (error) {
@@ -285,7 +285,7 @@ export class Reflector {
     if (this.#stopping.signal.aborted) return { name: "stopped" };
     if (this.#isDue()) return this.#next();
     // A server that still sends events has only failed to end the watch; a silent one may have withheld events.
-    if (watch.overdue && this.#since(watch.heardMs) >= OVERDUE_MS) return this.#afterSilence();
+    if (watch.overdue && this.#since(watch.receivedMs) >= OVERDUE_MS) return this.#afterSilence();
     const livedMs = this.#since(watch.openedMs ?? watch.startedMs);
     if (livedMs < SHORT_MS && !watch.progressed) return this.#afterWatchFailure(endedAtOnce());
     if (livedMs >= HEALTHY_MS || watch.progressed) this.#failures = 0;

@@ -101,7 +101,7 @@ async function streamAll({ watch, resource, clock }: StreamAllOptions): Promise<
       textLength += event.textLength ?? 0;
       if (textLength > LIST_TEXT_MAX) throw listTooLarge(resource, `${LIST_TEXT_MAX} characters`);
       if (event.type === "BOOKMARK") continue;
-      watch.heardMs = clock.monotonic();
+      watch.receivedMs = clock.monotonic();
       take(objects, event);
     }
   } finally {
@@ -136,7 +136,7 @@ function endWhenSilent(watch: OpenWatch, clock: Clock): { readonly fell: boolean
   let fell = false;
   let timer: Timer;
   const check = () => {
-    const leftMs = SILENT_MS - (clock.monotonic() - Math.max(beganMs, watch.heardMs));
+    const leftMs = SILENT_MS - (clock.monotonic() - Math.max(beganMs, watch.receivedMs));
     if (leftMs > 0) return void (timer = clock.schedule(leftMs, check));
     fell = true;
     watch.end();

@@ -120,7 +120,7 @@ class KeyedQueue implements WorkQueue {
   /** Receives the metrics `workqueue_*`, named as in client-go and controller-runtime, for existing dashboards. */
   readonly #metrics: Metrics;
   readonly #labels: MetricLabels;
-  readonly #depths: Readonly<Record<Priority, { readonly labels: MetricLabels; told: number | undefined }>>;
+  readonly #depths: Readonly<Record<Priority, { readonly labels: MetricLabels; reported: number | undefined }>>;
   #measuring: Timer | undefined;
   /** Keys that wait, with the monotonic time of their add. A key waits in one priority at most, and never while it runs. */
   readonly #queues: Readonly<Record<Priority, FairQueue<number>>>;
@@ -148,7 +148,7 @@ class KeyedQueue implements WorkQueue {
     this.#metrics = metrics;
     const labels = { name, controller: name };
     this.#labels = labels;
-    const depthOf = (priority: Priority) => ({ labels: { ...labels, priority }, told: undefined });
+    const depthOf = (priority: Priority) => ({ labels: { ...labels, priority }, reported: undefined });
     this.#depths = { fresh: depthOf("fresh"), background: depthOf("background") };
   }
 
@@ -306,9 +306,9 @@ class KeyedQueue implements WorkQueue {
   #reportDepth(): void {
     for (const priority of PRIORITIES) {
       const depth = this.#queues[priority].size;
-      const told = this.#depths[priority];
+      const gauge = this.#depths[priority];
       // This runs several times for every key, and the depth is mostly unchanged.
-      if (depth !== told.told) this.#metrics.gauge("workqueue_depth", (told.told = depth), told.labels);
+      if (depth !== gauge.reported) this.#metrics.gauge("workqueue_depth", (gauge.reported = depth), gauge.labels);
     }
   }
 

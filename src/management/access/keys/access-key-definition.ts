@@ -16,8 +16,8 @@ import { KEY_EXTRA, subjectOfUserName } from "../caller.ts";
 import { isDigest } from "./key-digest.ts";
 import { keyEnd, lifetimeWarnings } from "./key-lifetime.ts";
 import { authorKey, originAfter, type KeyOriginOptions } from "./key-origin.ts";
-import type { WriteAdmission } from "../rights/write-admission.ts";
-import { mayRevoke } from "../rights/revokes.ts";
+import type { WriteAdmission } from "../permissions/write-admission.ts";
+import { mayRevoke } from "../permissions/revokes.ts";
 
 /** Fields of the spec that are never returned, or that contain such fields. */
 const APPLIED_SECRETS = ["key", "identity", "oidcLogin"];

@@ -15,9 +15,14 @@ import { GRANT_EXTRA, type Caller } from "../caller.ts";
 import { REFUSALS, type KeyLives } from "./key-lives.ts";
 import { authorKey, grants, isOfSignIn, makesRoots } from "./key-origin.ts";
 import { isKeyOf } from "../key-subject.ts";
-import { createBlockingAdmission, type WriteAdmission, type AdmittedWrite, type WriteAdmissionOptions } from "../rights/write-admission.ts";
+import {
+  createBlockingAdmission,
+  type WriteAdmission,
+  type AdmittedWrite,
+  type WriteAdmissionOptions,
+} from "../permissions/write-admission.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
-import type { Rights } from "../rights/rights.ts";
+import type { Permissions } from "../permissions/permissions.ts";
 
 /** Fields that record what happened at a sign-in. Only the platform and its administrators write them. */
 const SIGN_IN_FIELDS = ["identity", "oidcProvider", "oidcLogin"] as const;
@@ -46,8 +51,8 @@ export function createKeyAdmission(options: KeyAdmissionOptions): WriteAdmission
     const after = specOf<KeySpec>(object);
     const chain = makesRoots(user) ? undefined : (strangeChain(write, options) ?? strangeSignIn(user, before, after));
     if (before !== undefined && !grants(before, after, before.key === after.key)) return;
-    const caller = options.rights.callerOf(user);
-    const why = wideScope(options.rights, user, after) ?? strangeOwner(caller, before, after) ?? chain;
+    const caller = options.permissions.callerOf(user);
+    const why = wideScope(options.permissions, user, after) ?? strangeOwner(caller, before, after) ?? chain;
     if (why !== undefined) throw forbiddenRequest(OWNED_ACCESS_KEYS, object.metadata.name ?? "", why);
   };
 }
@@ -91,8 +96,8 @@ function wasMadeWith(key: KubeObject, other: KubeObject, objects: Pick<ManagedOb
 }
 
 /** Returns why a scope is refused: no key, not even an administrator's, creates a key with a wider scope. */
-function wideScope(rights: Rights, user: UserInfo, { scope }: KeySpec): string | undefined {
-  if (rights.coversScope(user, scope)) return undefined;
+function wideScope(permissions: Permissions, user: UserInfo, { scope }: KeySpec): string | undefined {
+  if (permissions.coversScope(user, scope)) return undefined;
   return scope === undefined
     ? "your own key has a scope, so spec.scope is required and must be within that scope"
     : "spec.scope goes beyond the scope of your own key";

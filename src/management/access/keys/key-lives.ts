@@ -41,7 +41,7 @@ export interface KeyLives {
   chainOf(key: KubeObject): Iterable<KubeObject | undefined>;
   /** Returns the connector whose groups currently make the sign-in key an administrator's key; undefined for all other keys. */
   administersBy(key: KubeObject): string | undefined;
-  /** Whether the key's rights end with an administrator group of a provider: of its own sign-in, or of a key in its chain. */
+  /** Whether the key's permissions end with an administrator group of a provider: of its own sign-in, or of a key in its chain. */
   endsWithGrant(key: KubeObject): boolean;
   /** Returns the groups of a key that the user who created it, or signed in with it, no longer has. */
   lostGroups(key: KubeObject): readonly string[];
@@ -100,7 +100,7 @@ class Lives implements KeyLives {
     return false;
   }
 
-  /** Reports whether the key was created with administrator rights from a provider's group, and its maker no longer has them. */
+  /** Reports whether the key was created with administrator permissions from a provider's group, and its maker no longer has them. */
   #hasLostGrant(key: KubeObject): boolean {
     const { maker, byGrant } = originOf(key);
     if (byGrant !== true || maker === undefined) return false;

@@ -141,7 +141,7 @@ function userNamed(name = "", objects: Objects): KubeObject | undefined {
 /** The user behind the presented key, with the groups that only that key gives. */
 function personOf(by: UserInfo, author: KubeObject, objects: Objects): KeyPerson | undefined {
   const subject = subjectOfUserName(by.name);
-  // Permissions that administrators grant do not depend on the administrators' own rights.
+  // Permissions that administrators grant do not depend on the administrators' own permissions.
   if (subject?.kind !== "user" || administers(by)) return undefined;
   const user = userNamed(subject.name, objects);
   const given = new Set((user && specOf<UserSpec>(user).groups) ?? []);

@@ -33,7 +33,7 @@ export interface RefreshSettings extends SignInSettings {
 /** The data that a provider returned in addition to an identity. */
 export interface RefreshedTokens {
   readonly tokens: ProviderTokens;
-  /** True if the provider cannot return groups again: those of the sign-in stay, and so do administrator rights. Default false. */
+  /** True if the provider cannot return groups again: those of the sign-in stay, and so do administrator permissions. Default false. */
   readonly groupsUnknown?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { required } from "../../../apiserver/types/field-error.ts";
 import { SYSTEM_USER, type WriteOptions } from "../../../apiserver/verbs/resource-context.ts";
-import type { Question } from "../../../apiserver/types/resource-definition.ts";
+import type { ComputedSubresource } from "../../../apiserver/types/resource-definition.ts";
 import { forbiddenRequest, invalidObject, tooManyRequests } from "../../../apiserver/types/status.ts";
 import { specOf } from "../../kinds/common.ts";
 import { PASSWORD_CHANGE, type PasswordChangeSpec } from "../../kinds/password-change.ts";
@@ -26,11 +26,11 @@ export interface PasswordChangeOptions {
  * It throws API_FORBIDDEN for a wrong current password, API_TOO_MANY_REQUESTS after too many attempts, API_INVALID for a password that
  * violates the rules, and API_CONFLICT when another request changes the user at the same time.
  */
-export function createPasswordChange({ attempts, disabled, setPassword }: PasswordChangeOptions): Question {
+export function createPasswordChange({ attempts, disabled, setPassword }: PasswordChangeOptions): ComputedSubresource {
   return {
     definition: PASSWORD_CHANGE,
-    async answer({ question, about, dryRun, judge }) {
-      const { currentPassword = "", password = "" } = specOf<Partial<PasswordChangeSpec>>(question);
+    async respond({ body, about, dryRun, judge }) {
+      const { currentPassword = "", password = "" } = specOf<Partial<PasswordChangeSpec>>(body);
       const name = about.metadata.name!;
       const missing = [
         ...(currentPassword === "" ? [required("spec.currentPassword")] : []),
@@ -45,7 +45,7 @@ export function createPasswordChange({ attempts, disabled, setPassword }: Passwo
       // The server itself writes, but only if the caller may still request the change then.
       const stillAsked = judge && (() => (judge(), SYSTEM_USER));
       await setPassword(about, password, { dryRun, ...(stillAsked && { judge: stillAsked }) });
-      return { ...question, metadata: { ...question.metadata, name }, spec: {} };
+      return { ...body, metadata: { ...body.metadata, name }, spec: {} };
     },
   };
 }

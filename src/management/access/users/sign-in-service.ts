@@ -22,7 +22,7 @@ import type { FormerUsers } from "./former-users.ts";
 import { passwordMark, type KeyLives } from "../keys/key-lives.ts";
 import { isOfSignIn } from "../keys/key-origin.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
-import type { NameIndex } from "../rights/name-index.ts";
+import type { NameIndex } from "../permissions/name-index.ts";
 import { isKeyless, leftLogin } from "./left-logins.ts";
 import { isName, nameWithDigest } from "./object-names.ts";
 import { NOBODYS_DIGEST, passwordFits } from "./password.ts";

@@ -11,11 +11,11 @@ import { withoutApplied } from "../../kinds/last-applied.ts";
 import { subjectsOf, USER_COLUMNS, USER_SHAPE, type UserSpec } from "../../kinds/user.ts";
 import { USERS } from "../../kinds/types.ts";
 import type { HoldValue } from "../keys/access-keys.ts";
-import type { NameIndex } from "../rights/name-index.ts";
+import type { NameIndex } from "../permissions/name-index.ts";
 import { createPasswordChange, type PasswordChangeOptions } from "./password-change.ts";
 import { isPasswordDigest, passwordDigest, passwordFits } from "./password.ts";
-import type { WriteAdmission } from "../rights/write-admission.ts";
-import { mayRevoke } from "../rights/revokes.ts";
+import type { WriteAdmission } from "../permissions/write-admission.ts";
+import { mayRevoke } from "../permissions/revokes.ts";
 import { withSaid } from "./signed-in-user.ts";
 import { PASSWORD_LENGTH_MAX } from "../../config/limits.ts";
 
@@ -58,7 +58,7 @@ export function createUsers(options: UsersOptions): ResourceDefinition {
     categories: ["platform"],
     shape: USER_SHAPE,
     columns: USER_COLUMNS,
-    questions: { password: createPasswordChange(options.passwordChange) },
+    computed: { password: createPasswordChange(options.passwordChange) },
     shown: oncePerObject((object: KubeObject) => withPassword(withoutOrigin(object), undefined)),
     strategy: {
       ...USUAL_STRATEGY,

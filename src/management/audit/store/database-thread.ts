@@ -1,6 +1,6 @@
 /**
  * The thread that works on a database of audit lines, so that requests wait neither for its client nor for its disk. The thread's start
- * data names the database. The thread sends one answer when the database is open, with the SQL dialect, and then answers each request in
+ * data names the database. The thread sends one response when the database is open, with the SQL dialect, and then answers each request in
  * turn. It also reports when the connection to the database is lost.
  *
  * @module
@@ -22,7 +22,7 @@ export interface ThreadData {
 }
 
 /** A statement, or the request to close the database. */
-export interface ThreadQuestion {
+export interface ThreadRequest {
   readonly how: "all" | "run" | "runPrepared" | "close";
   readonly text: string;
   readonly values: readonly (string | number)[];
@@ -32,21 +32,21 @@ export interface ThreadQuestion {
 export type FailureMeaning = "existing" | "refused" | "other";
 
 /** A result (the SQL dialect, rows, a number of rows, or nothing), a failure, or the loss of the connection. */
-export type ThreadAnswer =
+export type ThreadResponse =
   | { readonly result: unknown }
   | { readonly failure: string; readonly meaning: FailureMeaning; readonly usable: boolean }
   | { readonly gone: true };
 
 const { endpoint, certificates } = workerData as ThreadData;
 const port = parentPort!;
-const answer = (sent: ThreadAnswer) => port.postMessage(sent);
+const respond = (response: ThreadResponse) => port.postMessage(response);
 
 function open(): Promise<Sql> {
   if (endpoint.kind === "sqlite") return openSqliteLines(endpoint);
   // Lists are compared, because a list that is set replaces the one that options of the process specify.
   const isOther = certificates !== undefined && certificates.join() !== getCACertificates("default").join();
   if (isOther) setDefaultCACertificates(certificates);
-  return openMysqlLines(endpoint, () => answer({ gone: true }), systemClock);
+  return openMysqlLines(endpoint, () => respond({ gone: true }), systemClock);
 }
 
 function meaningOf(error: unknown, sql: Sql): FailureMeaning {
@@ -54,26 +54,26 @@ function meaningOf(error: unknown, sql: Sql): FailureMeaning {
   return sql.refusesValues(error) ? "refused" : "other";
 }
 
-async function work(sql: Sql, { how, text, values }: ThreadQuestion): Promise<void> {
+async function work(sql: Sql, { how, text, values }: ThreadRequest): Promise<void> {
   try {
     if (how === "close") {
       // The thread ends when it has nothing left to wait for.
       port.unref();
       await sql.close();
     }
-    answer({ result: how === "close" ? undefined : await sql[how](text, values) });
+    respond({ result: how === "close" ? undefined : await sql[how](text, values) });
   } catch (error) {
-    answer({ failure: messageOf(error), meaning: meaningOf(error, sql), usable: sql.usable() });
+    respond({ failure: messageOf(error), meaning: meaningOf(error, sql), usable: sql.usable() });
   }
 }
 
 try {
   const sql = await open();
   let before = Promise.resolve();
-  port.on("message", (question: ThreadQuestion) => {
-    before = before.then(() => work(sql, question));
+  port.on("message", (request: ThreadRequest) => {
+    before = before.then(() => work(sql, request));
   });
-  answer({ result: sql.words });
+  respond({ result: sql.words });
 } catch (error) {
-  answer({ failure: messageOf(error), meaning: "other", usable: false });
+  respond({ failure: messageOf(error), meaning: "other", usable: false });
 }

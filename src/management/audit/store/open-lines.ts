@@ -5,7 +5,7 @@ import { systemClock, type Clock } from "../../../base/clock.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { DataStoreEndpoint } from "../../config/rules/data-store-endpoint.ts";
 import type { Sql } from "./audit-database.ts";
-import type { FailureMeaning, ThreadAnswer, ThreadData, ThreadQuestion } from "./database-thread.ts";
+import type { FailureMeaning, ThreadResponse, ThreadData, ThreadRequest } from "./database-thread.ts";
 
 /** Options of a connection to a database. */
 export interface DatabaseOptions {
@@ -41,17 +41,17 @@ export async function openLines(endpoint: DataStoreEndpoint, { signal, clock = s
   try {
     const thread = await within(OPEN_MS, DatabaseThread.start(endpoint, what, ending.signal), limits);
     void thread.exited.then(forget);
-    const ask = (question: ThreadQuestion) => within(STATEMENT_MS, thread.ask(question), limits);
+    const send = (request: ThreadRequest) => within(STATEMENT_MS, thread.send(request), limits);
     return {
       words: thread.words!,
-      all: async (text, values) => (await ask({ how: "all", text, values })) as Readonly<Record<string, unknown>>[],
-      run: async (text, values) => Number(await ask({ how: "run", text, values })),
-      runPrepared: async (text, values) => void (await ask({ how: "runPrepared", text, values })),
+      all: async (text, values) => (await send({ how: "all", text, values })) as Readonly<Record<string, unknown>>[],
+      run: async (text, values) => Number(await send({ how: "run", text, values })),
+      runPrepared: async (text, values) => void (await send({ how: "runPrepared", text, values })),
       meansExisting: (error) => error instanceof StatementError && error.meaning === "existing",
       refusesValues: (error) => error instanceof StatementError && error.meaning === "refused",
       usable: () => thread.usable,
       close: async () => {
-        if (!thread.ended) await ask({ how: "close", text: "", values: [] });
+        if (!thread.ended) await send({ how: "close", text: "", values: [] });
       },
     };
   } catch (error) {
@@ -76,7 +76,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** A thread with a database. It answers in the order of the questions, and keeps the process alive only while an answer is awaited. */
+/** A thread with a database. It responds in the order of the requests, and keeps the process alive only while a response is awaited. */
 class DatabaseThread {
   readonly exited: Promise<void>;
   words: Sql["words"] | undefined;
@@ -85,14 +85,14 @@ class DatabaseThread {
   readonly #worker: Worker;
   readonly #waiting: Waiting[] = [];
   #gone = false;
-  /** Whether the last question left the database in an unknown state. */
+  /** Whether the last request left the database in an unknown state. */
   #failed = false;
   /** Whether its end was requested. */
   #closing = false;
   /** Why it ended. */
   #reason: unknown;
-  /** Whether it ended while nothing waited for it, so that the next question must receive the reason. */
-  #untold = false;
+  /** Whether it ended while nothing waited for it, so that the next request must receive the reason. */
+  #unreported = false;
 
   /** Opens the database, once no earlier thread waits for it. */
   static async start(endpoint: DataStoreEndpoint, what: string, signal: AbortSignal): Promise<DatabaseThread> {
@@ -104,7 +104,7 @@ class DatabaseThread {
     }
     signal.throwIfAborted();
     const thread = new DatabaseThread(endpoint, what, signal);
-    thread.words = (await thread.#answer()) as Sql["words"];
+    thread.words = (await thread.#nextResponse()) as Sql["words"];
     return thread;
   }
 
@@ -114,7 +114,7 @@ class DatabaseThread {
     const data: ThreadData = { endpoint, certificates: isChecked ? getCACertificates("default") : undefined };
     // A thread refuses some options of a process, such as those for a program on its command line.
     this.#worker = new Worker(PROGRAM, { name: "audit-database", workerData: data, execArgv: [], resourceLimits: LIMITS });
-    this.#worker.on("message", (answer: ThreadAnswer) => this.#take(answer));
+    this.#worker.on("message", (response: ThreadResponse) => this.#take(response));
     this.#worker.once("error", (error) => this.#fail(new Error(`the thread of ${what} has failed: ${messageOf(error)}`)));
     this.exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
     void this.exited.then(() => {
@@ -124,21 +124,21 @@ class DatabaseThread {
     signal.addEventListener("abort", () => this.#end(signal.reason), { once: true });
   }
 
-  /** Whether the next question may succeed, or must receive a failure that was not reported yet. */
+  /** Whether the next request may succeed, or must receive a failure that was not reported yet. */
   get usable(): boolean {
-    return this.#untold || (!this.ended && !this.#gone && !this.#failed);
+    return this.#unreported || (!this.ended && !this.#gone && !this.#failed);
   }
 
-  ask(question: ThreadQuestion): Promise<unknown> {
-    this.#closing ||= question.how === "close";
-    const answer = this.#answer();
-    if (!this.ended) this.#worker.postMessage(question);
-    return answer;
+  send(request: ThreadRequest): Promise<unknown> {
+    this.#closing ||= request.how === "close";
+    const response = this.#nextResponse();
+    if (!this.ended) this.#worker.postMessage(request);
+    return response;
   }
 
-  #answer(): Promise<unknown> {
+  #nextResponse(): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#untold = false;
+      this.#unreported = false;
       if (this.ended) return reject(this.#reason);
       this.#worker.ref();
       this.#waiting.push({ resolve, reject });
@@ -147,7 +147,7 @@ class DatabaseThread {
 
   /** Handles an end that may not have been requested. */
   #fail(error: Error): void {
-    if (!this.ended && !this.#closing && this.#waiting.length === 0) this.#untold = true;
+    if (!this.ended && !this.#closing && this.#waiting.length === 0) this.#unreported = true;
     this.#end(error);
   }
 
@@ -162,16 +162,16 @@ class DatabaseThread {
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 
-  #take(answer: ThreadAnswer): void {
-    if ("gone" in answer) {
+  #take(response: ThreadResponse): void {
+    if ("gone" in response) {
       this.#gone = true;
       return;
     }
     const waiting = this.#waiting.shift();
     if (this.#waiting.length === 0) this.#worker.unref();
-    this.#failed = "failure" in answer && !answer.usable;
-    if ("result" in answer) return waiting?.resolve(answer.result);
-    waiting?.reject(new StatementError(answer.failure, answer.meaning));
+    this.#failed = "failure" in response && !response.usable;
+    if ("result" in response) return waiting?.resolve(response.result);
+    waiting?.reject(new StatementError(response.failure, response.meaning));
   }
 }
 

@@ -55,7 +55,7 @@ const ANSWER_MS = 5 * 60_000;
  */
 export function createPrograms({ memory, chance, limits, baseUrl, pages }: ProgramsOptions): Programs {
   const { pendingMax: max, codeLifetimeMs } = limits;
-  const questions = memory.once<FinishedLogin & { readonly waiting: Waiting; readonly browser: string }>("questions", {
+  const confirmations = memory.once<FinishedLogin & { readonly waiting: Waiting; readonly browser: string }>("questions", {
     lifetimeMs: ANSWER_MS,
     max,
   });
@@ -63,7 +63,7 @@ export function createPrograms({ memory, chance, limits, baseUrl, pages }: Progr
   return {
     async ask(visit, finished, waiting) {
       const [secret, browser] = [secretText(chance), secretText(chance)];
-      await questions.put(secret, { ...finished, waiting, browser });
+      await confirmations.put(secret, { ...finished, waiting, browser });
       setLoginCookie(visit, baseUrl(), { purpose: "confirm", secret, value: browser, maxAge: ANSWER_MS / 1_000 });
       const { username, preferredUsername } = finished.identity;
       pages.confirm(visit, { secret, program: new URL(waiting.redirect).origin, user: preferredUsername ?? username });
@@ -73,12 +73,12 @@ export function createPrograms({ memory, chance, limits, baseUrl, pages }: Progr
       expectMethod(visit, "POST");
       demandOwnPage(visit);
       const { confirm: secret, answer } = await readFields(visit, ["confirm", "answer"]);
-      const question = await questions.take(secret);
-      if (question === undefined) throw badRequest("this login is unknown, has ended or took too long: start again");
+      const confirmation = await confirmations.take(secret);
+      if (confirmation === undefined) throw badRequest("this login is unknown, has ended or took too long: start again");
       setLoginCookie(visit, baseUrl(), { purpose: "confirm", secret, value: "", maxAge: 0 });
-      if (!hasLoginCookie(visit, { purpose: "confirm", secret, value: question.browser }))
+      if (!hasLoginCookie(visit, { purpose: "confirm", secret, value: confirmation.browser }))
         throw badRequest("this login was started in another browser: start again");
-      const { waiting, identity, tokens } = question;
+      const { waiting, identity, tokens } = confirmation;
       if (answer !== "allow") return sendBack(visit, waiting, forbiddenPath("the user did not allow the program to have a key").message);
       const code = secretText(chance);
       await codes.put(code, { identity, tokens, challenge: waiting.challenge });

@@ -42,7 +42,7 @@ function administratorsIn(
   { administrators = [] }: SignInSettings,
 ): readonly string[] {
   const { groupsPrefix = "" } = section as { readonly groupsPrefix?: string };
-  const told = new Set(groupIds === undefined ? groups : groupIds.map((id) => id.toLowerCase()));
-  const toldAs = (group: string) => (groupIds === undefined ? `${groupsPrefix}${group}` : group.toLowerCase());
-  return administrators.flatMap((one) => (one.connector === connector && told.has(toldAs(one.group)) ? [one.group] : []));
+  const reported = new Set(groupIds === undefined ? groups : groupIds.map((id) => id.toLowerCase()));
+  const reportedAs = (group: string) => (groupIds === undefined ? `${groupsPrefix}${group}` : group.toLowerCase());
+  return administrators.flatMap((one) => (one.connector === connector && reported.has(reportedAs(one.group)) ? [one.group] : []));
 }

@@ -6,7 +6,7 @@
 import * as openid from "openid-client";
 import { isEngineError, messageOf, type EngineError } from "../../../base/errors.ts";
 import { forbiddenPath, unauthorized, unavailable } from "../../../apiserver/types/status.ts";
-import { troubled } from "../told.ts";
+import { troubled } from "../provider-troubles.ts";
 
 /** Longest text of a provider that a message quotes. */
 const REASON_LENGTH_MAX = 200;

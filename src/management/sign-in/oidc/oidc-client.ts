@@ -136,8 +136,8 @@ function clientFor(
             await keepReplaced();
             const claims: Claims = { ...answer.claims() };
             const tokens = { refreshToken, ...tokensOf(answer) };
-            const isTold = getUserInfo && claims["sub"] !== undefined;
-            return { claims: isTold ? await withUserInfo(own, answer.access_token, claims) : claims, tokens };
+            const asksUserInfo = getUserInfo && claims["sub"] !== undefined;
+            return { claims: asksUserInfo ? await withUserInfo(own, answer.access_token, claims) : claims, tokens };
           },
           (token) => void (replaced = token),
         );

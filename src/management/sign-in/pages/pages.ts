@@ -45,7 +45,7 @@ export interface Pages {
   /** Sends the browser to a provider with a form. */
   leave(visit: Visit, form: { readonly action: URL; readonly fields: Readonly<Record<string, string>> }): void;
   /** Asks whether a program on the user's machine may have a key. */
-  confirm(visit: Visit, question: { readonly secret: string; readonly program: string; readonly user: string }): void;
+  confirm(visit: Visit, login: { readonly secret: string; readonly program: string; readonly user: string }): void;
   /** Shows why the sign-in failed. */
   failure(visit: Visit, failure: Failure): void;
   /** Sends the style sheet or the script, by the last part of its address. Returns false for any other name. */

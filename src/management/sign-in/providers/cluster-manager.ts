@@ -5,7 +5,7 @@ import { refused } from "../identity.ts";
 import { unauthorized, unavailable } from "../../../apiserver/types/status.ts";
 import { admit, type Provider } from "../rules/admit.ts";
 import type { ClusterManagerProfile } from "../rules/admit-cluster-manager.ts";
-import { troubled } from "../told.ts";
+import { troubled } from "../provider-troubles.ts";
 
 /** Name and secret of a token, of limited length in characters. */
 const TOKEN = /^[\w.:-]{1,512}$/;

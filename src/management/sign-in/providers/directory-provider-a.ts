@@ -8,7 +8,7 @@ import { discoverOidc } from "../oidc/oidc-client.ts";
 import type { ProviderTokens } from "../ports.ts";
 import { admit, type Provider } from "../rules/admit.ts";
 import { textClaim, type Claims } from "../rules/claims.ts";
-import { troubled } from "../told.ts";
+import { troubled } from "../provider-troubles.ts";
 
 /** The only domain whose addresses the provider itself assigns, apart from those of its customers. */
 const OWN_DOMAIN = "@gmail.com";

@@ -14,7 +14,7 @@ import { openSourceHostB } from "./source-host-b.ts";
 import type { SignInLimits } from "../limits/limits.ts";
 import { createProviderFetch, type ProviderFetch, type ProviderFetchOptions } from "../oidc/provider-fetch.ts";
 import type { Provider, ProviderKind } from "../rules/admit.ts";
-import { troubled } from "../told.ts";
+import { troubled } from "../provider-troubles.ts";
 
 /** Returns the client of a provider, and opens the provider if necessary. */
 export type ProviderClients = (provider: Provider) => Promise<ProviderClient>;

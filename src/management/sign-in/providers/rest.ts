@@ -7,7 +7,7 @@ import { messageOf } from "../../../base/errors.ts";
 import { isRecord, parseJson } from "../../../base/json.ts";
 import { forbiddenPath, unauthorized, unavailable } from "../../../apiserver/types/status.ts";
 import type { ProviderFetch } from "../oidc/provider-fetch.ts";
-import { troubled } from "../told.ts";
+import { troubled } from "../provider-troubles.ts";
 
 /** Options of a provider's API. */
 export interface RestOptions {

@@ -4,7 +4,7 @@ import { DIRECTORY_A_HOSTS } from "../oidc/public-hosts.ts";
 import { recordIn, requiredText } from "./rest.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { unavailable } from "../../../apiserver/types/status.ts";
-import { troubled } from "../told.ts";
+import { troubled } from "../provider-troubles.ts";
 
 /** Requested lifetime of a token, and how long before its end it is replaced, in seconds. */
 const TOKEN_SECONDS = 3_600;

@@ -11,7 +11,7 @@ import type { ProviderTokens } from "../ports.ts";
 import { admit, type Provider } from "../rules/admit.ts";
 import type { SourceHostAProfile } from "../rules/admit-source-host-a.ts";
 import type { SourceHostASettings } from "../settings.ts";
-import { troubled } from "../told.ts";
+import { troubled } from "../provider-troubles.ts";
 
 /** Scopes for the email address, and for organisations and teams. */
 const SCOPES = ["user:email", "read:org"] as const;

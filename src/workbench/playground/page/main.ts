@@ -20,11 +20,13 @@ const workbench = createWorkbench({
   first: linked?.ok ? linked.state : (settings.get().draft ?? GALLERY[0]!.state),
 });
 document.body.append(...workbench.elements);
-if (linked?.ok === false) workbench.tell(linked.message);
+if (linked?.ok === false) workbench.showMessage(linked.message);
 
 addEventListener("hashchange", () => {
   if (location.hash.length > 1)
-    void unpackState(location.hash).then((unpacked) => (unpacked.ok ? workbench.open(unpacked.state) : workbench.tell(unpacked.message)));
+    void unpackState(location.hash).then((unpacked) =>
+      unpacked.ok ? workbench.open(unpacked.state) : workbench.showMessage(unpacked.message),
+    );
 });
 
 function startWorker(): Worker {

@@ -41,7 +41,7 @@ export interface Workbench {
   /** Shows another state, which a reset restores. */
   open(state: PlaygroundState): void;
   /** Shows a message until the user closes it. */
-  tell(text: string): void;
+  showMessage(text: string): void;
 }
 
 /** Builds the page and requests the first result. */
@@ -154,7 +154,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
     announcer.say(`${problem.code}: ${problem.message}`);
   }
 
-  function tell(text: string): void {
+  function showMessage(text: string): void {
     layout.strip(createStrip({ label: "Message", tone: "error", close: "Close", onClose: () => layout.land("config") }, text));
   }
 
@@ -173,7 +173,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
       }),
     );
   open(options.first);
-  return { elements: [...layout.elements, examples.element, help.element, ...announcer.elements], open, tell };
+  return { elements: [...layout.elements, examples.element, help.element, ...announcer.elements], open, showMessage };
 }
 
 /** The part of a state that its verdicts are about. They try many values, so the tenant object is not part of it. */

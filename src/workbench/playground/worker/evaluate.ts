@@ -23,7 +23,7 @@ import { playToRest, servicesBeside, withoutEmptyMaps } from "./play.ts";
 import type { PlaygroundAnswer, PlaygroundState, ShownBack } from "../protocol.ts";
 import { readObjectsOfText, type ReadObject } from "./read-objects.ts";
 import { readState, type ReadState } from "./read-state.ts";
-import { tellOutcomes, type Tell } from "./tell-outcomes.ts";
+import { showOutcomes, type OutcomeContext } from "./show-outcomes.ts";
 
 /**
  * Evaluates a state.
@@ -75,13 +75,13 @@ async function answer(state: PlaygroundState, { engine, root, objects, problems 
   const found = rulesOf(engine, tenant)!;
   const { rules: noting, evaluations } = watched([found]);
   const rules = noting[0]!;
-  const tell = { engine, rules, evaluations, config: root };
+  const context = { engine, rules, evaluations, config: root };
   const others = objects.map(({ object }) => object);
   const input = { key: keyOf(tenant), tenant, host: undefined, ...servicesBeside(engine.rules, found, { tenant, others }) };
   const { first, host } = playToRest(rules, input);
   // Hints describe the object that users see: without the syncer's markers.
   const seen = host === undefined ? tenant : withoutEmptyMaps(shownHost(rules, host));
-  const outcomes = await tellOutcomes(first.outcomes, { direction: "toHost", object: seen }, tell);
+  const outcomes = await showOutcomes(first.outcomes, { direction: "toHost", object: seen }, context);
   const judged = host === undefined ? [] : verdictNotes(tenant, shownHost(rules, host), first.outcomes);
   const notes = [...first.notes.map(({ code, message }) => ({ code, message })), ...judged];
   const forth = { tenant: yaml(tenant), outcomes, notes };
@@ -89,7 +89,7 @@ async function answer(state: PlaygroundState, { engine, root, objects, problems 
 
   const report = new Report();
   const edited = state.host === undefined ? undefined : editedCopy(rules, { written: host, text: state.host, report });
-  const back = edited && (await backOf({ ...input, hostKey: first.hostKey! }, edited, tell));
+  const back = edited && (await backOf({ ...input, hostKey: first.hostKey! }, edited, context));
   return {
     problems: [...problems, ...sortProblems(report.problems)],
     host: yaml(shownHost(rules, host)),
@@ -140,12 +140,12 @@ function editedCopy(
   return undefined;
 }
 
-async function backOf(input: CopyInput, edited: EditedCopy, tell: Tell): Promise<ShownBack> {
-  const { tenant, host, outcomes, ...rest } = playEdits(tell.rules, input, edited);
+async function backOf(input: CopyInput, edited: EditedCopy, context: OutcomeContext): Promise<ShownBack> {
+  const { tenant, host, outcomes, ...rest } = playEdits(context.rules, input, edited);
   return {
     tenant: yaml(tenant),
-    host: host === undefined ? "" : yaml(shownHost(tell.rules, host)),
-    outcomes: await tellOutcomes(outcomes, { direction: "toTenant", object: edited.edited }, tell),
+    host: host === undefined ? "" : yaml(shownHost(context.rules, host)),
+    outcomes: await showOutcomes(outcomes, { direction: "toTenant", object: edited.edited }, context),
     ...rest,
   };
 }

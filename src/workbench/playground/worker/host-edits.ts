@@ -7,7 +7,7 @@ import { jsonEqual } from "../../../base/json.ts";
 import type { KubeObject, StringMap } from "../../../kube/object/types.ts";
 import type { Outcome } from "../../../engine/patch/types.ts";
 import { formatSteps } from "../../../engine/path/path.ts";
-import { changedSides, readBase, comparedFields, type Unit, type UnitId } from "../../../engine/reconcile/agreement/base.ts";
+import { changedSides, readBase, comparedFields, type ComparedField, type FieldId } from "../../../engine/reconcile/agreement/base.ts";
 import { planHostEdits, type HostEdits } from "../../../engine/reconcile/convert/host-edits.ts";
 import { withoutStamp } from "../../../engine/reconcile/agreement/flow-stamp.ts";
 import { toHost, visibleHostObject } from "../../../engine/reconcile/convert/to-host.ts";
@@ -76,17 +76,17 @@ function version({ metadata: { resourceVersion } }: KubeObject): { resourceVersi
   return { resourceVersion } as { resourceVersion?: string };
 }
 
-/** The parts that only the host changed, as the planner finds them. */
-function editsOf(rules: Rules, input: CopyInput, { written, edited }: EditedCopy): readonly Unit[] {
+/** The fields that only the host changed, as the planner finds them. */
+function editsOf(rules: Rules, input: CopyInput, { written, edited }: EditedCopy): readonly ComparedField[] {
   const base = readBase(rules.translator.markerPrefix, written) ?? new Map();
   const wanted = toHost(rules, input);
-  return comparedFields(rules, input.tenant, wanted.object, edited, base).filter((unit) => {
-    const changed = changedSides(unit, base);
-    return unit.desired !== unit.host && changed.host && !changed.tenant;
+  return comparedFields(rules, input.tenant, wanted.object, edited, base).filter((field) => {
+    const changed = changedSides(field, base);
+    return field.desired !== field.host && changed.host && !changed.tenant;
   });
 }
 
-/** All parts of the tenant object that differ now. */
+/** All fields of the tenant object that differ now. */
 function flowedOf(before: KubeObject, after: KubeObject): FlowedEdit[] {
   const change = (path: string, old: unknown, now: unknown): FlowedEdit[] =>
     jsonEqual(old ?? null, now ?? null)
@@ -116,15 +116,15 @@ function refused({ refusals }: HostEdits, copy: EditedCopy): UndoneEdit[] {
   return refusals.flatMap(({ id, code, message, stays }) => pathsOf(id, copy).map((path) => ({ path, why: message, code, stays })));
 }
 
-function pathsOf(id: UnitId, { written, edited }: EditedCopy): string[] {
+function pathsOf(id: FieldId, { written, edited }: EditedCopy): string[] {
   if (id === "body") return bodyFields(written, edited);
   const slash = id.indexOf("/");
   return [formatSteps(["metadata", id.slice(0, slash), id.slice(slash + 1)])];
 }
 
 /** Edits that the planner ignores. */
-function uncrossing(rules: Rules, edits: readonly Unit[], { written, edited }: EditedCopy): UndoneEdit[] {
-  const isEdit = (id: UnitId) => edits.some((edit) => edit.id === id);
+function uncrossing(rules: Rules, edits: readonly ComparedField[], { written, edited }: EditedCopy): UndoneEdit[] {
+  const isEdit = (id: FieldId) => edits.some((edit) => edit.id === id);
   const shown = { written: shownHost(rules, written), edited: shownHost(rules, edited) };
   const maps = (["labels", "annotations"] as const).flatMap((field) => {
     const [old = {}, now = {}] = [shown.written.metadata[field], shown.edited.metadata[field]];

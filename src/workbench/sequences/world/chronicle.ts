@@ -3,7 +3,7 @@ import { formatSeconds } from "../durations.ts";
 /** Log of one run of a sequence, for users: actions with author and time. */
 export interface Chronicle {
   /** `who` did `what` at a virtual time in milliseconds. */
-  tell(atMs: number, who: string, what: string): void;
+  add(atMs: number, who: string, what: string): void;
   /** All lines so far, in order. */
   readonly lines: readonly string[];
 }
@@ -18,7 +18,7 @@ const WHO_WIDTH = 6;
 export function createChronicle(): Chronicle {
   const lines: string[] = [];
   return {
-    tell: (atMs, who, what) => void lines.push(`${formatSeconds(atMs).padStart(TIME_WIDTH)}  ${who.padEnd(WHO_WIDTH)}  ${what}`),
+    add: (atMs, who, what) => void lines.push(`${formatSeconds(atMs).padStart(TIME_WIDTH)}  ${who.padEnd(WHO_WIDTH)}  ${what}`),
     lines,
   };
 }

@@ -19,7 +19,7 @@ export interface SequenceWrite {
 }
 
 /** An Event that the syncer has recorded. */
-export interface ToldReason {
+export interface RecordedReason {
   readonly side: Side;
   /** As formatted by {@link subjectText}. */
   readonly about: string;
@@ -32,7 +32,7 @@ export interface Ledger {
   /** Author of the following writes. */
   author: Author;
   readonly writes: readonly SequenceWrite[];
-  readonly told: readonly ToldReason[];
+  readonly recorded: readonly RecordedReason[];
   readonly chronicle: Chronicle;
   /** Time at which a watch receives the change of a kind with this index, from 0; in virtual milliseconds. */
   arrivalOf(side: Side, resource: ResourceType, index: number): number;
@@ -57,7 +57,7 @@ const DOES = { ADDED: "creates", MODIFIED: "updates", DELETED: "deletes" } as co
 /** Creates the ledger of two empty clusters. */
 export async function createLedger({ resources, plainKinds, clock, delay, ...options }: LedgerOptions): Promise<Ledger> {
   const writes: SequenceWrite[] = [];
-  const told: ToldReason[] = [];
+  const recorded: RecordedReason[] = [];
   const chronicle = createChronicle();
   const arrivals = new Map<string, number[]>();
   const state = { author: "tenant" as Author, lastChangeAt: 0 };
@@ -70,7 +70,7 @@ export async function createLedger({ resources, plainKinds, clock, delay, ...opt
     writes.push({ atMs, by: state.author, side, plural, key });
     const who = state.author === "host" || state.author === "tenant" ? "user" : state.author;
     // The changes of a mirror follow from changes that are already in the chronicle.
-    if (who !== "mirror") chronicle.tell(atMs, who, `${DOES[type]} ${side} ${kind} ${key}`);
+    if (who !== "mirror") chronicle.add(atMs, who, `${DOES[type]} ${side} ${kind} ${key}`);
     const known = arrivals.get(`${side} ${plural}`) ?? [];
     arrivals.set(`${side} ${plural}`, known);
     known.push(Math.max(known.at(-1) ?? 0, atMs + 1 + delay()));
@@ -81,8 +81,8 @@ export async function createLedger({ resources, plainKinds, clock, delay, ...opt
     const { kind, namespace, name } = event["involvedObject"] as { kind?: string; namespace?: string; name?: string };
     const { reason = "", message = "" } = event as { reason?: string; message?: string };
     const about = subjectText(kind, { namespace, name });
-    told.push({ side, about, reason });
-    chronicle.tell(clock.monotonic(), state.author, `records an Event about ${side} ${about}: ${reason}: ${message}`);
+    recorded.push({ side, about, reason });
+    chronicle.add(clock.monotonic(), state.author, `records an Event about ${side} ${about}: ${reason}: ${message}`);
   }
 
   const cluster = (side: Side) =>
@@ -91,7 +91,7 @@ export async function createLedger({ resources, plainKinds, clock, delay, ...opt
   return {
     clusters,
     writes,
-    told,
+    recorded,
     chronicle,
     arrivalOf: (side, { plural }, index) => arrivals.get(`${side} ${plural}`)?.[index] ?? 0,
     get author() {

@@ -12,7 +12,7 @@ export interface WireOptions {
   readonly ledger: Ledger;
   readonly isDown: (side: Side) => boolean;
   /** Adds a line to the chronicle. */
-  readonly tell: (who: string, what: string) => void;
+  readonly log: (who: string, what: string) => void;
   /** Schedules an action after this many virtual milliseconds. */
   readonly later: (afterMs: number, what: string, perform: () => Promise<void>) => void;
 }
@@ -37,32 +37,32 @@ export class Wire {
   /** Sends a request to its cluster, and returns the response that the syncer receives. */
   async transmit(sent: Sent): Promise<Response> {
     const { request, resource } = sent;
-    const { tell, isDown } = this.#options;
+    const { log, isDown } = this.#options;
     const side = sideOf(request);
     if (isDown(side)) {
-      tell("syncer", `cannot reach the ${side} cluster: ${textOf(sent)}`);
+      log("syncer", `cannot reach the ${side} cluster: ${textOf(sent)}`);
       return responseTo(request, simulatedOutage(side));
     }
     const fault = this.broken.take(request, resource);
     if (fault === undefined) return this.deliver(sent);
-    tell("fault", `${fault.kind === "answered" ? `answered ${fault.status}` : fault.kind}: ${textOf(sent)}`);
+    log("fault", `${fault.kind === "answered" ? `answered ${fault.status}` : fault.kind}: ${textOf(sent)}`);
     return this.#break(fault, sent);
   }
 
   /** Delivers a request to its cluster, whether or not its caller still waits for the response. */
   async deliver({ request, resource }: Sent): Promise<Response> {
-    const { ledger, tell } = this.#options;
+    const { ledger, log } = this.#options;
     ledger.author = "syncer";
     const { tenant, host } = ledger.clusters;
     const response = await send(request, resource, { tenant: tenant.writer, host: host.writer });
     if (response.type === "refused" || response.type === "outdated" || response.type === "failed")
-      tell("syncer", `is ${response.type}: ${textOf({ request, resource })}`);
+      log("syncer", `is ${response.type}: ${textOf({ request, resource })}`);
     return response;
   }
 
   /** Delivers a request whose caller no longer waits for the response. */
   async deliverLate(sent: Sent): Promise<void> {
-    this.#options.tell("fault", `a late write arrives: ${textOf(sent)}`);
+    this.#options.log("fault", `a late write arrives: ${textOf(sent)}`);
     await this.deliver(sent);
   }
 

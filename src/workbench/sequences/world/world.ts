@@ -112,7 +112,7 @@ export class SequenceWorld {
     this.wire = new Wire({
       ledger: parts.ledger,
       isDown: (side) => this.isDown(side),
-      tell: (who, what) => this.tell(who, what),
+      log: (who, what) => this.log(who, what),
       later: (afterMs, what, perform) => this.#later(this.now + afterMs, what, perform),
     });
   }
@@ -194,7 +194,7 @@ export class SequenceWorld {
     this.#journeys.clear();
     this.#replica = undefined;
     this.#later(this.now + afterMs, "the start of the syncer", () => {
-      this.tell("syncer", "starts again");
+      this.log("syncer", "starts again");
       this.start(behind);
     });
   }
@@ -254,8 +254,8 @@ export class SequenceWorld {
   }
 
   /** Adds a line to the chronicle. */
-  tell(who: string, what: string): void {
-    this.ledger.chronicle.tell(this.now, who, what);
+  log(who: string, what: string): void {
+    this.ledger.chronicle.add(this.now, who, what);
   }
 
   /** Runs everything that is due before a time, and moves to that time. Returns false if there is no end to it. */
@@ -370,7 +370,7 @@ export class SequenceWorld {
     if (this.lostEvents[side] === 0) return void cache.deliver();
     this.lostEvents[side] -= 1;
     const { type, object } = cache.skip();
-    this.tell("fault", `the syncer does not receive ${type} ${side} ${object.kind} ${keyOf(object).namespace}/${keyOf(object).name}`);
+    this.log("fault", `the syncer does not receive ${type} ${side} ${object.kind} ${keyOf(object).namespace}/${keyOf(object).name}`);
   }
 }
 

@@ -88,7 +88,7 @@ const transmit: Act = {
 
 async function answerTo(world: World, { replica, flight }: { replica: SimulatedReplica; flight: Flight }): Promise<string> {
   const text = describeRequest(flight.request, flight.reconcile.resource.plural);
-  flight.response = await world.transmit(flight, { index: replica.index, unheard: false });
+  flight.response = await world.transmit(flight, { index: replica.index, unanswered: false });
   return `replica ${replica.index}: ${text} is answered ${flight.response.type}`;
 }
 

@@ -2,7 +2,7 @@ import { EngineError } from "../../../base/errors.ts";
 import type { Code } from "../../../base/codes.ts";
 import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { responseTo } from "../../../engine/sync/run/apply.ts";
-import { alter, tell, withEntry, withMeta, type Act } from "../act.ts";
+import { alter, lineOfAct, withEntry, withMeta, type Act } from "../act.ts";
 import { drawFlight, isAsked } from "./moves.ts";
 import { PRIVATE_ANNOTATION } from "../model/objects.ts";
 import type { Flight, SimulatedReplica } from "../model/replica.ts";
@@ -99,7 +99,7 @@ const rival: Act = {
     const writing = alter(world, { side: "host", resource, key }, (object) =>
       withMeta(object, { annotations: withEntry(object.metadata.annotations, PRIVATE_ANNOTATION, value) }),
     );
-    return tell(`rival writes host ${resource.plural} ${formatKey(key)} first`, writing);
+    return lineOfAct(`rival writes host ${resource.plural} ${formatKey(key)} first`, writing);
   },
 };
 
@@ -107,7 +107,7 @@ const rival: Act = {
 export const REQUEST_FAULTS: readonly Act[] = [
   requestFault("request lost", 2, always, (_world, found) => giveUp(found)),
   requestFault("answer lost", 3, isWrite, async (world, found) => {
-    await world.transmit(found.flight, { index: found.replica.index, unheard: true });
+    await world.transmit(found.flight, { index: found.replica.index, unanswered: true });
     giveUp(found);
   }),
   requestFault("write is late", 3, isWrite, (world, found) => {

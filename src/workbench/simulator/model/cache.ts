@@ -36,7 +36,7 @@ export class SimulatedCache implements ObjectSource {
 
   expect(object: KubeObject, written: Written): void {
     const missed = this.#cache.expect(object, written);
-    if (missed !== undefined) this.#tell(missed, "missed");
+    if (missed !== undefined) this.#notify(missed, "missed");
   }
 
   /** Number of changes that have not arrived yet. */
@@ -80,7 +80,7 @@ export class SimulatedCache implements ObjectSource {
 
   #apply({ type, object }: StoreChange): void {
     const key = this.#cache.apply({ type, object });
-    if (key !== undefined) this.#tell(key, "event");
+    if (key !== undefined) this.#notify(key, "event");
   }
 
   /**
@@ -97,11 +97,11 @@ export class SimulatedCache implements ObjectSource {
     this.#position = count;
     const changed = this.#cache.replace({ items, resourceVersion });
     this.synced = true;
-    for (const key of changed) this.#tell(key, "list");
-    for (const key of this.#cache.passed(resourceVersion)) this.#tell(key, "missed");
+    for (const key of changed) this.#notify(key, "list");
+    for (const key of this.#cache.passed(resourceVersion)) this.#notify(key, "missed");
   }
 
-  #tell(key: ObjectKey, sign: ChangeSign): void {
+  #notify(key: ObjectKey, sign: ChangeSign): void {
     for (const listener of this.#listeners) listener(key, sign);
   }
 }

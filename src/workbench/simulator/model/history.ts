@@ -6,13 +6,13 @@ import type { SimulatedReplica } from "./replica.ts";
 /** The author of a write. */
 export type WriteAuthor = { readonly kind: "tenant" | "host" } | WritingReplica;
 
-/** A replica that writes, with the object, the configuration, and whether it never receives the response (`unheard`). */
+/** A replica that writes, with the object, the configuration, and whether it never receives the response (`unanswered`). */
 export interface WritingReplica {
   readonly kind: "replica";
   readonly index: number;
   readonly id: string;
   readonly generation: Generation;
-  readonly unheard: boolean;
+  readonly unanswered: boolean;
   /** Revisions of both clusters when the reconcile began. */
   readonly since: Readonly<Record<Side, number>>;
 }

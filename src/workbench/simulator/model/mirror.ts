@@ -68,13 +68,13 @@ export function performChange(writer: Writer, { action, slice }: MirrorChange): 
 }
 
 function sameSlice(one: KubeObject, other: KubeObject): boolean {
-  const told = ({ metadata: { labels, annotations }, ...slice }: KubeObject) => [
+  const compared = ({ metadata: { labels, annotations }, ...slice }: KubeObject) => [
     labels ?? {},
     annotations ?? {},
     slice["addressType"],
     slice["ports"],
   ];
-  return jsonEqual(told(one), told(other)) && addressText(one) === addressText(other);
+  return jsonEqual(compared(one), compared(other)) && addressText(one) === addressText(other);
 }
 
 function addressText(slice: KubeObject): string {

@@ -56,7 +56,7 @@ function writeText({ author, side, plural, action, key, after, before }: Write):
 
 function nameOf(author: WriteAuthor): string {
   if (author.kind !== "replica") return `a ${author.kind} user`;
-  return `replica ${author.index} for ${formatKey(parseSyncId(author.id).key)}${author.unheard ? " (unreported)" : ""}`;
+  return `replica ${author.index} for ${formatKey(parseSyncId(author.id).key)}${author.unanswered ? " (unreported)" : ""}`;
 }
 
 function versionOf({ metadata }: NonNullable<Write["after"]>): string {

@@ -23,7 +23,7 @@ export function boundedWrites(world: World): Oracle {
     noticed: () => all.clear(),
     saw(write) {
       const { author, at, plural, key } = write;
-      if (author.kind !== "replica" || author.unheard) return undefined;
+      if (author.kind !== "replica" || author.unanswered) return undefined;
       const unit = parseSyncId(author.id);
       // One reconcile of the backends of a Service writes each slice that it makes of a copy.
       const id = `${author.index} ${author.id} ${unit.plural === BACKENDS ? key : ""}`;

@@ -120,7 +120,7 @@ export function doubles(world: World): Oracle {
         for (const [id, all] of open.get(replica) ?? []) {
           for (const one of all) {
             if (!isAbout(write, one.before)) continue;
-            const isOwn = author.kind === "replica" && author.index === replica.index && author.id === id && !author.unheard;
+            const isOwn = author.kind === "replica" && author.index === replica.index && author.id === id && !author.unanswered;
             // A reconcile that writes a host edit to the tenant leaves the copy to the next reconcile.
             if (!isOwn || side === "tenant") one.isDisturbed = true;
             else if (action !== "delete") one.written += 1;

@@ -3,7 +3,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { isCopy, prefixOf } from "./marks.ts";
-import { changedUnits, idOf, isPlain, valueOf, type UnitName } from "./units.ts";
+import { changedFields, idOf, isPlain, valueOf, type FieldName } from "./fields.ts";
 
 /** The knowledge about one copy. */
 interface Known {
@@ -16,7 +16,7 @@ interface Known {
 }
 
 interface Edit {
-  readonly unit: UnitName;
+  readonly field: FieldName;
   readonly value: string | undefined;
 }
 
@@ -47,26 +47,26 @@ export function hostEdits(world: World): Oracle {
     const known = at(plural, formatKey(host));
     if (before === undefined || after === undefined) return forget(known);
     if (author.kind === "replica") return;
-    const units = changedUnits(before, after);
+    const fields = changedFields(before, after);
     // A special label has another key on the host, so all edits are forgotten.
-    if (units.some(({ key: changed }) => changed === "release" || changed.startsWith(prefixOf(world)))) return forget(known);
-    for (const unit of units) {
-      known.changed.add(idOf(unit));
-      known.edits.delete(idOf(unit));
+    if (fields.some(({ key: changed }) => changed === "release" || changed.startsWith(prefixOf(world)))) return forget(known);
+    for (const field of fields) {
+      known.changed.add(idOf(field));
+      known.edits.delete(idOf(field));
     }
   }
 
   function sawUser(write: Write, known: Known): void {
     const { plural, before, after } = write;
-    const units = changedUnits(before, after);
+    const fields = changedFields(before, after);
     const intact = before !== undefined && after !== undefined && isCopy(world, before) && isCopy(world, after) !== undefined;
-    if (!intact || units.some(({ key }) => key.startsWith(prefixOf(world)) || key === "endpoints.kubernetes.io/managed-by")) {
+    if (!intact || fields.some(({ key }) => key.startsWith(prefixOf(world)) || key === "endpoints.kubernetes.io/managed-by")) {
       return forget(known);
     }
     if (isControlled(world, plural, after)) return;
-    for (const unit of units)
-      if (known.agreed && !known.changed.has(idOf(unit)) && isPlain(world, plural, unit))
-        known.edits.set(idOf(unit), { unit, value: valueOf(after, unit) });
+    for (const field of fields)
+      if (known.agreed && !known.changed.has(idOf(field)) && isPlain(world, plural, field))
+        known.edits.set(idOf(field), { field, value: valueOf(after, field) });
   }
 
   function sawReplica({ plural, key, before, after }: Write, known: Known): string | undefined {
@@ -79,10 +79,10 @@ export function hostEdits(world: World): Oracle {
       known.agreed = true;
       known.changed.clear();
     }
-    const lost = [...known.edits.values()].find((edit) => valueOf(after, edit.unit) !== edit.value);
+    const lost = [...known.edits.values()].find((edit) => valueOf(after, edit.field) !== edit.value);
     if (lost === undefined) return undefined;
-    const { unit, value } = lost;
-    return `${idOf(unit)} of ${plural} ${key} was edited to ${value ?? "nothing"} on the host, and overwritten with ${valueOf(after, unit) ?? "nothing"}`;
+    const { field, value } = lost;
+    return `${idOf(field)} of ${plural} ${key} was edited to ${value ?? "nothing"} on the host, and overwritten with ${valueOf(after, field) ?? "nothing"}`;
   }
 
   const sourceUid = (object: KubeObject) => isCopy(world, object)?.uid;

@@ -48,7 +48,7 @@ function tenantAt({ clusters: { tenant } }: World, resource: ResourceType, revis
  * If a write brings a copy of a slice to a newer version, all backends that the tenant had for the Service at that version; otherwise undefined.
  * A late host passes through the tenant's earlier states, so a backend that was missing in the tenant for a while may also be missing here.
  */
-function toldByTenant(world: World, { before, after }: Write): Set<string> | undefined {
+function shownByTenant(world: World, { before, after }: Write): Set<string> | undefined {
   if (isPatched(world)) return undefined;
   const [was, is] = [before, after].map((slice) => slice && isCopy(world, slice));
   const version = is?.resourceVersion ?? 0;
@@ -235,8 +235,8 @@ export function readers(world: World): Oracle {
     if (isLatest) return readBy(tenantSlices(service, Infinity).filter(isPods));
     const since = Math.min(...versions);
     const states = lives.flatMap(({ revision }) => (revision < since ? [] : [tenantSlices(service, revision).filter(isPods)]));
-    const told = states.flatMap((slices) => (slices.length === 0 ? [] : [readBy(slices)]));
-    return told.length === 0 ? undefined : new Set(common(told));
+    const shown = states.flatMap((slices) => (slices.length === 0 ? [] : [readBy(slices)]));
+    return shown.length === 0 ? undefined : new Set(common(shown));
   }
 
   /**
@@ -251,11 +251,11 @@ export function readers(world: World): Oracle {
     if (end === undefined || service === undefined || isPatched(world)) return undefined;
     if (mode === "both") return new Set();
     const later = [...lives, ...world.clusters.tenant.changes(ENDPOINTS)].filter(({ revision }) => revision >= end);
-    const told = later.map(({ revision }) => {
+    const shown = later.map(({ revision }) => {
       const endpoints = tenantAt(world, ENDPOINTS, revision).get(service);
       return new Set([...readBy(tenantSlices(service, revision)), ...(endpoints === undefined ? [] : readOf(endpoints as Endpoints))]);
     });
-    return new Set(common(told));
+    return new Set(common(shown));
   }
 
   /** The tenant's slices of a Service at one of its revisions. */
@@ -293,7 +293,7 @@ export function readers(world: World): Oracle {
         if (author.generation === world.generation) sentAwayLate.delete(id);
         else sentAwayLate.add(id);
       }
-      if (plural !== ENDPOINT_SLICES.plural || isEdited || before === undefined || !tellsOfEndpoints(world, before)) return undefined;
+      if (plural !== ENDPOINT_SLICES.plural || isEdited || before === undefined || !derivesFromEndpoints(world, before)) return undefined;
       const now = slicesBeside(world, place);
       const seen = readBy(now);
       const lost = [...readBy([...now.filter(({ metadata }) => metadata.name !== before.metadata.name), before])].filter(
@@ -323,12 +323,12 @@ export function readers(world: World): Oracle {
       // Slices that the mirror made from deleted Endpoints go with these, even if Endpoints with the same name exist now.
       const since = author.kind === "replica" ? author.since.host : Number(before.metadata.resourceVersion);
       const said = saidSince(place, since, source);
-      const told = toldByTenant(world, write);
+      const shown = shownByTenant(world, write);
       const isLatest = author.kind === "replica" && isCopy(world, before) === undefined;
       const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before, ...crossing.map((one) => one.before)], isLatest) : undefined;
       const left = leftInTenant(source, write, mode);
       const isRemoved = (text: string) => crossing.some(({ texts }) => texts.includes(text));
-      const wrong = lost.filter((text) => !isRemoved(text) && [said, told, ofPods, left].every((texts) => texts?.has(text) !== false));
+      const wrong = lost.filter((text) => !isRemoved(text) && [said, shown, ofPods, left].every((texts) => texts?.has(text) !== false));
       return wrong.length === 0
         ? undefined
         : `readers of ${id} lose ${wrong.join(", ")} because of ${author.kind} ${formatKey(parseKey(write.key))}`;
@@ -369,7 +369,7 @@ function sliceOfCopy(world: World, object: KubeObject): KubeObject | undefined {
 }
 
 /** Reports whether a slice was made from a copy of Endpoints, or is the copy of a slice that the tenant's cluster made from Endpoints. */
-function tellsOfEndpoints(world: World, slice: KubeObject): boolean {
+function derivesFromEndpoints(world: World, slice: KubeObject): boolean {
   const isDerived = sliceOfCopy(world, slice)?.metadata.labels?.["endpointslice.kubernetes.io/managed-by"] !== undefined;
   return isDerived || (madeOf(world, slice) ?? mirroredFrom(world, slice)) !== undefined;
 }

@@ -6,11 +6,11 @@ import { MANAGED_BY_CONTROLLER } from "../../../engine/reconcile/rules/excluded-
 import type { Oracle, Write } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { prefixOf, translatorOf } from "./marks.ts";
-import { changedUnits, idOf } from "./units.ts";
+import { changedFields, idOf } from "./fields.ts";
 
 /** S5: replicas write to the tenant only what users have edited on the host, and only parts that may be synced: labels, annotations, subsets. */
 export function tenantWrites(world: World): Oracle {
-  /** Kind and host key → units that host users have edited. */
+  /** Kind and host key → fields that host users have edited. */
   const edited = new Map<string, Set<string>>();
 
   function wrong({ author, plural, key, before, after }: Write): string | undefined {
@@ -26,13 +26,13 @@ export function tenantWrites(world: World): Oracle {
     if (!body && !jsonEqual(bodyOf(before), bodyOf(after))) return `the body of ${plural} ${key} was written without an edit on the host`;
     const { excluded } = rules.settings;
     const stamp = `${prefixOf(world)}flowed`;
-    const units = changedUnits(before, after).filter((unit) => unit.field !== "annotations" || unit.key !== stamp);
-    if (units.length === 0 && jsonEqual(bodyOf(before), bodyOf(after)))
+    const fields = changedFields(before, after).filter((field) => field.map !== "annotations" || field.key !== stamp);
+    if (fields.length === 0 && jsonEqual(bodyOf(before), bodyOf(after)))
       return `${plural} ${key} was written without a change that flows back`;
-    const stray = units.find((unit) => {
-      if (excluded(unit.key)) return true;
-      const hostKey = unit.field === "labels" ? translatorOf(world).labelKey(unit.key) : unit.key;
-      return unit.key.startsWith(prefixOf(world)) || hostKey === undefined || !known?.has(idOf({ ...unit, key: hostKey }));
+    const stray = fields.find((field) => {
+      if (excluded(field.key)) return true;
+      const hostKey = field.map === "labels" ? translatorOf(world).labelKey(field.key) : field.key;
+      return field.key.startsWith(prefixOf(world)) || hostKey === undefined || !known?.has(idOf({ ...field, key: hostKey }));
     });
     return stray && `${idOf(stray)} of ${plural} ${key} was written without an edit on the host, or must not be synced`;
   }
@@ -44,10 +44,10 @@ export function tenantWrites(world: World): Oracle {
       if (side === "tenant") return wrong(write);
       if (author.kind === "replica" || isControllers(after)) return undefined;
       const id = `${plural}|${key}`;
-      const units = edited.get(id) ?? new Set();
-      edited.set(id, units);
-      for (const unit of changedUnits(before, after)) units.add(idOf(unit));
-      if (!jsonEqual(bodyOf(before), bodyOf(after))) units.add("body");
+      const fields = edited.get(id) ?? new Set();
+      edited.set(id, fields);
+      for (const field of changedFields(before, after)) fields.add(idOf(field));
+      if (!jsonEqual(bodyOf(before), bodyOf(after))) fields.add("body");
       return undefined;
     },
   };

@@ -2,7 +2,7 @@ import type { SyncedKind } from "../../../engine/reconcile/rules/rules.ts";
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { hostKeyOf, present, tell, withMeta, type Act } from "../act.ts";
+import { hostKeyOf, present, lineOfAct, withMeta, type Act } from "../act.ts";
 import { plainKindsOf } from "../model/generation.ts";
 import { drawObject, drawPlain, drawSlice } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
@@ -47,7 +47,7 @@ export const ADOPTION_USERS: readonly Act[] = [
       const copy = copyOf(world, random, adopt, { tenant: random.pick(all), kind });
       if (copy === undefined) return undefined;
       const writing = world.write("host", (writer) => writer.create(kind.resource, copy));
-      return tell(`another syncer makes ${kind.resource.plural} ${formatKey(keyOf(copy))}`, writing);
+      return lineOfAct(`another syncer makes ${kind.resource.plural} ${formatKey(keyOf(copy))}`, writing);
     },
   },
 ];

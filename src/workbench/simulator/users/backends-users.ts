@@ -3,7 +3,7 @@ import { formatKey } from "../../../kube/object/key.ts";
 import { slicesOf } from "../../../kube/object/endpoints/slices-of-endpoints.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { Endpoints } from "../../../kube/object/types.ts";
-import { alter, present, tell, type Act } from "../act.ts";
+import { alter, present, lineOfAct, type Act } from "../act.ts";
 import { restart } from "../faults/process-faults.ts";
 import type { Generation } from "../model/generation.ts";
 import { SLICE_SUFFIXES } from "../model/objects.ts";
@@ -50,11 +50,11 @@ async function serve(world: World, random: Random): Promise<string> {
   if (present(world, "tenant", SERVICES, key) === undefined) await world.write("tenant", (writer) => writer.create(SERVICES, service));
   const isThere = present(world, "tenant", ENDPOINTS, key) !== undefined;
   if (!isThere)
-    return tell(
+    return lineOfAct(
       `tenant serves ${formatKey(key)}`,
       world.write("tenant", (writer) => writer.create(ENDPOINTS, endpoints)),
     );
-  return tell(
+  return lineOfAct(
     `tenant serves ${formatKey(key)}`,
     alter(world, { side: "tenant", resource: ENDPOINTS, key }, (object) => ({ ...object, subsets })),
   );
@@ -72,7 +72,7 @@ async function slice(world: World, random: Random): Promise<string | undefined> 
   if (content === undefined || isControllers) return undefined;
   const metadata = { ...key, labels: { "kubernetes.io/service-name": service.name } };
   const object = { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata, ...content };
-  return tell(
+  return lineOfAct(
     `tenant has a slice that says what its Endpoints do: ${formatKey(key)}`,
     world.write("tenant", (writer) =>
       before === undefined ? writer.create(ENDPOINT_SLICES, object) : writer.update(ENDPOINT_SLICES, { ...before, ...content }),

@@ -1,7 +1,7 @@
 import { formatKey, keyOf } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { alter, hostKeyOf, present, tell, withEntry, withMeta, type Act } from "../act.ts";
+import { alter, hostKeyOf, present, lineOfAct, withEntry, withMeta, type Act } from "../act.ts";
 import { withForeignMarks } from "./host-users.ts";
 import { drawReferenced, drawFieldValue, REFERENCED_NAMES } from "../model/objects.ts";
 import { marksOf, namesUs, prefixOf } from "../oracles/marks.ts";
@@ -33,7 +33,7 @@ function act(name: string, weight: number, how: (world: World, random: Random, t
       );
       if (all.length === 0) return undefined;
       const theirs = random.pick(all);
-      return tell(`${name}: ${theirs.resource.plural} ${formatKey(keyOf(theirs.object))}`, how(world, random, theirs));
+      return lineOfAct(`${name}: ${theirs.resource.plural} ${formatKey(keyOf(theirs.object))}`, how(world, random, theirs));
     },
   };
 }
@@ -54,7 +54,7 @@ const hasReferenced: Act = {
     const annotations = Object.fromEntries(Object.entries(said).map(([part, value]) => [`${prefix}object-${part}`, value]));
     const labels = { ...drawn.metadata.labels, [`${prefix}namespace`]: source.namespace };
     const marked = withForeignMarks(world, withMeta(drawn, { labels, annotations }), random.pick(["another name", "another namespace"]));
-    return tell(
+    return lineOfAct(
       `another virtual cluster has ${resource.plural} ${formatKey(key)}`,
       world.write("host", (writer) => writer.create(resource, marked)),
     );

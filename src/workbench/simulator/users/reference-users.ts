@@ -1,7 +1,7 @@
 import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINTS, type ResourceType } from "../../../kube/object/resource.ts";
 import { targetSide } from "../../../engine/reconcile/references/reference-copy.ts";
-import { alter, hostKeyOf, present, tell, withEntry, withMeta, type Act } from "../act.ts";
+import { alter, hostKeyOf, present, lineOfAct, withEntry, withMeta, type Act } from "../act.ts";
 import type { Side } from "../model/cluster.ts";
 import { CONFIG_ANNOTATION, drawData, drawReferenced, drawFieldValue, REFERENCED_NAMES, SECRET_ANNOTATION } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
@@ -41,7 +41,7 @@ function act({ name, weight, atTarget, how }: Doing): Act {
     perform(world, random) {
       const place = drawPlace(world, random, atTarget);
       const writing = place && how(world, random, place);
-      return writing && tell(`${name}: ${place.side} ${place.resource.plural} ${formatKey(place.key)}`, writing);
+      return writing && lineOfAct(`${name}: ${place.side} ${place.resource.plural} ${formatKey(place.key)}`, writing);
     },
   };
 }
@@ -58,7 +58,7 @@ const nameIt: Act = {
     const field = random.pick([SECRET_ANNOTATION, CONFIG_ANNOTATION]);
     const named = random.happens(0.25) ? undefined : random.pick(REFERENCED_NAMES);
     const changed = withMeta(object, { annotations: withEntry(object.metadata.annotations, field, named) });
-    return tell(
+    return lineOfAct(
       `tenant ${formatKey(key)} names ${named ?? "nothing"} in ${field}`,
       alter(world, { side: "tenant", resource: ENDPOINTS, key }, () => changed),
     );

@@ -1,7 +1,7 @@
 import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
-import { alter, hostKeyOf, present, tell, withEntry, withMeta, type Act } from "../act.ts";
+import { alter, hostKeyOf, present, lineOfAct, withEntry, withMeta, type Act } from "../act.ts";
 import type { Side } from "../model/cluster.ts";
 import { ANNOTATIONS, asIPv6, drawSlice, drawSliceBody, drawFieldValue, LABELS, SLICE_SUFFIXES } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
@@ -36,7 +36,7 @@ export function sliceAct({ name, weight, side, how }: Doing): Act {
       const own = { namespace: service.namespace, name: `${service.name}${random.pick(SLICE_SUFFIXES)}` };
       const key = side === "tenant" ? own : hostKeyOf(world, ENDPOINT_SLICES, own);
       const writing = key && how(world, random, { side, resource: ENDPOINT_SLICES, key, service });
-      return writing && tell(`${name}: ${formatKey(key)}`, writing);
+      return writing && lineOfAct(`${name}: ${formatKey(key)}`, writing);
     },
   };
 }

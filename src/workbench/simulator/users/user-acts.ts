@@ -1,7 +1,7 @@
 import { formatKey, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject, Service } from "../../../kube/object/types.ts";
-import { alter, hostKeyOf, present, tell, withEntry, withMeta, type Act } from "../act.ts";
+import { alter, hostKeyOf, present, lineOfAct, withEntry, withMeta, type Act } from "../act.ts";
 import type { Side } from "../model/cluster.ts";
 import { ANNOTATIONS, drawObject, drawSubsets, drawFieldValue, LABELS } from "../model/objects.ts";
 import type { Random } from "../model/random.ts";
@@ -34,7 +34,7 @@ export function userAct(
       const drawn = random.pick(world.options.names);
       const key = side === "tenant" ? drawn : hostKeyOf(world, resource, drawn);
       const writing = key && how(world, random, key);
-      return writing && tell(`${name} ${formatKey(key!)}`, writing);
+      return writing && lineOfAct(`${name} ${formatKey(key!)}`, writing);
     },
   };
 }

@@ -36,7 +36,7 @@ describe.each([undefined, "corp"])("129, 130 as the connector %s", (connector) =
     ["a member by a part of a text", { allowedGroups: ["ops"], groupsDelim: "," }, ["dev,ops,"], ["dev", "ops"]],
     ["a member by a part of several texts", { allowedGroups: ["ops"], groupsDelim: ", " }, ["dev, ops", "qa"], ["dev", "ops", "qa"]],
     ["a member by a part of a text that is not split", { allowedGroups: ["ops"] }, ["dev,ops"], "refused"],
-    ["a member of groups with rights by name", {}, ["platform:admins", "system:masters", "dev"], ["dev"]],
+    ["a member of groups with permissions by name", {}, ["platform:admins", "system:masters", "dev"], ["dev"]],
   ])("allowedGroups: %s", async (_, more, groups, expected) => {
     configure(more, connector);
     const seen = await signInAs(platform, inGroups(...groups), connector ?? "saml");

@@ -6,7 +6,7 @@ const asked = { resourceAttributes: { verb: "get", group: "management.platform",
 const administrator = (ground: Ground) => ground.platform.admin.key;
 const subject = (more: object) => ({ spec: { ...asked, user: "mia", ...more } });
 
-/** Questions about keys and rights, and what people send to sign in. */
+/** Questions about keys and permissions, and what people send to sign in. */
 export const REVIEWS: readonly Dimension[] = [
   ofRequest({ name: "unknown fields of a SelfSubjectAccessReview", sizes: [0, 32, 8_192], beyond: 413 }, (size) => ({
     path: at("selfsubjectaccessreviews"),

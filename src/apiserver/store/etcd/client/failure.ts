@@ -74,9 +74,9 @@ export class EtcdFailure extends Error {
 
 /** The failure that a response reports: `{ error, message, code }`, or `{ error: { message, grpc_code } }` in a stream. */
 export function answeredFailure(body: unknown, httpStatus: number): EtcdFailure {
-  const told = isRecord(body) && isRecord(body["error"]) ? body["error"] : body;
-  if (!isRecord(told)) return foreignAnswer(`HTTP status ${httpStatus}`);
-  const { message, code, grpc_code: streamCode = code } = told;
+  const failure = isRecord(body) && isRecord(body["error"]) ? body["error"] : body;
+  if (!isRecord(failure)) return foreignAnswer(`HTTP status ${httpStatus}`);
+  const { message, code, grpc_code: streamCode = code } = failure;
   if (typeof streamCode !== "number") return foreignAnswer(`HTTP status ${httpStatus}`);
   return new EtcdFailure(String(message), { grpc: streamCode, mayHaveHappened: !NOT_CARRIED_OUT.has(streamCode) });
 }
@@ -151,7 +151,7 @@ export function alarmRaised(alarm: string, cause?: unknown): EngineError {
   const hint = full
     ? "Free space with etcdctl compact and etcdctl defrag, or start etcd with a larger --quota-backend-bytes; then run etcdctl alarm disarm"
     : "Check etcd's own log, and see etcdctl alarm list";
-  const told = `${reason}, so nothing can be stored. ${hint}`;
-  const { status } = (full ? insufficientStorage(told) : storeRefuses(told)).details;
+  const message = `${reason}, so nothing can be stored. ${hint}`;
+  const { status } = (full ? insufficientStorage(message) : storeRefuses(message)).details;
   return new EngineError("STORE_FAILED", reason, { cause, details: { hint, reason, status } });
 }

@@ -8,7 +8,7 @@ import type { Logger } from "../../../../base/logger.ts";
 import type { EtcdClient } from "../client/client.ts";
 import type { EtcdLayout } from "../contents.ts";
 import { encodeWire, type WireRange } from "../client/protocol.ts";
-import { askPresent, type KnownState, type Present, type SeenState } from "./question.ts";
+import { readPresent, type KnownState, type Present, type SeenState } from "./present.ts";
 
 /** Dependencies for raising etcd's revision. */
 export interface RaiseOptions {
@@ -19,7 +19,7 @@ export interface RaiseOptions {
 }
 
 /** Logs that the local state is no longer part of etcd's history, or may not be. */
-export function tellLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
+export function logLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
   if (past === "other")
     logger.error("etcd has gone back in time: a backup was restored, etcd was emptied, or the key `last` was deleted", states);
@@ -34,10 +34,10 @@ export function tellLost(logger: Logger, known: KnownState, { revision, last, pa
  */
 export async function raiseUnlessSame(seen: SeenState, admit: () => Promise<void>, options: RaiseOptions): Promise<void> {
   const { client, layout, logger } = options;
-  const present = await askPresent(seen, { layout, call: (path, body) => client.call(path, body) });
+  const present = await readPresent(seen, { layout, call: (path, body) => client.call(path, body) });
   if (present.past === "same") return;
   await admit();
-  tellLost(logger, seen, present);
+  logLost(logger, seen, present);
   await raiseAbove(seen.revision + seen.ahead, options);
 }
 

@@ -52,7 +52,7 @@ export function createPatchCard(patch: ShownPatch, open: boolean, actions: Patch
       ),
       pair && verdictButton(patch, pair, open, actions),
     ),
-    h("div", { class: "ways" }, ...patch.outcomes.filter(isTold).map(way)),
+    h("div", { class: "ways" }, ...patch.outcomes.filter(isShown).map(way)),
     pair && open && verdictDetails(patch, pair),
     ...patch.outcomes.map(why),
   );
@@ -99,7 +99,7 @@ function verdictDetails(patch: ShownPatch, pair: ShownPair): HTMLElement {
 }
 
 /** Reports whether an outcome is shown. A missing reverse expression is not: the verdict shows it. */
-function isTold({ direction, outcome }: ShownOutcome): boolean {
+function isShown({ direction, outcome }: ShownOutcome): boolean {
   return direction === "toHost" || outcome !== "noExpression";
 }
 

@@ -89,12 +89,12 @@ function createField(field: SettingField, change: (value: SettingValue | undefin
   const control = createControl(field, { id, describedBy: `${help.id} ${wrong.id}` }, (value) => {
     if (!change(value)) {
       control.show(shown);
-      return tell("warning", CLOSED);
+      return showMessage("warning", CLOSED);
     }
     shown = value;
     explain(value);
   });
-  const tell = (tone: "error" | "warning", text: string): void => {
+  const showMessage = (tone: "error" | "warning", text: string): void => {
     wrong.dataset["tone"] = tone;
     wrong.hidden = text === "";
     wrong.textContent = text;
@@ -110,7 +110,7 @@ function createField(field: SettingField, change: (value: SettingValue | undefin
       const isError = problems.some(({ severity }) => severity === "error");
       control.element.setAttribute("aria-invalid", String(isError));
       const texts = problems.map(({ message, hint }) => (hint === "" ? `${message}.` : `${message}. ${hint}.`));
-      tell(isError ? "error" : "warning", texts.join(" "));
+      showMessage(isError ? "error" : "warning", texts.join(" "));
     },
   };
 }

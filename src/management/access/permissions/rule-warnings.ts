@@ -3,7 +3,7 @@ import { specOf, type OwnedSpec } from "../../kinds/common.ts";
 import type { TeamSpec } from "../../kinds/team.ts";
 import { TEAMS } from "../../kinds/types.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
-import { EVERY_VERB, everyVerbOf } from "./object-rights.ts";
+import { EVERY_VERB, everyVerbOf } from "./object-permissions.ts";
 
 /** The namespaces that container registries accept. Source: OCI distribution specification, "name". */
 const REGISTRY_NAME = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*$/;

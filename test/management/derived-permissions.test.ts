@@ -8,11 +8,11 @@ import { authorize } from "../../src/cluster/rbac/authorize.ts";
 import { followPolicy } from "../../src/cluster/rbac/policy.ts";
 import { ruleAllows } from "../../src/cluster/rbac/rules.ts";
 import { groupOfSubject, KNOWN_GROUPS, subjectOfUserName, userNameOf, type KeySubject } from "../../src/management/access/caller.ts";
-import { derivedRoles } from "../../src/management/access/rights/derived-roles.ts";
+import { derivedRoles } from "../../src/management/access/permissions/derived-roles.ts";
 import { followManagedObjects } from "../../src/management/access/managed-objects.ts";
 import { createMembership } from "../../src/management/access/membership.ts";
-import { objectAllows } from "../../src/management/access/rights/object-rights.ts";
-import { attributesOn, createRights } from "../../src/management/access/rights/rights.ts";
+import { objectAllows } from "../../src/management/access/permissions/object-permissions.ts";
+import { attributesOn, createPermissions } from "../../src/management/access/permissions/permissions.ts";
 import { SHARED_SECRETS, TEAMS } from "../../src/management/kinds/types.ts";
 import type { ResourceType } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
@@ -109,12 +109,12 @@ async function platformOf(objects: readonly { readonly type: ResourceType; reado
     await store.create(storeKey(type, { namespace: one.metadata.namespace ?? "", name: one.metadata.name! }), one);
   }
   const managed = await followManagedObjects(store);
-  const rights = createRights({ objects: managed, membership: createMembership(managed) });
+  const permissions = createPermissions({ objects: managed, membership: createMembership(managed) });
   const stop = () => {
     managed.stop();
     return store.close();
   };
-  return { rights, stop };
+  return { permissions, stop };
 }
 
 function ops({ ops: users, groups }: { readonly ops: readonly string[]; readonly groups: readonly string[] }) {
@@ -128,19 +128,21 @@ test("lists and watches show exactly the objects on which the decision allows li
   const seen = { shown: 0, hidden: 0 };
   const property = fc.asyncProperty(placed, members, asker, async (objects, team, user) => {
     const all = [...objects, ops(team)];
-    const { rights, stop } = await platformOf(all);
-    const caller = rights.callerOf(user);
+    const { permissions, stop } = await platformOf(all);
+    const caller = permissions.callerOf(user);
     for (const { type, object: one } of all) {
-      const shows = rights.visible(user, { type })!(one);
+      const shows = permissions.visible(user, { type })!(one);
       expect(shows).toBe(objectAllows(one, caller, { verb: "list" }));
       seen[shows ? "shown" : "hidden"] += 1;
       const { namespace = "", name = "" } = one.metadata;
       for (const verb of ["get", "update", "patch", "delete", "bind", "makeowner", "create", "deletecollection"]) {
         const asked = attributesOn(type, { namespace, name: verb === "create" ? "" : name }, verb);
-        const told = rights.rulesFor(user, namespace).some((each) => ruleAllows(each, asked));
-        expect([verb, rights.decide(user, asked).allowed]).toEqual([verb, told]);
+        const told = permissions.rulesFor(user, namespace).some((each) => ruleAllows(each, asked));
+        expect([verb, permissions.decide(user, asked).allowed]).toEqual([verb, told]);
       }
-      expect(rights.decide(user, attributesOn(type, { namespace, name }, "get")).allowed).toBe(objectAllows(one, caller, { verb: "get" }));
+      expect(permissions.decide(user, attributesOn(type, { namespace, name }, "get")).allowed).toBe(
+        objectAllows(one, caller, { verb: "get" }),
+      );
     }
     await stop();
   });
@@ -158,9 +160,9 @@ test("membership does not change by what it gave: teams in teams lead nowhere", 
       spec: index === 0 ? { users: ["jane"] } : { groups: ["platform:team:ops"] },
     },
   }));
-  const { rights, stop } = await platformOf(teams);
+  const { permissions, stop } = await platformOf(teams);
   const bare = { name: "jane", groups: [...KNOWN_GROUPS] };
-  expect([...rights.callerOf(bare).teams]).toEqual(["ops"]);
-  expect([...rights.callerOf({ ...bare, groups: [...bare.groups, "platform:team:ops"] }).teams]).toEqual(["ops"]);
+  expect([...permissions.callerOf(bare).teams]).toEqual(["ops"]);
+  expect([...permissions.callerOf({ ...bare, groups: [...bare.groups, "platform:team:ops"] }).teams]).toEqual(["ops"]);
   await stop();
 });

@@ -20,7 +20,7 @@ export const OBJECT_VERBS = ["get", "list", "watch", "update", "patch", "delete"
 const TEAM_VERBS = ["bind", "makeowner"] as const;
 
 /** A use of an object for which permission is checked. */
-export interface AccessQuestion {
+export interface AccessRequest {
   readonly verb: string;
   /** A part of the object; "" is the object itself. Default "". */
   readonly subresource?: string;
@@ -49,7 +49,7 @@ export function isUserName(name: string | undefined): name is string {
  * @example
  * objectAllows(secret, jane, { verb: "get" });
  */
-export function objectAllows(object: KubeObject, caller: Caller, { verb, subresource = "" }: AccessQuestion): boolean {
+export function objectAllows(object: KubeObject, caller: Caller, { verb, subresource = "" }: AccessRequest): boolean {
   if (subresource === "" && (OBJECT_VERBS as readonly string[]).includes(verb) && owns(caller, object)) return true;
   return (specOf<OwnedSpec>(object).access ?? []).some(
     (rule) => ruleIsFor(rule, caller) && ruleHasVerb(rule, verb, object) && ruleHasPart(rule, subresource),

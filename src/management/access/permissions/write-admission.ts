@@ -17,8 +17,8 @@ import { clusterRolesOf, type TeamSpec } from "../../kinds/team.ts";
 import { TEAMS } from "../../kinds/types.ts";
 import type { Caller, KeySubject } from "../caller.ts";
 import type { NameIndex } from "./name-index.ts";
-import { objectAllows, owns, verbsOf } from "./object-rights.ts";
-import { attributesOn, type Rights } from "./rights.ts";
+import { objectAllows, owns, verbsOf } from "./object-permissions.ts";
+import { attributesOn, type Permissions } from "./permissions.ts";
 
 /** A write to check. */
 export interface AdmittedWrite {
@@ -33,7 +33,7 @@ export type WriteAdmission = (write: AdmittedWrite) => void;
 
 /** Options of admission functions. */
 export interface WriteAdmissionOptions {
-  readonly rights: Rights;
+  readonly permissions: Permissions;
   readonly type: ResourceType;
   /** The kinds that this server knows, for resolving owner references. */
   readonly types: readonly ResourceType[];
@@ -50,7 +50,7 @@ export function createOwnedAdmission(options: WriteAdmissionOptions): WriteAdmis
   const blocking = createBlockingAdmission(options);
   return (write) => {
     blocking(write);
-    const caller = options.rights.callerOf(write.user);
+    const caller = options.permissions.callerOf(write.user);
     const review = new Review(options, { ...write, caller });
     review.owner();
     review.access();
@@ -125,13 +125,13 @@ class Review {
 
   #demandVerbs(rule: AccessRule): void {
     const { user, caller, object, old } = this.#write;
-    const { type, rights } = this.#options;
+    const { type, permissions } = this.#options;
     // A new object is checked as if it existed: its owner has the owner's verbs.
     const present = old ?? withoutRules(object);
     const holds = (verb: string, subresource: string) => {
-      if (!rights.inScope(user, attributesOn(type, keyOf(object), verb, subresource))) return false;
+      if (!permissions.inScope(user, attributesOn(type, keyOf(object), verb, subresource))) return false;
       if (caller.administers) return true;
-      if (verb === "create") return rights.mayCreate(caller, type, object.metadata.namespace ?? "");
+      if (verb === "create") return permissions.mayCreate(caller, type, object.metadata.namespace ?? "");
       // Owners may grant their verbs on subresources too.
       return objectAllows(present, caller, { verb, subresource: owns(caller, present) ? "" : subresource });
     };
@@ -154,21 +154,22 @@ class Review {
     const { user, caller, object, old } = this.#write;
     const before = new Set(old === undefined ? [] : clusterRolesOf(specOf<TeamSpec>(old)));
     const added = clusterRolesOf(specOf<TeamSpec>(object)).filter((role) => !before.has(role));
-    const inScope = this.#options.rights.inScope(user, attributesOn(TEAMS, keyOf(object), "bind"));
+    const inScope = this.#options.permissions.inScope(user, attributesOn(TEAMS, keyOf(object), "bind"));
     const holds = caller.administers || (old !== undefined && objectAllows(old, caller, { verb: "bind" }));
     if (added.length === 0 || (inScope && holds)) return;
     throw this.#refuse(`the verb bind on the team is needed to give it the cluster roles ${added.join(", ")}`);
   }
 
   #demandTeamVerb(team: string, verb: string, purpose: string): void {
-    if (this.#remember(JSON.stringify([verb, "team", team]), () => this.#options.rights.teamAllows(team, this.#write.user, verb))) return;
+    if (this.#remember(JSON.stringify([verb, "team", team]), () => this.#options.permissions.teamAllows(team, this.#write.user, verb)))
+      return;
     throw this.#refuse(`the verb ${verb} on team ${JSON.stringify(team)} is needed to ${purpose}`);
   }
 
-  #remember(question: string, answer: () => boolean): boolean {
+  #remember(check: string, decide: () => boolean): boolean {
     this.#known ??= new Map();
-    const known = this.#known.get(question) ?? answer();
-    this.#known.set(question, known);
+    const known = this.#known.get(check) ?? decide();
+    this.#known.set(check, known);
     return known;
   }
 
@@ -182,7 +183,7 @@ function partsOf({ subresources = [] }: AccessRule): ReadonlySet<string> {
   return new Set(["", ...subresources]);
 }
 
-/** Returns an object without its access rules, which give no rights while they are being written. */
+/** Returns an object without its access rules, which give no permissions while they are being written. */
 function withoutRules(object: KubeObject): KubeObject {
   return { ...object, spec: { ...specOf<OwnedSpec>(object), access: [] } };
 }
@@ -192,7 +193,7 @@ function withoutRules(object: KubeObject): KubeObject {
  *
  * @throws API_INVALID, naming the reference. Source: specification 1, ownerReferences.
  */
-export function createBlockingAdmission({ rights, type, types }: WriteAdmissionOptions): WriteAdmission {
+export function createBlockingAdmission({ permissions, type, types }: WriteAdmissionOptions): WriteAdmission {
   return ({ user, object, old }) => {
     if (object.metadata.ownerReferences === undefined) return;
     const blocking = (old?.metadata.ownerReferences ?? []).filter(({ blockOwnerDeletion }) => blockOwnerDeletion === true);
@@ -210,7 +211,7 @@ export function createBlockingAdmission({ rights, type, types }: WriteAdmissionO
       // Only a caller who may do everything may delete objects of an unknown kind.
       const unknown: ResourceType = { apiVersion, kind, plural: "", namespaced: false };
       const owner = types.find((type) => type.apiVersion === apiVersion && type.kind === kind) ?? unknown;
-      return rights.decide(user, attributesOn(owner, { namespace, name }, "delete")).allowed;
+      return permissions.decide(user, attributesOn(owner, { namespace, name }, "delete")).allowed;
     }
   };
 }

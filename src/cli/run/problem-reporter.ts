@@ -1,6 +1,6 @@
 import type { Logger } from "../../base/logger.ts";
 import type { Problem } from "../../schema/problem.ts";
-import { tellProblem } from "../output/messages.ts";
+import { reportProblem } from "../output/messages.ts";
 import type { Terminal } from "../process/terminal.ts";
 
 /** The outputs for problems of a configuration while a syncer runs. */
@@ -15,11 +15,11 @@ export interface ProblemOutput {
  * that all output is JSON. Otherwise each problem is one line, as in `validate`.
  *
  * @example
- * const tell = createProblemTeller({ terminal, logger, format: "json" });
- * for (const problem of problems) tell(problem);
+ * const report = createProblemReporter({ terminal, logger, format: "json" });
+ * for (const problem of problems) report(problem);
  */
-export function createProblemTeller({ terminal, logger, format }: ProblemOutput): (problem: Problem) => void {
-  if (format === "text") return (problem) => tellProblem(terminal as Terminal, problem);
+export function createProblemReporter({ terminal, logger, format }: ProblemOutput): (problem: Problem) => void {
+  if (format === "text") return (problem) => reportProblem(terminal as Terminal, problem);
   return ({ severity, message, ...where }) => {
     if (severity === "error") logger.error("The configuration has an error", { ...where, error: message });
     else logger.warn("The configuration has a warning", { ...where, warning: message });

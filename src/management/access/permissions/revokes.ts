@@ -12,10 +12,10 @@ const SILENT: readonly string[] = ["data", "description", "displayName"];
  */
 export function mayRevoke(object: KubeObject | undefined, old: KubeObject | undefined): boolean {
   if (old === undefined) return object?.kind === USERS.kind;
-  return object === undefined || !jsonEqual(rightsIn(object), rightsIn(old));
+  return object === undefined || !jsonEqual(permissionsIn(object), permissionsIn(old));
 }
 
-function rightsIn(object: KubeObject): object {
+function permissionsIn(object: KubeObject): object {
   const spec = Object.entries(specOf<object>(object)).filter(([field]) => !SILENT.includes(field));
   return { spec: Object.fromEntries(spec), origin: object["origin"], deletionTimestamp: object.metadata.deletionTimestamp };
 }

@@ -4,7 +4,7 @@ import { specOf, type OwnedSpec } from "../../kinds/common.ts";
 import { MANAGEMENT_GROUP } from "../../kinds/types.ts";
 import type { Caller } from "../caller.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
-import { EVERYBODY, EVERYBODYS_GROUP, verbsOf } from "./object-rights.ts";
+import { EVERYBODY, EVERYBODYS_GROUP, verbsOf } from "./object-permissions.ts";
 
 /** An index of the callers who may create objects of a kind, according to the access rules of existing objects. Every create needs it. */
 export interface Creators {

@@ -8,7 +8,7 @@ import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
 
 /** Those slices of a host Service that have the same writer. */
-export interface TellingSlices {
+export interface SourceSlices {
   /** Their writer, in words. */
   readonly who: string;
   readonly slices: number;
@@ -20,11 +20,11 @@ const MADE = "slices made by this syncer from its copy of Endpoints";
 const COPIED = "copies of the tenant's slices";
 
 /** One tenant Service, and the slices from which readers get the backends of its host Service. */
-export interface ToldService {
+export interface ServiceSources {
   readonly tenant: ObjectKey;
   readonly host: ObjectKey;
   /** Never empty: one entry "none" if there are no slices. */
-  readonly tellers: readonly TellingSlices[];
+  readonly sources: readonly SourceSlices[];
 }
 
 /**
@@ -32,9 +32,9 @@ export interface ToldService {
  * namespace are left out.
  *
  * @example
- * toldServices(rules, slices, [{ namespace: "shop", name: "db" }])[0]?.tellers; // [{ who: "the host's mirror", slices: 1, ready: 3 }]
+ * sourcesOfServices(rules, slices, [{ namespace: "shop", name: "db" }])[0]?.sources; // [{ who: "the host's mirror", slices: 1, ready: 3 }]
  */
-export function toldServices(rules: Rules, slices: readonly KubeObject[], services: readonly ObjectKey[]): ToldService[] {
+export function sourcesOfServices(rules: Rules, slices: readonly KubeObject[], services: readonly ObjectKey[]): ServiceSources[] {
   const groups = new Map<string, EndpointSlice[]>();
   for (const slice of slices as readonly EndpointSlice[]) {
     const service = serviceOfSlice(slice);
@@ -45,13 +45,13 @@ export function toldServices(rules: Rules, slices: readonly KubeObject[], servic
   }
   return services.flatMap((tenant) => {
     const host = rules.translator.toHost(tenant, SERVICES);
-    return host === undefined ? [] : [{ tenant, host, tellers: tellersAmong(rules, groups.get(formatKey(host)) ?? []) }];
+    return host === undefined ? [] : [{ tenant, host, sources: sourcesAmong(rules, groups.get(formatKey(host)) ?? []) }];
   });
 }
 
-const NONE: TellingSlices = { who: "none", slices: 0, ready: 0 };
+const NONE: SourceSlices = { who: "none", slices: 0, ready: 0 };
 
-function tellersAmong(rules: Rules, slices: readonly EndpointSlice[]): readonly TellingSlices[] {
+function sourcesAmong(rules: Rules, slices: readonly EndpointSlice[]): readonly SourceSlices[] {
   if (slices.length === 0) return [NONE];
   const groups = new Map<string, EndpointSlice[]>();
   for (const slice of slices) {

@@ -5,7 +5,7 @@ import type { KeySpec } from "../../kinds/owned-access-key.ts";
 import type { TeamSpec } from "../../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, SHARED_SECRETS, TEAMS, USERS } from "../../kinds/types.ts";
 import { subjectsOf, type UserSpec } from "../../kinds/user.ts";
-import { EVERYBODY } from "./object-rights.ts";
+import { EVERYBODY } from "./object-permissions.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 
 /**

@@ -7,11 +7,11 @@ import type { ResourceDefinition } from "../../../apiserver/types/resource-defin
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../../kinds/common.ts";
 import { LAST_APPLIED } from "../../kinds/last-applied.ts";
 import type { SharedSecretSpec } from "../../kinds/shared-secret.ts";
-import type { Rights } from "./rights.ts";
+import type { Permissions } from "./permissions.ts";
 
 /** Options of {@link withSecretView}. */
 export interface SecretViewOptions {
-  readonly rights: Pick<Rights, "mayRead">;
+  readonly permissions: Pick<Permissions, "mayRead">;
   readonly chance: Pick<Chance, "bytes">;
 }
 
@@ -23,19 +23,19 @@ const STAND_IN_BYTES = 16;
  * of each value, so that they can neither copy nor test a value. Values that a patch does not change are kept.
  *
  * @example
- * const definition = withSecretView(sharedSecrets, { rights, chance });
+ * const definition = withSecretView(sharedSecrets, { permissions, chance });
  */
-export function withSecretView(definition: ResourceDefinition, { rights, chance }: SecretViewOptions): ResourceDefinition {
+export function withSecretView(definition: ResourceDefinition, { permissions, chance }: SecretViewOptions): ResourceDefinition {
   const { type, strategy } = definition;
   const standIn = Buffer.from(chance.bytes(STAND_IN_BYTES)).toString("base64");
   return {
     ...definition,
-    shown: (object, user) => (rights.mayRead(user, type, object) ? object : outlineOnce(object)),
+    shown: (object, user) => (permissions.mayRead(user, type, object) ? object : outlineOnce(object)),
     strategy: {
       ...strategy,
       newGeneration: (object, old) => !jsonEqual(withKept(object, old, standIn)["spec"], old["spec"]),
       prepare: (object, old) => USUAL_STRATEGY.prepare(withKept(object, old, standIn), old),
-      opened: (stored, by) => withOpenMaps(rights.mayRead(by, type, stored) ? stored : withStandIns(stored, standIn)),
+      opened: (stored, by) => withOpenMaps(permissions.mayRead(by, type, stored) ? stored : withStandIns(stored, standIn)),
     },
   };
 }

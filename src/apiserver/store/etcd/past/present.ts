@@ -41,7 +41,7 @@ export interface Present {
  * @param call Sends a request to etcd, and may send it again after a failure.
  * @throws EtcdFailure; STORE_FAILED when the last write comes from a newer program.
  */
-export async function askPresent(
+export async function readPresent(
   known: KnownState,
   { layout, call }: { readonly layout: EtcdLayout; readonly call: (path: string, body: object) => Promise<unknown> },
 ): Promise<Present> {

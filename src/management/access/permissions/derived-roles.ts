@@ -11,7 +11,7 @@ import type { PolicyRule } from "../../../apiserver/access/authorization.ts";
 import { specOf, type AccessRule, type OwnedSpec } from "../../kinds/common.ts";
 import { MANAGEMENT_GROUP, SHARED_SECRETS, TEAMS } from "../../kinds/types.ts";
 import { groupOfSubject, isReserved } from "../caller.ts";
-import { EVERYBODY, EVERYBODYS_GROUP, isUserName, OBJECT_VERBS, verbsOf } from "./object-rights.ts";
+import { EVERYBODY, EVERYBODYS_GROUP, isUserName, OBJECT_VERBS, verbsOf } from "./object-permissions.ts";
 
 /** A rule of an object, as its author wrote it or as ownership implies it, and its meaning in Kubernetes. */
 export interface DerivedRule {

@@ -11,7 +11,7 @@ const COPIES_ENDPOINTS_ALONE = "backends: auto copies only Endpoints, because ";
 const NAMED_MAX = 3;
 
 /** Permissions to check, and the clusters that are asked. */
-export interface SliceRightsOptions {
+export interface SlicePermissionsOptions {
   /** Needs of a configuration with `backends: auto`. An engine is one. */
   readonly needed: PermissionOptions;
   readonly tenant: ClusterAccess;
@@ -35,12 +35,12 @@ export interface ReachingEngine extends PermissionOptions {
  */
 export async function withinReach<Given extends ReachingEngine>(
   engine: Given,
-  options: Omit<SliceRightsOptions, "needed">,
+  options: Omit<SlicePermissionsOptions, "needed">,
 ): Promise<Given> {
   if (!decidesSources(engine)) return engine;
   const asked = { ...options, needed: engine };
   // A cache of a kind that the API server does not know would request it again and again.
-  if ((await hasSliceRights(asked)) && (await servesSlices(asked)) && hasSliceCaches(options)) return engine;
+  if ((await hasSlicePermissions(asked)) && (await servesSlices(asked)) && hasSliceCaches(options)) return engine;
   return withoutSlices(engine);
 }
 
@@ -55,7 +55,7 @@ export function withoutSlices<Given extends ReachingEngine>(engine: Given): Give
   return { ...engine, backends: "endpoints", rules: others.map(({ decidesBackends: _decides, ...rest }) => rest) };
 }
 
-function hasSliceCaches({ tenant, host, logger }: Omit<SliceRightsOptions, "needed">): boolean {
+function hasSliceCaches({ tenant, host, logger }: Omit<SlicePermissionsOptions, "needed">): boolean {
   if ([tenant, host].every(hasSource)) return true;
   logger.warn(COPIES_ENDPOINTS_ALONE + "there are no caches of EndpointSlices", {
     hint: "Provide caches of them for both clusters, or set backends: endpoints in the settings",
@@ -69,7 +69,7 @@ function hasSliceCaches({ tenant, host, logger }: Omit<SliceRightsOptions, "need
  *
  * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer.
  */
-async function servesSlices({ needed, logger, ...clusters }: SliceRightsOptions): Promise<boolean> {
+async function servesSlices({ needed, logger, ...clusters }: SlicePermissionsOptions): Promise<boolean> {
   const lists = requiredPermissions(needed).filter(({ resource, verb }) => resource === ENDPOINT_SLICES && verb === "list");
   const answers = await Promise.all(
     (["tenant", "host"] as const).map(async (side) => {
@@ -109,7 +109,7 @@ function hasSource(access: ClusterCaches): boolean {
  *
  * @throws API_UNAVAILABLE, API_TOO_MANY_REQUESTS when a cluster does not answer.
  */
-async function hasSliceRights({ needed, tenant, host, logger }: SliceRightsOptions): Promise<boolean> {
+async function hasSlicePermissions({ needed, tenant, host, logger }: SlicePermissionsOptions): Promise<boolean> {
   const asked = requiredPermissions(needed).filter(isForSlices);
   const answers = await Promise.all(
     asked.map(async (permission) => {

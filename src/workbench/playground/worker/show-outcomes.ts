@@ -16,7 +16,7 @@ import type { PatchEvaluation } from "../../patch-tests/evaluations.ts";
 import type { ShownOutcome } from "../protocol.ts";
 
 /** Context for the description of outcomes. */
-export interface Tell {
+export interface OutcomeContext {
   readonly engine: Engine;
   readonly rules: Rules;
   /** Everything that was evaluated so far. */
@@ -33,22 +33,22 @@ const LIMITS: readonly string[] = ["EXPRESSION_FUEL", "EXPRESSION_MEMORY", "EXPR
  *
  * @param seen `object`: the object that the patches of this direction were applied to.
  */
-export async function tellOutcomes(
+export async function showOutcomes(
   outcomes: readonly Outcome[],
   seen: { readonly direction: Direction; readonly object: unknown },
-  tell: Tell,
+  context: OutcomeContext,
 ): Promise<ShownOutcome[]> {
-  const { rules } = tell;
+  const { rules } = context;
   const list = rules.kind.section;
-  const explainer = createExplainer(tell.engine);
+  const explainer = createExplainer(context.engine);
   try {
-    const told: ShownOutcome[] = [];
+    const shown: ShownOutcome[] = [];
     for (const outcome of outcomes) {
       const patch = rules.patches[outcome.patch]!;
       const text = seen.direction === "toHost" ? patch.definition.expression : patch.definition.reverseExpression;
-      const line = tell.config && locate(tell.config, `/sync/toHost/${list}/patches/${outcome.patch}`)?.value.line;
-      const evaluation = outcome.outcome === "error" ? failedEvaluation(outcome, text, tell) : undefined;
-      told.push({
+      const line = context.config && locate(context.config, `/sync/toHost/${list}/patches/${outcome.patch}`)?.value.line;
+      const evaluation = outcome.outcome === "error" ? failedEvaluation(outcome, text, context) : undefined;
+      shown.push({
         ...outcome,
         direction: seen.direction,
         list,
@@ -58,13 +58,17 @@ export async function tellOutcomes(
         ...(outcome.outcome === "noMatch" && { hint: missed(patch, seen.object) }),
       });
     }
-    return told;
+    return shown;
   } finally {
     explainer.dispose();
   }
 }
 
-function failedEvaluation({ patch, place, code }: Outcome, text: string | undefined, { evaluations }: Tell): PatchEvaluation | undefined {
+function failedEvaluation(
+  { patch, place, code }: Outcome,
+  text: string | undefined,
+  { evaluations }: OutcomeContext,
+): PatchEvaluation | undefined {
   if (code === undefined || LIMITS.includes(code)) return undefined;
   return evaluations.findLast((one) => one.patch.index === patch && one.text === text && one.scope.context.path === place);
 }

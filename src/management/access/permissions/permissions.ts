@@ -29,10 +29,10 @@ import { rulesOf, derivedFrom } from "./derived-roles.ts";
 import { isKeyOf } from "../key-subject.ts";
 import type { ManagedObjects } from "../managed-objects.ts";
 import type { Membership } from "../membership.ts";
-import { objectAllows, ruleIsFor } from "./object-rights.ts";
+import { objectAllows, ruleIsFor } from "./object-permissions.ts";
 
 /** Decides which requests callers may make, on whole resources and on single objects. */
-export interface Rights extends Authorizer {
+export interface Permissions extends Authorizer {
   callerOf(user: UserInfo): Caller;
   /** Returns whether a user's lists and watches show an object of a kind; undefined if they show all objects. */
   visible(user: UserInfo, definition: Pick<ResourceDefinition, "type">): ((object: KubeObject) => boolean) | undefined;
@@ -40,7 +40,7 @@ export interface Rights extends Authorizer {
   mayRead(user: UserInfo, type: ResourceType, object: KubeObject): boolean;
   /** Reports whether the rules of a team give a caller the verb `bind` or `makeowner`. Administrators have both within their scopes. */
   teamAllows(team: string, user: UserInfo, verb: string): boolean;
-  /** Reports whether the scopes of a user's key allow a request, regardless of the user's rights. */
+  /** Reports whether the scopes of a user's key allow a request, regardless of the user's permissions. */
   inScope(user: UserInfo, attributes: Attributes): boolean;
   /** Reports whether a scope, or the lack of one, allows no more than the scopes of a user's key. */
   coversScope(user: UserInfo, scope: AccessScope | undefined): boolean;
@@ -48,8 +48,8 @@ export interface Rights extends Authorizer {
   mayCreate(caller: Caller, type: ResourceType, namespace: string): boolean;
 }
 
-/** Options of {@link createRights}. */
-export interface RightsOptions {
+/** Options of {@link createPermissions}. */
+export interface PermissionsOptions {
   readonly objects: ManagedObjects;
   readonly membership: Membership;
   /** Returns the current options of scopes. Default: the defaults of scopes. */
@@ -72,20 +72,20 @@ const OUT_OF_SCOPE: AccessDecision = { allowed: false, reason: "the scope of the
  * Decides requests by owners, access rules and membership. A decision is valid only at that moment.
  *
  * @example
- * const rights = createRights({ objects, membership: createMembership(objects) });
- * rights.decide(user, attributes).allowed;
+ * const permissions = createPermissions({ objects, membership: createMembership(objects) });
+ * permissions.decide(user, attributes).allowed;
  */
-export function createRights(options: RightsOptions): Rights {
-  return new ManagementRights(options);
+export function createPermissions(options: PermissionsOptions): Permissions {
+  return new ManagementPermissions(options);
 }
 
-class ManagementRights implements Rights {
-  readonly callerOf: Rights["callerOf"];
+class ManagementPermissions implements Permissions {
+  readonly callerOf: Permissions["callerOf"];
   readonly #objects: ManagedObjects;
   readonly #creators: Creators;
   readonly #scopeOptions: () => ScopeOptions;
 
-  constructor({ objects, membership, scopeOptions = () => ({}) }: RightsOptions) {
+  constructor({ objects, membership, scopeOptions = () => ({}) }: PermissionsOptions) {
     this.#objects = objects;
     this.#creators = createCreators(objects, OWNED_TYPES);
     this.callerOf = membership.callerOf;

@@ -29,7 +29,7 @@ export function troubled(trouble: Trouble, reason: string): EngineError {
  * Returns the error that a user sees for a failure. The reason why a provider cannot be used appears only in the log, because it names
  * files and errors of the server.
  */
-export function told(error: EngineError): EngineError {
+export function errorForUser(error: EngineError): EngineError {
   const failed = (statusOf(error)?.code ?? 500) >= 500;
   if (!failed) return error;
   const trouble = troubles.get(error);
