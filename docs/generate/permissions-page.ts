@@ -22,7 +22,7 @@ export function permissionsPage(): string {
 
 Owners, access rules and team membership determine who may do what; the scope of the key can only restrict these permissions. This page
 shows the results for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} next to this
-page, comes from a model that is independent of the code, and \`test/management/permission-table.test.ts\` sends each of them.
+page, comes from a model that is independent of the code, and \`test/management/access/permission-table.test.ts\` sends each of them.
 
 - yes: the request is allowed. A list or watch contains the object.
 - hidden: the list or watch leaves out the object. Every authenticated user may send list requests; the response contains only the objects for which that user has list permission.

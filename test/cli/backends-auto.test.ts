@@ -7,7 +7,7 @@ import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, RBAC_GROUP } from "../../src/clus
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../src/kube/object/resource.ts";
 import { delay, systemClock } from "../../src/base/clock.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { CLUSTERS, folder, freshClusters, NAMED, object, sides, subsets, type Sides } from "./inspected-clusters.ts";
+import { CLUSTERS, folder, freshClusters, NAMED, object, sides, subsets, type Sides } from "./inspect/inspected-clusters.ts";
 import { createTestTerminal, run } from "./support.ts";
 
 freshClusters({

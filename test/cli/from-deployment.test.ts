@@ -7,7 +7,7 @@ import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { DEPLOYMENTS } from "../../src/cluster/kinds/workloads.ts";
 import { CONFIG_MAPS, ENDPOINTS, SECRETS, SERVICES } from "../../src/kube/object/resource.ts";
-import { files, folder, freshClusters, object, sides, web } from "./inspected-clusters.ts";
+import { files, folder, freshClusters, object, sides, web } from "./inspect/inspected-clusters.ts";
 import { createTestTerminal } from "./support.ts";
 import { runCli } from "../../src/cli/program.ts";
 

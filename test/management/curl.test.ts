@@ -11,7 +11,7 @@ import { load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import { API } from "./platform.ts";
-import { sharePlatform } from "./shared-platform.ts";
+import { sharePlatform } from "./replicas/shared-platform.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../../fixtures/management/examples");
 const example = (name: string) => readFileSync(join(EXAMPLES, `${name}.yaml`), "utf8");

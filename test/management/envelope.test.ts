@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { API, at, BASE, JSON_PATCH, MERGE_PATCH, names, startPlatform } from "./platform.ts";
-import { nameIn, sharePlatform } from "./shared-platform.ts";
+import { nameIn, sharePlatform } from "./replicas/shared-platform.ts";
 
 const platform = sharePlatform();
 

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { BASE, MERGE_PATCH } from "./platform.ts";
 import { openWatch } from "./open-watch.ts";
-import { nameIn, sharePlatform } from "./shared-platform.ts";
+import { nameIn, sharePlatform } from "./replicas/shared-platform.ts";
 
 const platform = sharePlatform();
 

@@ -3,7 +3,7 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { at, BASE, JSON_PATCH, MERGE_PATCH, names, YAML, type Client } from "./platform.ts";
-import { sharePlatform } from "./shared-platform.ts";
+import { sharePlatform } from "./replicas/shared-platform.ts";
 
 const SECRETS = "/namespaces/a/sharedsecrets";
 const ROLES = `${BASE}/apis/rbac.authorization.k8s.io/v1/namespaces/a`;

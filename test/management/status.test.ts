@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { at, MERGE_PATCH, names, type Client } from "./platform.ts";
-import { sharePlatform } from "./shared-platform.ts";
+import { sharePlatform } from "./replicas/shared-platform.ts";
 
 const SECRETS = "/namespaces/a/sharedsecrets";
 const CONDITIONS = [{ type: "Ready", status: "True" }];

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { at, JSON_PATCH, MERGE_PATCH, names } from "./platform.ts";
-import { sharePlatform } from "./shared-platform.ts";
+import { sharePlatform } from "./replicas/shared-platform.ts";
 
 const SECRETS = "/namespaces/a/sharedsecrets";
 const FULL = {

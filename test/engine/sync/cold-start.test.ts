@@ -6,7 +6,7 @@ import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../src/kube/object/types.ts";
 import { clock, fill, start, useRunningSyncers } from "./running-syncers.ts";
-import { MIRROR, OURS, ownSlice, seen, sidesWith, SKIP } from "./seen-backends.ts";
+import { MIRROR, OURS, ownSlice, seen, sidesWith, SKIP } from "./backends/seen-backends.ts";
 
 useRunningSyncers();
 

@@ -9,7 +9,7 @@ import type { Settings } from "../../../src/engine/config/settings.ts";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import { useCountedCalls } from "../../support/counted-calls.ts";
 import { clock, fill, start, useRunningSyncers } from "./running-syncers.ts";
-import { sidesWith } from "./seen-backends.ts";
+import { sidesWith } from "./backends/seen-backends.ts";
 
 const calls = useCountedCalls("engine/translate");
 

@@ -16,7 +16,7 @@ import type { Writer } from "../../../src/engine/sync/cluster/access.ts";
 import { createSyncLoop } from "../../../src/engine/sync/syncer.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { testRules } from "../../support/rules.ts";
-import { lateAccess } from "./late-access.ts";
+import { lateAccess } from "./cluster/late-access.ts";
 import { useTwoClusters } from "./two-clusters.ts";
 
 const ID = "endpoints|shop/web";

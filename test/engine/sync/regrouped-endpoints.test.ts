@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ENDPOINTS } from "../../../src/kube/object/resource.ts";
 import type { Endpoints, EndpointSubset } from "../../../src/kube/object/types.ts";
 import { clock, clusterWith, fill, start, stopAll, useRunningSyncers } from "./running-syncers.ts";
-import { copyIn, write } from "./seen-backends.ts";
+import { copyIn, write } from "./backends/seen-backends.ts";
 
 useRunningSyncers();
 

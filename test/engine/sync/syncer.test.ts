@@ -13,7 +13,7 @@ import { createSyncLoop, type SyncLoop } from "../../../src/engine/sync/syncer.t
 import type { SyncHooks } from "../../../src/engine/sync/run/reconcile.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { tenantEndpoints, testRules } from "../../support/rules.ts";
-import { lateAccess } from "./late-access.ts";
+import { lateAccess } from "./cluster/late-access.ts";
 import { useTwoClusters } from "./two-clusters.ts";
 
 const ID = "endpoints|shop/web";

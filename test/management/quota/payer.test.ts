@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { JSON_PATCH, MERGE_PATCH, type Answered, type Client, type RequestOptions } from "../platform.ts";
-import { Own } from "../key-callers.ts";
+import { Own } from "../access/key-callers.ts";
 import { APPLY, KEYS, OBJECTS, SECRETS, Setting, TEAMS } from "./setting.ts";
 
 const setting = new Setting();

@@ -8,7 +8,7 @@ import { LOGINS_PER_USER_MAX } from "../../../src/management/config/limits.ts";
 import { createMemoryStore } from "../../../src/apiserver/store/memory/memory-store.ts";
 import type { Store } from "../../../src/apiserver/store/store.ts";
 import { at, MERGE_PATCH, names, type Client } from "../platform.ts";
-import { Own } from "../key-callers.ts";
+import { Own } from "../access/key-callers.ts";
 import { APPLY, KEYS, OBJECTS, SECRETS, Setting, TEAMS } from "./setting.ts";
 
 const setting = new Setting();

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import type { BackendsDecision } from "../../../../src/engine/sync/backends/decide-backends.ts";
+import { newService, nextWaitMs, wasOver } from "../../../../src/engine/sync/backends/remembered-service.ts";
+
+const TIMES = { mirrorMs: 3_000, releaseMs: 5_000, writeMs: 0 };
+
+function heldSince(since: number) {
+  return Object.assign(newService("1", {} as BackendsDecision), { heldSince: since });
+}
+
+test("what is held goes after its time, of which only that up to the last look counts", () => {
+  const known = heldSince(1_000);
+  // Whatever the clock says by now: nothing has been made since.
+  expect(wasOver(known, known.heldSince, 5_000)).toBe(false);
+  expect(wasOver(Object.assign(known, { lookedAt: 5_999 }), 1_000, 5_000)).toBe(false);
+  expect(wasOver(Object.assign(known, { lookedAt: 6_000 }), 1_000, 5_000)).toBe(true);
+  expect(wasOver(known, undefined, 0)).toBe(false);
+});
+
+test("the next look is at the first time that is over, at once where that was not seen yet, and not again", () => {
+  const known = heldSince(1_000);
+  expect(nextWaitMs(known, 2_000, TIMES)).toBe(4_000);
+  expect(nextWaitMs(Object.assign(known, { mirrorOwesSince: 1_500 }), 2_000, TIMES)).toBe(2_500);
+  expect(nextWaitMs(known, 2_000, { ...TIMES, writeMs: 7 })).toBe(7);
+  expect(nextWaitMs(known, 60_000, TIMES)).toBe(1);
+  expect(nextWaitMs(Object.assign(known, { lookedAt: 60_000 }), 60_000, TIMES)).toBeUndefined();
+});

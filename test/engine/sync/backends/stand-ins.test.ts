@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { CollectedBackends } from "../../../../src/engine/sync/backends/collect-backends.ts";
+import { standInsFor, standInsForMade } from "../../../../src/engine/sync/backends/stand-ins.ts";
+import { ENDPOINTS, SERVICES } from "../../../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../../../src/kube/object/types.ts";
+
+const SERVICE = { namespace: "shop", name: "db" };
+const HOST_SERVICE = { namespace: "vc", name: "db-x-shop-x-blue" };
+const NO_ENDPOINTS = { side: "tenant", resource: ENDPOINTS, key: SERVICE, object: undefined };
+const NO_SERVICE = { resource: SERVICES, key: HOST_SERVICE, object: undefined };
+
+const slice = (namespace: string): KubeObject => ({
+  ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" },
+  metadata: { namespace, name: "db-a", uid: "a", resourceVersion: "1" },
+});
+
+/** What is read before the copy of a slice of the tenant's mirror goes, by what caches have of the Service. */
+function readBefore(seen: Partial<CollectedBackends["seen"]>, tenant: KubeObject | undefined) {
+  const collected = {
+    service: SERVICE,
+    hostService: HOST_SERVICE,
+    hostKey: HOST_SERVICE,
+    copies: [],
+    mirrored: [],
+    made: [],
+    others: [],
+    seen,
+  };
+  const planned = { key: { namespace: "shop", name: "db-a" }, tenant, host: slice("vc") };
+  return standInsFor(planned, { copy: undefined, isTaken: false, ...collected } as unknown as CollectedBackends, "none");
+}
+
+const UNWANTED = { filled: true, overCapacity: false, families: new Set<string>(), wanted: false, paused: false };
+
+test("a slice of the tenant's mirror says that there are Endpoints: where no cache has them, the tenant is asked", () => {
+  expect(readBefore({ served: true }, slice("shop"))).toEqual([NO_ENDPOINTS]);
+  // One that is gone says nothing.
+  expect(readBefore({ served: true }, undefined)).toEqual([]);
+});
+
+test("where its Endpoints are not copied because no cache has a host Service, the host is asked", () => {
+  expect(readBefore({ endpoints: UNWANTED, served: false }, slice("shop"))).toEqual([NO_SERVICE]);
+  expect(readBefore({ endpoints: UNWANTED, served: true }, slice("shop"))).toEqual([]);
+});
+
+test("the same before the copy of a slice that is gone, unless the Service has no Endpoints", () => {
+  expect(readBefore({ endpoints: UNWANTED, served: false }, undefined)).toEqual([NO_SERVICE]);
+  expect(readBefore({ served: false }, undefined)).toEqual([]);
+});
+
+test("slices that were made from a copy go only if the tenant has no Endpoints for it", () => {
+  const before = (seen: Partial<CollectedBackends["seen"]>, copy: KubeObject | undefined) =>
+    standInsForMade({ service: SERVICE, isTaken: false, seen, copy, copies: [] } as unknown as CollectedBackends, "copies");
+  expect(before({}, slice("vc"))).toEqual([NO_ENDPOINTS]);
+  expect(before({ endpoints: UNWANTED }, slice("vc"))).toEqual([]);
+  expect(before({}, undefined)).toEqual([]);
+});

@@ -1,0 +1,74 @@
+/** Copies of referenced objects that a list leaves out. */
+import { expect, test } from "vitest";
+import { finish } from "../../../../src/base/finish.ts";
+import { silentLogger } from "../../../../src/base/logger.ts";
+import { noMetrics } from "../../../../src/base/metrics.ts";
+import { keyOf } from "../../../../src/kube/object/key.ts";
+import type { Operation } from "../../../../src/engine/reconcile/plan-types.ts";
+import { planReferenceCopy } from "../../../../src/engine/reconcile/references/reference-copy.ts";
+import { createLoopGuard } from "../../../../src/engine/sync/guards/loop-guard.ts";
+import { createReferenceCopies } from "../../../../src/engine/sync/references/reference-copies.ts";
+import { createWriteLimiter } from "../../../../src/engine/sync/guards/write-limiter.ts";
+import { createCacheByHand } from "../../../support/cache-by-hand.ts";
+import { createFakeClock } from "../../../support/fake-clock.ts";
+import { referenceInput, secret, testReferenceRules } from "../../../support/references.ts";
+import { stored } from "../../../support/rules.ts";
+
+/** An unreferenced copy that the last list lacked. */
+function unused() {
+  const rules = testReferenceRules();
+  const source = secret("shop", "db");
+  const input = referenceInput({ source });
+  const [planned] = planReferenceCopy(rules, input).operations;
+  const copy = stored((planned as Extract<Operation, { action: "create" }>).object, "20");
+  const [tenant, host] = [createCacheByHand(source), createCacheByHand(copy)];
+  const clock = createFakeClock();
+  const copies = createReferenceCopies({
+    ...{ rules, clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
+    ...{ tenant: { source: () => tenant.source }, host: { source: () => host.source } },
+    guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
+    writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
+    user: () => undefined,
+    owner: () => undefined,
+    enqueue: () => {},
+  });
+  const begin = () => copies.begin("secrets|shop/db", silentLogger)!;
+  const waits = { type: "done", ending: { requeueAfterMs: rules.retentionMs } };
+
+  copies.found(input.kind, copy);
+  expect(begin().request).toMatchObject(waits);
+  host.set(keyOf(copy), undefined);
+  expect(begin().request).toMatchObject(waits);
+  return { copy, copies, host, begin, timeIsOver: () => clock.advance(rules.retentionMs) };
+}
+
+test("an unreferenced copy that a list leaves out is still deleted when its time is over", async () => {
+  const { copy, host, begin, timeIsOver } = unused();
+  host.set(keyOf(copy), copy);
+  await timeIsOver();
+  expect(begin().request).toMatchObject({ type: "write", operation: { action: "delete", side: "host" } });
+});
+
+test("a copy that the list still leaves out when its time is over is deleted as it was last seen", async () => {
+  const { copy, copies, begin, timeIsOver } = unused();
+  await timeIsOver();
+  const { uid, resourceVersion } = copy.metadata;
+  const reconcile = begin();
+  expect(reconcile.request).toMatchObject({ type: "write", operation: { action: "delete", preconditions: { uid, resourceVersion } } });
+  finish(reconcile.answer({ type: "outdated", reason: "it changed" }));
+  expect(copies.followed).toBe(2);
+  const again = begin();
+  finish(again.answer({ type: "absent" }));
+  expect(copies.followed).toBe(0);
+});
+
+test("a deleted copy is followed until the cache shows that it is gone, because the answer can be false", async () => {
+  const { copy, copies, host, begin, timeIsOver } = unused();
+  host.set(keyOf(copy), copy);
+  await timeIsOver();
+  finish(begin().answer({ type: "absent" }));
+  expect(copies.followed).toBe(2);
+  host.set(keyOf(copy), undefined);
+  begin();
+  expect(copies.followed).toBe(0);
+});
