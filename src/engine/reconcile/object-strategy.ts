@@ -108,12 +108,26 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       if (slowedMs(state) > 0) return slowedMs(state);
       const refused = state.notes.some(({ code }) => LOOKED_AT_AGAIN.has(code));
       const { start, input, asked } = state;
-      if (READ_LIVE.some((name) => start.input[name] !== undefined && input[name] === undefined)) return GONE_RETRY_MS;
+      if (goneLive(state).length > 0) return GONE_RETRY_MS;
       // A cache does not report the deletion of a Service that it has never had, because a list omitted it.
       const unseen = SIDES.some((side) => asked.includes(side) && start.input[SERVICE_OF[side]] === undefined && input[SERVICE_OF[side]]);
       return refused || unseen ? UNSEEN_RETRY_MS : slicesWaitMs(state);
     },
   };
+}
+
+/** Returns the cached objects of which a cluster has just said that they are gone. */
+export function goneLive({ start, input }: ReconcileState): readonly GoneObject[] {
+  return READ_LIVE.flatMap((name) => {
+    const object = start.input[name];
+    return object !== undefined && input[name] === undefined ? [{ name, object }] : [];
+  });
+}
+
+/** A cached object that is gone according to its cluster, by its name in the input of a plan. */
+export interface GoneObject {
+  readonly name: (typeof READ_LIVE)[number];
+  readonly object: KubeObject;
 }
 
 /** Reports whether planning the current state again would yield no operations. */

@@ -8,12 +8,13 @@ import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { sameKey, type ObjectKey } from "../../kube/object/key.ts";
+import { keyOf, sameKey, type ObjectKey } from "../../kube/object/key.ts";
+import type { ObjectSource } from "../../kube/object/object-source.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import { DEFAULT_DELETE_BRAKE_LIMITS, type DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
 import { CONTRADICTIONS_TOLD, createMachine } from "../reconcile/machine.ts";
-import { objectStrategy } from "../reconcile/object-strategy.ts";
+import { objectStrategy, type GoneObject } from "../reconcile/object-strategy.ts";
 import type { Planner } from "../reconcile/plan.ts";
 import { sourceVersion, type Note } from "../reconcile/plan-types.ts";
 import type { ReferenceKind, ReferenceRules } from "../reconcile/references/reference-rules.ts";
@@ -25,6 +26,7 @@ import { createServiceBackends } from "./backends/service-backends.ts";
 import { createAwaitedSlices } from "./run/awaited-slices.ts";
 import { createGather, ownerReference } from "./run/gather.ts";
 import { addEventHandlers } from "./run/event-handlers.ts";
+import { createGoneObjects } from "./run/gone-objects.ts";
 import { createLanes } from "./run/lanes.ts";
 import { createLoopGuard, type LoopGuardLimits } from "./guards/loop-guard.ts";
 import type { Expectations } from "./state/expectations.ts";
@@ -137,9 +139,28 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const guard = createLoopGuard(clock, options.loopGuard);
   const writeLimiter = createWriteLimiter({ clock, limits: options.loopGuard, logger, metrics });
   const references =
-    options.references && createReferenceCopies({ ...options, guard, writeLimiter, hooks, rules: options.references, user, owner });
+    options.references && createReferenceCopies({ ...options, guard, writeLimiter, hooks, rules: options.references, user, owner, doubt });
+  const goneObjects = createGoneObjects({
+    clock,
+    cached: (id, { name, object }) => cacheOf(id, name).get(keyOf(object)),
+    doubt(id, { name, object }) {
+      const resource = name === "tenant" ? sides.get(parseSyncId(id).plural)!.rules.kind.resource : SERVICES;
+      doubt(name === "hostService" ? "host" : "tenant", resource, keyOf(object));
+    },
+  });
   const missingNamespaces = createMissingNamespaces(enqueue, referencesWaiting);
-  const shared: SharedState = { records, router, guard, writeLimiter, missingNamespaces, awaited, outdated: new Map(), references, doubt };
+  const shared: SharedState = {
+    records,
+    router,
+    guard,
+    writeLimiter,
+    missingNamespaces,
+    goneObjects,
+    awaited,
+    outdated: new Map(),
+    references,
+    doubt,
+  };
   const brake = createDeleteBrake({
     ...{ tenant, host, rules, logger, metrics, enqueue },
     limits: options.deleteBrake ?? DEFAULT_DELETE_BRAKE_LIMITS,
@@ -175,6 +196,11 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     const side = sides.get(resource.plural);
     if (side === undefined) (of === "host" ? host : tenant).source(resource).relist?.();
     else side[of].doubt(key);
+  }
+
+  function cacheOf(id: string, name: GoneObject["name"]): Pick<ObjectSource, "get"> {
+    if (name === "tenant") return sides.get(parseSyncId(id).plural)!.tenant;
+    return name === "hostService" ? services.host : services.tenant;
   }
 
   function shown(key: ObjectKey): KubeObject | undefined {
@@ -221,6 +247,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     if (referenced !== undefined) return referenced;
     if (side === undefined) throw new EngineError("INTERNAL", `Broken invariant: no rules for "${plural}"`);
     const hostKey = side.rules.translator.toHost(key, side.rules.kind.resource);
+    shared.goneObjects.check(id);
     const seen = gather(id, side, key, hostKey);
     const version = sourceVersion(seen.tenant);
     const vanished = seen.host === undefined && (records.hadCopy(id) || guard.hasRecreated(id, version));

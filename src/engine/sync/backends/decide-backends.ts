@@ -224,7 +224,8 @@ function decideFromEndpoints(seen: BackendsSeen): BackendsDecision {
   }
   if (isLeftToOthers(seen, copy))
     return {
-      ...{ ...FROM_ENDPOINTS, source: "others", releasesSlices: released, skipsMirror: copy.skipsMirror, makes: false },
+      ...{ ...FROM_ENDPOINTS, source: "others", skipsMirror: copy.skipsMirror, makes: false },
+      releasesSlices: released && (seen.others === "equal" || mirror === "equal"),
       dropsMade: made !== "none",
       dropsMirrored: seen.others === "equal" && copy.skipsMirror && mirror !== "none",
     };

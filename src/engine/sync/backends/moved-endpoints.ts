@@ -39,7 +39,7 @@ export function unseenOfCopy(
   source: BackendSource,
   slice: string,
 ): readonly string[] {
-  if (copy === undefined || !seen.served || source === "copies" || source === "others") return NONE;
+  if (copy === undefined || !seen.served || source === "copies" || (source === "others" && seen.others === "equal")) return NONE;
   const shown = viewOfSlices([...made, ...mirrored, ...copies.filter(({ metadata }) => metadata.name !== slice)]);
   return [...viewOfEndpoints(copy)].flatMap(([id, { ready }]) => (ready && shown.get(id)?.ready !== true ? [id] : []));
 }

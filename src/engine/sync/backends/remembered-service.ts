@@ -8,7 +8,8 @@ import type { Note, Operation } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
 import type { BackendsDecision } from "./decide-backends.ts";
-import { isAsMade } from "./plan-made-slices.ts";
+import { isAsMade, planMadeSlices, type MadeWrites } from "./plan-made-slices.ts";
+import { standInsForMade } from "./stand-ins.ts";
 
 /** State of one Service that is remembered from one decision to the next. Times are monotonic, in milliseconds. */
 export interface RememberedService {
@@ -214,4 +215,29 @@ export function isSameCopy(copy: KubeObject | undefined, found: KubeObject | und
 /** Reports whether a write made a slice again that was deleted, or deleted one that this process has not made (`isOurs`). */
 export function isUndoing({ action }: Operation, { type }: Response, isOurs: boolean): boolean {
   return (action === "create" && type === "object" && isOurs) || (type === "absent" && !isOurs);
+}
+
+/** Plans the writes of made slices for a decision. `mirrorMs` is the time for which slices of the host's mirror are left to the mirror. */
+export function planWrites(
+  known: RememberedService,
+  collected: CollectedBackends,
+  { rules, now, mirrorMs }: { readonly rules: Rules; readonly now: number; readonly mirrorMs: number },
+): MadeWrites {
+  const { decision } = known;
+  const { copy, made, mirrored, hostKey, isTaken } = collected;
+  const owes = decision.dropsMirrored || (copy !== undefined && collected.seen.mirror === "behind");
+  known.mirrorOwesSince = owes ? (known.mirrorOwesSince ?? now) : undefined;
+  // Made slices do not follow an edit of the copy that the tenant does not have: they wait until there is none.
+  const waits = collected.seen.made === "behind" && collected.isEdited();
+  const makes = decision.makes && copy !== undefined && !waits;
+  return planMadeSlices({
+    rules,
+    made,
+    desired: makes ? collected.desired() : decision.dropsMade ? [] : isTaken ? collected.lasting() : made,
+    shown: !makes || collected.seen.madeShown,
+    left: decision.dropsMirrored && now - known.mirrorOwesSince! >= mirrorMs ? mirrored : [],
+    confirms: hostKey && { key: hostKey, copy },
+    standIns: () => standInsForMade(collected, decision.source),
+    madeBefore: known.made,
+  });
 }

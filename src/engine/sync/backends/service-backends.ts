@@ -38,6 +38,7 @@ import {
   newService,
   nextWaitMs,
   noteLook,
+  planWrites,
   sendsMirrorAway,
   skipsMirror,
   logRefusal,
@@ -46,8 +47,8 @@ import {
   withUnseen,
   type RememberedService,
 } from "./remembered-service.ts";
-import { madeSlicesStrategy, planMadeSlices, type MadeWrites } from "./plan-made-slices.ts";
-import { standInsFor, standInsForMade } from "./stand-ins.ts";
+import { madeSlicesStrategy } from "./plan-made-slices.ts";
+import { standInsFor } from "./stand-ins.ts";
 import { createUnpatchedSlices, type UnpatchedSlices } from "./unpatched-slices.ts";
 
 /** Time that a mirror has to make slices from a copy, in milliseconds; after that, the host counts as one without a working mirror. */
@@ -104,7 +105,8 @@ class DecidedBackends implements ServiceBackends {
     if (kind.resource === SERVICES) return undefined;
     const isSlice = kind.resource === ENDPOINT_SLICES;
     const service = isSlice ? this.#serviceOf(tenant, host) : key;
-    if (service === undefined) return undefined;
+    // Without the object and its copy, there is nothing to decide, and nothing to remember.
+    if (service === undefined || (tenant === undefined && host === undefined)) return undefined;
     const writer = tenant && isSlice ? kind.writerOf(tenant) : undefined;
     let known = this.#decide(service);
     // A decision from before the last change must neither delete a copy nor disable the host's mirror.
@@ -261,9 +263,16 @@ class DecidedBackends implements ServiceBackends {
     const looked = this.#isSimple(service) ? undefined : this.#lookAndEnqueue(service);
     const copiesDerived = looked?.known.decision.copiesDerived !== false;
     const unpatchedMs = this.#unpatched.look(service, logger, { copiesDerived, around: () => aroundOf(this.#servicesOf(service)) });
-    if (looked === undefined) return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: unpatchedMs });
+    if (looked === undefined) {
+      this.#forgetGone(service);
+      return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: unpatchedMs });
+    }
     const { known, collected } = looked;
-    const writes = this.#plan(known, collected);
+    const writes = planWrites(known, collected, {
+      rules: this.#slices.rules,
+      now: this.#options.clock.monotonic(),
+      mirrorMs: MIRROR_WAIT_MS,
+    });
     if (writes.operations.length === 0) {
       Object.assign(known, { outdatedTimes: 0, refusal: undefined });
       if (followsCopy(known, collected)) router.backends!.rests(service);
@@ -350,51 +359,42 @@ class DecidedBackends implements ServiceBackends {
     if (isChanged("copiesDerived", "copiesMirrored", "releasesSlices", "keepsMirrored"))
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
     if (released || wasOver(known, known.heldSince, RELEASE_WAIT_MS)) for (const id of known.held) enqueue(id);
+    for (const id of known.held) if (!this.#isOf(service, id)) known.held.delete(id);
     for (const id of known.moving.keys()) {
-      const { key } = parseSyncId(id);
-      const place = this.#slices.rules.translator.toHost(key, ENDPOINT_SLICES);
-      const isGone = this.#slices.tenant.get(key) === undefined && (place === undefined || this.#slices.host.get(place) === undefined);
-      if (isGone) known.moving.delete(id);
-      else enqueue(id);
+      if (this.#isOf(service, id)) enqueue(id);
+      else known.moving.delete(id);
     }
     if (released || known.held.size === 0) known.heldSince = undefined;
     return looked;
   }
 
-  #plan(known: RememberedService, collected: CollectedBackends): MadeWrites {
-    const { decision } = known;
-    const { rules } = this.#slices;
-    const { copy, made, mirrored, hostKey, isTaken } = collected;
-    const now = this.#options.clock.monotonic();
-    const owes = decision.dropsMirrored || (copy !== undefined && collected.seen.mirror === "behind");
-    known.mirrorOwesSince = owes ? (known.mirrorOwesSince ?? now) : undefined;
-    // Made slices do not follow an edit of the copy that the tenant does not have: they wait until there is none.
-    const waits = collected.seen.made === "behind" && collected.isEdited();
-    const makes = decision.makes && copy !== undefined && !waits;
-    return planMadeSlices({
-      rules,
-      made,
-      desired: makes ? collected.desired() : decision.dropsMade ? [] : isTaken ? collected.lasting() : made,
-      shown: !makes || collected.seen.madeShown,
-      left: decision.dropsMirrored && now - known.mirrorOwesSince! >= MIRROR_WAIT_MS ? mirrored : [],
-      confirms: hostKey && { key: hostKey, copy },
-      standIns: () => standInsForMade(collected, decision.source),
-      madeBefore: known.made,
-    });
+  /** Reports whether the object with an id, or its copy, still exists and belongs to a Service. */
+  #isOf(service: ObjectKey, id: string): boolean {
+    const { plural, key } = parseSyncId(id);
+    const { tenant, host, rules } = plural === ENDPOINTS.plural ? this.#endpoints : this.#slices;
+    const place = rules.translator.toHost(key, rules.kind.resource);
+    const [object, copy] = [tenant.get(key), place && host.get(place)];
+    if (plural === ENDPOINTS.plural) return object !== undefined || copy !== undefined;
+    const found = this.#serviceOf(object, copy);
+    return found !== undefined && sameKey(found, service);
   }
 
   #againInMs(service: ObjectKey, known: RememberedService, writeMs: number, lookMs: number | undefined): number | undefined {
     const times = { mirrorMs: MIRROR_WAIT_MS, releaseMs: RELEASE_WAIT_MS, writeMs, lookMs };
     const waitMs = nextWaitMs(known, this.#options.clock.monotonic(), times);
     if (waitMs !== undefined) return waitMs;
-    this.#forgetRested(service, known);
+    this.#forgetGone(service);
     return this.#options.writeLimiter.rests(syncId(ENDPOINTS.plural, service), "made");
   }
 
-  /** Forgets a Service of which nothing is left that a later decision needs. */
-  #forgetRested(service: ObjectKey, known: RememberedService): void {
-    const isGone = this.#endpoints.tenant.get(service) === undefined && this.#options.router.slices!.of(service).length === 0;
-    if (isGone && known.held.size === 0 && known.moving.size === 0 && this.#options.router.backends!.of(service).length === 0)
-      this.#known.delete(service);
+  /** Forgets a Service of which neither cluster has anything left that a decision is about. */
+  #forgetGone(service: ObjectKey): void {
+    const { router } = this.#options;
+    const known = this.#known.get(service);
+    const waits = known !== undefined && (known.held.size > 0 || known.moving.size > 0);
+    const isThere = this.#endpoints.tenant.get(service) !== undefined || this.#atHost(service) !== undefined;
+    if (waits || isThere || router.slices!.of(service).length > 0 || router.backends!.of(service).length > 0) return;
+    this.#known.delete(service);
+    router.backends!.forget(service);
   }
 }

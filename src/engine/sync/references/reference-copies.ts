@@ -9,7 +9,7 @@ import { finish } from "../../../base/finish.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { formatKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
-import { qualifiedPlural } from "../../../kube/object/resource.ts";
+import { qualifiedPlural, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
 import type { FoundReference } from "../../patch/types.ts";
 import { createMachine, type Ending, type ReconcileState } from "../../reconcile/machine.ts";
@@ -60,6 +60,8 @@ export interface ReferenceCopiesOptions {
   /** Owner of copies on the host. */
   owner(): OwnerReference | undefined;
   enqueue(id: string): void;
+  /** Called when a cluster has contradicted the known state of one of its objects for a while. */
+  doubt(side: "tenant" | "host", resource: ResourceType, key: ObjectKey): void;
 }
 
 /** A followed object. */
@@ -88,6 +90,8 @@ type Settled = Extract<Ending, { result: "settled" }>;
 /** First delay before a newly opened cache is checked again, in milliseconds; it doubles each time. */
 const WAIT_MS = 20;
 const WAIT_MAX_MS = 10_000;
+/** Number of consecutive contradictions of a cache after which it is listed again. */
+const CONTRADICTIONS_MIN = 4;
 
 /** Creates the copies of referenced objects; follows none at first. */
 export function createReferenceCopies(options: ReferenceCopiesOptions): ReferenceCopies {
@@ -248,12 +252,11 @@ class FollowedReferences implements ReferenceCopies {
     const { writeWaitMs, slowed } = writeLimiter.restraint(id, version);
     const limits = { writeWaitMs, flowWaitMs: writeWaitMs, ...(slowed && { slowed }) };
     const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
-    entry.outdatedTimes += 1;
     const formerUser = lastUser === undefined ? undefined : user(lastUser);
     const reconcile = beginReconcile({
       ...{ id, hooks, logger, metrics, resource: kind.resource },
       machine: createMachine(referenceStrategy(rules, { users: this.#objectsOf(users), formerUser })),
-      start: { input, ...limits, ...fights, outdatedTimes: entry.outdatedTimes - 1 },
+      start: { input, ...limits, ...fights, outdatedTimes: entry.outdatedTimes },
       known: { [targetSide(entry)]: latest },
       observer: {
         planned: ({ planned }) => {
@@ -269,10 +272,23 @@ class FollowedReferences implements ReferenceCopies {
           entry.writtenFrom = operation.action === "delete" ? undefined : version;
           if (operation.side === targetSide(entry)) entry.known = response.type === "object" ? response.object : undefined;
         },
-        ended: (ending, state) => (ending.result === "settled" ? this.#settled(id, entry, state, ending) : undefined),
+        ended: (ending, state) => {
+          const isGone = ending.result === "settled" && from !== undefined && state.input.source === undefined;
+          if (ending.result === "outdated" || isGone) this.#noteContradiction(entry, formerUser);
+          else if (ending.result === "settled") entry.outdatedTimes = 0;
+          return ending.result === "settled" ? this.#settled(id, entry, state, ending) : undefined;
+        },
       },
     });
     return finish(reconcile);
+  }
+
+  /** Lists the caches again after several contradictions: a lagging cache catches up within moments, so one has missed a change. */
+  #noteContradiction(entry: Entry, formerUser: FormerUser | undefined): void {
+    entry.outdatedTimes += 1;
+    if (entry.outdatedTimes < CONTRADICTIONS_MIN) return;
+    for (const cache of [entry.source, entry.target]) cache.relist?.();
+    if (formerUser !== undefined) this.#options.doubt("tenant", formerUser.resource, formerUser.key);
   }
 
   #settled(id: string, entry: Entry, state: ReferenceState, { requeueAfterMs }: Settled): number | undefined {
@@ -287,7 +303,6 @@ class FollowedReferences implements ReferenceCopies {
 
   #record(id: string, entry: Entry, { planned: plan, notes, start: { input } }: ReferenceState): void {
     if (this.#entries.get(id) !== entry) return;
-    entry.outdatedTimes = 0;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
     // It may have been referenced since the reconcile began.
     const isKept = plan.state !== "absent" || plan.againInMs !== undefined || this.#isBehind(entry);
@@ -301,7 +316,9 @@ class FollowedReferences implements ReferenceCopies {
     if (cached === undefined) return false;
     // The answer to a deletion may be false: only the cache shows that the copy is gone.
     if (known === undefined) return isReferenceCopy(this.#options.rules, { kind, key, hostKey }, cached);
-    return cached.metadata.uid !== known.metadata.uid && compareVersions(cached, known) < 0;
+    const isBefore = cached.metadata.uid !== known.metadata.uid && compareVersions(cached, known) < 0;
+    if (isBefore) target.expect?.(known, "stored");
+    return isBefore;
   }
 
   #close(id: string, entry: Entry): void {

@@ -4,7 +4,7 @@ import type { Metrics } from "../../../base/metrics.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
 import { CONTRADICTIONS_TOLD, type Ending, type Machine, type ReconcileState, type Response, type Start } from "../../reconcile/machine.ts";
-import { isComplete } from "../../reconcile/object-strategy.ts";
+import { goneLive, isComplete } from "../../reconcile/object-strategy.ts";
 import { isCopying, isRestoration, sourceVersion, type Operation, type Plan, type PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import {
@@ -21,6 +21,7 @@ import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 import type { StatusRecords } from "../state/status-records.ts";
 import type { AwaitedSlices } from "./awaited-slices.ts";
+import type { GoneObjects } from "./gone-objects.ts";
 import type { EventHandlers } from "./event-handlers.ts";
 
 /** Called with the plan of an object that may refer to others. */
@@ -38,6 +39,7 @@ export interface SharedState {
   readonly awaited: AwaitedSlices;
   /** Per id: the number of consecutive reconciles whose plan was outdated. */
   readonly outdated: Map<string, number>;
+  readonly goneObjects: GoneObjects;
   /** Called when a cluster has contradicted the known state of one of its objects for a while. */
   doubt(side: "tenant" | "host", resource: ResourceType, key: ObjectKey): void;
   /** Observes the references in plans; undefined if referenced objects are not copied. */
@@ -90,7 +92,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
   answered(operation: Operation, response: Response, { planned, input, written }: ReconcileState): void {
     if (isCopying(operation)) this.#noteNamespace(planned, response);
     if (response.type !== "object" && response.type !== "absent") return;
-    const { id, shared } = this.#options;
+    const { id, shared, tracked } = this.#options;
     const { tenant, vanished } = input;
     const made = response.type === "object" && operation.side === "tenant" ? response.object : undefined;
     if (made === undefined) shared.writeLimiter.wrote(id, sourceVersion(written.tenant));
@@ -98,7 +100,8 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     if (isRestoration(operation)) shared.guard.restored(id, sourceVersion(tenant));
     if (isCopying(operation) && vanished === true) shared.guard.recreated(id, sourceVersion(tenant));
     // Another replica may delete what this one makes because one of the two has missed a change.
-    if (isCopying(operation) && shared.guard.recreationWaitMs(id, sourceVersion(tenant)) > 0) this.#doubt(input, planned);
+    if (isCopying(operation) && shared.guard.recreationWaitMs(id, sourceVersion(tenant)) > 0)
+      for (const cache of [tracked.tenant, tracked.host]) cache.relist();
   }
 
   /** Records whether the host namespace is missing. A permission may be missing because the namespace with the role is. */
@@ -116,8 +119,11 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     const { id, shared, tracked } = this.#options;
     shared.awaited.ended(id, ending, state);
     if (ending.result === "outdated") this.#noteContradiction(state);
+    if (ending.result === "settled") {
+      shared.outdated.delete(id);
+      shared.goneObjects.look(id, goneLive(state));
+    }
     if (ending.result === "failed" && state.phase === "done") this.#recordRefusal(ending.error, state);
-    if (ending.result === "settled") shared.outdated.delete(id);
     // The references were recorded with the plan, and must be recorded again if everything returns to the earlier state.
     if (ending.result !== "settled") shared.records.unsettle(id);
     // A copy that the brake holds is reported although its object is deleted.
@@ -138,19 +144,13 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
   }
 
   /** Doubts the caches after several outdated reconciles: a lagging cache catches up within moments, so one has missed a change. */
-  #noteContradiction({ input, planned }: ReconcileState): void {
-    const { id, shared, logger, metrics } = this.#options;
+  #noteContradiction({ input, planned: { hostKey } }: ReconcileState): void {
+    const { id, tracked, shared, logger, metrics } = this.#options;
     const times = (shared.outdated.get(id) ?? 0) + 1;
     shared.outdated.set(id, times);
     if (times < CONTRADICTIONS_MIN) return;
     metrics.count("endpoint_sync_contradictions_total", resourceLabels(this.#resource));
     if (times === CONTRADICTIONS_TOLD) logger.warn("A cache contradicts its cluster", { id, times });
-    this.#doubt(input, planned);
-  }
-
-  /** Lists the caches again from which a plan was made. */
-  #doubt(input: PlanInput, { hostKey }: Plan): void {
-    const { tracked, shared } = this.#options;
     tracked.tenant.doubt(input.key);
     if (hostKey !== undefined) tracked.host.doubt(hostKey);
     for (const { side = "host", resource, key } of input.backends?.standIns ?? []) shared.doubt(side, resource, key);
@@ -188,7 +188,10 @@ export interface MissingNamespaces {
 
 /** Minimum delay before a retry for one namespace, in milliseconds. */
 export const PROBE_MS = 3_000;
-/** Average time between retries for all missing namespaces together, in milliseconds: with many of them, each is retried less often. */
+/**
+ * Average time between retries for all missing namespaces together in the end, in milliseconds. The delay of each namespace doubles up to
+ * the one that results from their number, so that a namespace that appears soon does not wait for many others that never do.
+ */
 const BETWEEN_PROBES_MS = 500;
 
 /**
@@ -199,15 +202,15 @@ export function createMissingNamespaces(
   enqueue: (id: string) => void,
   others: (namespace: string) => readonly string[] = () => [],
 ): MissingNamespaces {
-  /** Per namespace: the objects that wait for it. The first one is retried. */
-  const waiting = new Map<string, Set<string>>();
+  /** Per namespace: the objects that wait for it, and the number of tries. The first object is retried. */
+  const waiting = new Map<string, { readonly ids: Set<string>; tries: number }>();
   const namespaceOf = new Map<string, string>();
 
   function leaves(id: string): void {
     const namespace = namespaceOf.get(id);
     if (namespace === undefined) return;
     namespaceOf.delete(id);
-    const ids = waiting.get(namespace)!;
+    const { ids } = waiting.get(namespace)!;
     const wasTried = first(ids) === id;
     ids.delete(id);
     if (ids.size === 0) waiting.delete(namespace);
@@ -219,12 +222,14 @@ export function createMissingNamespaces(
     waits(id, namespace) {
       if (namespaceOf.get(id) !== namespace) leaves(id);
       namespaceOf.set(id, namespace);
-      const ids = (waiting.get(namespace) ?? new Set()).add(id);
-      waiting.set(namespace, ids);
-      return first(ids) === id ? Math.max(PROBE_MS, waiting.size * BETWEEN_PROBES_MS) : undefined;
+      const known = waiting.get(namespace) ?? { ids: new Set(), tries: 0 };
+      waiting.set(namespace, known);
+      if (first(known.ids.add(id)) !== id) return undefined;
+      const mostMs = Math.max(PROBE_MS, waiting.size * BETWEEN_PROBES_MS);
+      return Math.min(PROBE_MS * 2 ** known.tries++, mostMs);
     },
     isThere(namespace) {
-      const ids = waiting.get(namespace);
+      const ids = waiting.get(namespace)?.ids;
       if (ids === undefined) return false;
       waiting.delete(namespace);
       for (const id of ids) {

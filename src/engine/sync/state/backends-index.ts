@@ -30,6 +30,8 @@ export interface BackendsIndex {
   hasMade(service: ObjectKey): boolean;
   /** Returns the known tenant Services that have this host key: usually one, two when names collide. */
   servicesAt(hostService: ObjectKey): readonly ObjectKey[];
+  /** Forgets a tenant Service of which neither cluster has anything left. */
+  forget(service: ObjectKey): void;
   /** Returns the tenant Service from whose Endpoints the object at this host key was made; undefined for other objects. */
   madeFor(hostKey: ObjectKey): ObjectKey | undefined;
 }
@@ -99,7 +101,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       const [madeBefore, written] = [madeFor.get(id), expected.get(id)];
       if (slice === undefined) noteMade(id, undefined);
       const now = slice === undefined ? [] : placesIn(id, slice);
-      if (slice !== undefined) expected.delete(id);
+      expected.delete(id);
       if (!sameTexts(before, now)) {
         for (const place of before) forgetIn(slices, place, id);
         for (const place of now) slices.set(place, (slices.get(place) ?? new Set()).add(id));
@@ -119,7 +121,10 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       for (const id of madeOf.get(formatKey(service)) ?? []) ids.add(id);
       return Array.from(ids, parseKey);
     },
-    expect: (hostKey, service) => void expected.set(formatKey(hostKey), formatKey(service)),
+    expect(hostKey, service) {
+      // The event of the write may come before its answer.
+      if (host.get(hostKey) === undefined) expected.set(formatKey(hostKey), formatKey(service));
+    },
     touch(service, change) {
       const id = formatKey(service);
       know(id, service);
@@ -132,6 +137,14 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     version: (service) => versions.get(formatKey(service)) ?? 0,
     hasMade: (service) => madeOf.has(formatKey(service)),
     servicesAt: (hostService) => Array.from(services.get(formatKey(hostService)) ?? [], parseKey),
+    forget(service) {
+      const id = formatKey(service);
+      const hostKey = known.get(id);
+      if (hostKey !== undefined) forgetIn(services, formatKey(hostKey), id);
+      known.delete(id);
+      versions.delete(id);
+      resting.delete(id);
+    },
     madeFor(hostKey) {
       const slice = host.get(hostKey);
       if (slice === undefined || ourMarkers(rules, slice, ENDPOINT_SLICES) !== undefined) return undefined;

@@ -16,6 +16,8 @@ export interface Expectations {
   removed(object: KubeObject): void;
   /** Trusts only the cache for `key`, and requests a new list: the cluster has contradicted the known state for a while. */
   doubt(key: ObjectKey): void;
+  /** Requests a new list, and goes on trusting what our own writes returned. */
+  relist(): void;
   /** Stops following the cache. */
   close(): void;
 }
@@ -74,6 +76,7 @@ export function createExpectations(source: ObjectSource): Expectations {
       ahead.delete(formatKey(key));
       source.relist?.();
     },
+    relist: () => source.relist?.(),
     close: unsubscribe,
   };
 }

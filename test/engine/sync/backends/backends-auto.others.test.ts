@@ -49,6 +49,26 @@ describe("slices of another syncer", () => {
     expect((await copyIn(sides.on))?.metadata.labels?.[SKIP]).toBe(count === 1 ? undefined : "true");
   });
 
+  test.each(["is deleted", "loses one"] as const)("that show less do not replace a slice of the tenant: one that %s", async (how) => {
+    const { tenant, on } = await sidesWith(false, false);
+    const [metadata, ports] = [{ namespace: "shop", name: "web" }, [{ name: "http", port: 80 }]];
+    const own = ownSlice("web-own", ["10.0.0.1", "10.0.0.2"]);
+    await tenant.client.create(SERVICES, { apiVersion: "v1", kind: "Service", metadata, spec: { ports } } as KubeObject);
+    await tenant.client.create(ENDPOINT_SLICES, own);
+    await on.client.create(ENDPOINT_SLICES, { ...theirs(["10.0.0.1"]), ports: own.ports! });
+    await start({ tenant, on, namespace: "vc", settings: AUTO });
+    const subsets = [{ addresses: [{ ip: "10.0.0.1" }, { ip: "10.0.0.2" }], ports }];
+    await tenant.client.create(ENDPOINTS, { apiVersion: "v1", kind: "Endpoints", metadata, subsets } as KubeObject);
+    await clock.advance(500);
+    const key = { namespace: "shop", name: "web-own" };
+    if (how === "is deleted") await tenant.client.delete(ENDPOINT_SLICES, key);
+    else await tenant.client.patch(ENDPOINT_SLICES, key, "merge", { endpoints: ownSlice("web-own", ["10.0.0.1"]).endpoints });
+    for (let time = 0; time < 100; time += 1) {
+      await clock.advance(100);
+      expect((await seen(on)).addresses).toEqual(["10.0.0.1", "10.0.0.2"]);
+    }
+  });
+
   test("that come later take the place of ours once they show the same, without a gap", async () => {
     const { on, views } = await made();
     await on.client.create(ENDPOINT_SLICES, theirs(["10.0.0.1"]));

@@ -53,7 +53,7 @@ describe("a copy of Endpoints", () => {
     {
       why: "is left to another syncer that has slices",
       seen: { others: "behind", mirrorWaited: true },
-      is: { source: "others", makes: false, skipsMirror: false },
+      is: { source: "others", releasesSlices: false, makes: false, skipsMirror: false },
     },
     {
       why: "is made where another syncer says too little for a while, and no mirror says more",
@@ -68,7 +68,7 @@ describe("a copy of Endpoints", () => {
     {
       why: "is served by nothing that was made once another syncer shows the same",
       seen: { ...MADE, others: "equal", copy: { ...COPY, skipsMirror: true } },
-      is: { source: "others", makes: false, dropsMade: true, skipsMirror: true },
+      is: { source: "others", releasesSlices: true, makes: false, dropsMade: true, skipsMirror: true },
     },
     {
       why: "is left to another syncer that is slow",

@@ -31,6 +31,7 @@ function unused() {
     user: () => undefined,
     owner: () => undefined,
     enqueue: () => {},
+    doubt: () => {},
   });
   const begin = () => copies.begin("secrets|shop/db", silentLogger)!;
   const waits = { type: "done", ending: { requeueAfterMs: rules.retentionMs } };

@@ -37,7 +37,14 @@ describe("copies that wait for a host namespace", () => {
 
   test("many missing namespaces are tried less often each", () => {
     const { missing } = setUp();
-    const waits = Array.from({ length: 100 }, (_, index) => missing.waits(`id-${index}`, `namespace-${index}`)!);
-    expect([waits[0], waits.at(-1)]).toEqual([PROBE_MS, 50_000]);
+    const waits = () => Array.from({ length: 100 }, (_, index) => missing.waits(`id-${index}`, `namespace-${index}`)!);
+    const times = Array.from({ length: 7 }, waits);
+    expect(times.map((all) => [...new Set(all)])).toEqual([3_000, 6_000, 12_000, 24_000, 48_000, 50_000, 50_000].map((ms) => [ms]));
+  });
+
+  test("a namespace does not wait for many others that never appear", () => {
+    const { missing } = setUp();
+    for (let index = 0; index < 1_000; index += 1) missing.waits(`attack-${index}`, `never-${index}`);
+    expect(missing.waits("victim", "soon")).toBe(PROBE_MS);
   });
 });

@@ -36,6 +36,7 @@ function begin(planner?: Planner, input: Partial<PlanInput> = {}) {
       writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
       records: createStatusRecords(clock),
       router: addEventHandlers({ tenant: caches, host: caches, rules: [rules], enqueue: () => {}, changed: () => {} }),
+      goneObjects: { look: () => {}, check: () => {} },
       awaited: createAwaitedSlices({ clock, serviceOf: () => undefined, enqueue: () => {} }),
       outdated: new Map([["endpoints|shop/web", 3]]),
       doubt: (_side, { plural }, { name }) => void doubted.push(`${plural} ${name}`),
