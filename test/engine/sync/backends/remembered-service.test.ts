@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import type { EndpointSlice } from "../../../../src/kube/object/types.ts";
+import type { CollectedBackends } from "../../../../src/engine/sync/backends/collect-backends.ts";
 import type { BackendsDecision } from "../../../../src/engine/sync/backends/decide-backends.ts";
-import { newService, nextWaitMs, wasOver } from "../../../../src/engine/sync/backends/remembered-service.ts";
+import { newService, nextWaitMs, planWrites, wasOver } from "../../../../src/engine/sync/backends/remembered-service.ts";
+import { stored, tenantEndpoints, testRules } from "../../../support/rules.ts";
 
 const TIMES = { mirrorMs: 3_000, releaseMs: 5_000, writeMs: 0 };
 
@@ -24,4 +27,25 @@ test("the next look is at the first time that is over, at once where that was no
   expect(nextWaitMs(known, 2_000, { ...TIMES, writeMs: 7 })).toBe(7);
   expect(nextWaitMs(known, 60_000, TIMES)).toBe(1);
   expect(nextWaitMs(Object.assign(known, { lookedAt: 60_000 }), 60_000, TIMES)).toBeUndefined();
+});
+
+test.each([
+  ["does not follow an edit of the copy that the tenant does not have", true, []],
+  ["follows a change of the copy", false, ["update"]],
+] as const)("a made slice %s", (_what, isEdited, actions) => {
+  const sliceWith = (address: string): EndpointSlice => ({
+    ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", addressType: "IPv4", ports: [{ port: 80 }] },
+    metadata: { namespace: "vc", name: "web-x-shop-x-blue-0" },
+    endpoints: [{ addresses: [address] }],
+  });
+  const made = stored(sliceWith("10.0.0.1"), "21");
+  const collected = {
+    seen: { made: "behind", mirror: "none", madeShown: true },
+    ...{ copy: stored(tenantEndpoints(), "20"), made: [made], mirrored: [], isTaken: false, hostKey: undefined },
+    isEdited: () => isEdited,
+    desired: () => [sliceWith("10.0.0.2")],
+  } as unknown as CollectedBackends;
+  const known = newService("1", { makes: true, dropsMirrored: false, source: "made" } as BackendsDecision);
+  const { operations } = planWrites(known, collected, { rules: testRules(), now: 0, mirrorMs: 3_000 });
+  expect(operations.map(({ action }) => action)).toEqual(actions);
 });
