@@ -123,7 +123,7 @@ export function binaryCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a status in protobuf is read, as load balancers write it", async () => {
+    test("a status in protobuf, as controllers of load balancers send it, is accepted", async () => {
       const { raw, path } = setting();
       await raw.send("POST", path("services"), {
         body: { metadata: { name: "binary" }, spec: { type: "LoadBalancer", ports: [{ port: 80 }] } },

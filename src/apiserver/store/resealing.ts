@@ -8,7 +8,7 @@ export interface ResealingOptions {
   readonly store: Resealable;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Values that one step examines. Default 64. */
+  /** Maximum number of values that one step examines. Default 64. */
   readonly most?: number;
   /** Pause between two steps, in milliseconds. Default 10. */
   readonly pauseMs?: number;

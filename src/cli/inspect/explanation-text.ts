@@ -35,7 +35,7 @@ function stateText(explanation: ObjectExplanation): string {
   const { state, writes, parts } = explanation;
   const isPending = state === "copied" && writes.length > 0;
   const isPartly = isAtRest(explanation) && parts.some(({ isAsWanted }) => !isAsWanted);
-  const text = isPending ? "a write is pending; a syncer that has just started writes once it has read both clusters" : STATES[state];
+  const text = isPending ? "a write is pending; after its start, a syncer does not write until it has read both clusters" : STATES[state];
   return `${state}: ${text}${isPartly ? ", except for parts that stay as they are on the host" : ""}`;
 }
 

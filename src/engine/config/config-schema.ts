@@ -71,7 +71,11 @@ const copiedByReference = (kind: string) =>
     open: true,
     fields: {
       enabled: enabled(true, `Whether ${kind} are synced to the host. For reference patches, only an explicit true counts.`),
-      all: { type: "boolean", default: false, description: "Used by the virtual cluster only: sync all of them, not only those in use." },
+      all: {
+        type: "boolean",
+        default: false,
+        description: "Ignored here: the virtual cluster's own syncer copies all of them with it, not only those in use.",
+      },
       patches: FOREIGN_PATCHES,
     },
   }) as const satisfies ObjectSchema;

@@ -194,7 +194,8 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     await connectors.follow(config.auth);
     if (options.adminKey !== undefined) await bootstrap();
   };
-  const failed = (error: unknown) => logger.error("Cannot repair a restored store; restart the server", { error });
+  const failed = (error: unknown) =>
+    logger.error("Cannot update the server's data after the store was restored; restart the server", { error });
   if (isEtcdStore(store)) store.onRestored(() => void settleAnew().catch(failed));
   exposeManagement({ metrics, objects, lives, clock, administratorEnd });
   const vaultListeners = new Set<() => void>();

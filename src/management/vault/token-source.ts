@@ -115,9 +115,12 @@ class Source implements TokenSource {
     // Users who can read the copies see the failure, so only the log contains the path.
     const problem = [path, why, detail].join();
     if (problem !== this.#logged)
-      this.#options.logger.warn(`The file of vault.auth.tokenFile ${why}`, { file: path, ...(detail !== undefined && { error: detail }) });
+      this.#options.logger.warn(`The file specified by vault.auth.tokenFile ${why}`, {
+        file: path,
+        ...(detail !== undefined && { error: detail }),
+      });
     this.#logged = problem;
-    return failed("Invalid", `the file of vault.auth.tokenFile ${why}`, true);
+    return failed("Invalid", `the file specified by vault.auth.tokenFile ${why}`, true);
   }
 
   /**

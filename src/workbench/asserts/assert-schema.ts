@@ -22,8 +22,10 @@ export const ASSERT = {
   type: "object",
   description: "A statement about the resulting object. One statement per entry, with not: true for its opposite.",
   fields: {
-    equal: assertion("The value equals this one, including everything in it.", { value: given("The value, which may be null.") }),
-    notEqual: assertion("The value is different or absent.", { value: given("The value.") }),
+    equal: assertion("The value equals this one, including everything in it.", {
+      value: given("The value to compare with, which may be null."),
+    }),
+    notEqual: assertion("The value is different or absent.", { value: given("The value to compare with.") }),
     exists: assertion("There is a value, which may be null.", {}),
     notExists: assertion("There is no value.", {}),
     contains: assertion("A list contains this item, or a string contains this part.", {

@@ -21,7 +21,7 @@ const SHARED = {
     minimum: 0,
     maximum: 4_294_967_295,
     default: 1,
-    description: "Seed for the choice of values; the same seed tries the same values.",
+    description: "Seed for choosing values; the same seed produces the same values.",
   },
 } as const;
 

@@ -63,7 +63,7 @@ describe("test files", () => {
   });
 
   test("below the working directory have names relative to it", async () => {
-    expect((await discoverTests(["./test/cli"])).folders).toEqual(["test/cli"]);
+    expect((await discoverTests(["./test/cli/run"])).folders).toEqual(["test/cli/run"]);
   });
 });
 

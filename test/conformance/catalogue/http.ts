@@ -362,7 +362,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "an Event in protobuf is read, and returned in JSON if any type is accepted": protobuf,
       "a Lease in protobuf is read, as leader elections write it": protobuf,
       "an EndpointSlice in protobuf is read, as slice controllers write it": protobuf,
-      "a status in protobuf is read, as load balancers write it": protobuf,
+      "a status in protobuf, as controllers of load balancers send it, is accepted": protobuf,
       "the options of a deletion may be in protobuf, and take effect": ["DeleteOptions", "preconditions"],
     },
   },

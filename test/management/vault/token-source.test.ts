@@ -111,8 +111,11 @@ test.each<[string, string | undefined]>([
   await pass(TOKEN_FILE_POLL_MS + 2_000);
   await pass(60_000);
   const { condition, password } = await shown();
-  expect([condition, password]).toEqual([`False Invalid: the file of vault.auth.tokenFile ${why}; the data does not change`, "b25l"]);
-  expect(told).toEqual([expect.stringMatching(`^The file of vault.auth.tokenFile ${why} .*"file":"${FILE}"`)]);
+  expect([condition, password]).toEqual([
+    `False Invalid: the file specified by vault.auth.tokenFile ${why}; the data does not change`,
+    "b25l",
+  ]);
+  expect(told).toEqual([expect.stringMatching(`^The file specified by vault.auth.tokenFile ${why} .*"file":"${FILE}"`)]);
   expect([vault.asked.length, told[0]?.includes("hidden")]).toEqual([asked, false]);
   vault.kv2("secret", "db", { password: "two" });
   files.set(FILE, "second");
@@ -137,7 +140,9 @@ test("a file that does not answer is left, is read once at a time, and is used w
     await settle();
   }
   expect(readings - before).toBe(1);
-  expect((await shown()).condition).toBe("False Invalid: the file of vault.auth.tokenFile cannot be read; the data does not change");
+  expect((await shown()).condition).toBe(
+    "False Invalid: the file specified by vault.auth.tokenFile cannot be read; the data does not change",
+  );
   expect(told).toEqual([expect.stringContaining("reading it took longer than 10 s")]);
   vault.kv2("secret", "db", { password: "two" });
   answer();

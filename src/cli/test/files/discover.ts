@@ -42,7 +42,7 @@ async function discoverOne(name: string, missing: DiscoverOptions["missing"]): P
   if (!isGlob(name)) {
     if (missing === "passed over") return { files: [], folders: [] };
     throw new EngineError("USAGE", `There is no test file or folder "${name}"`, {
-      details: { hint: "Check the path; relative paths start at the working directory. Put globs in quotes" },
+      details: { hint: "Check the path; relative paths are resolved against the working directory. Put globs in quotes" },
     });
   }
   const [root, pattern] = [globRoot(name), globPattern(toSlashes(join(name)))];

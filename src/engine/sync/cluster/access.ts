@@ -34,7 +34,7 @@ export interface ClusterAccess extends ClusterCaches {
   readonly writer: Writer;
   /** Lists objects of one kind by label. If omitted, the cache of the whole kind is searched. */
   list?(resource: ResourceType, scope: ListScope): Promise<readonly KubeObject[]>;
-  /** Detects when another cluster answers in place of this one. Default: only the absence of objects is verified. */
+  /** Detects when another cluster answers in place of this one. If omitted, this is not detected; objects are only verified to be gone before their copies are deleted. */
   readonly identity?: ClusterIdentity;
 }
 

@@ -2,9 +2,9 @@
  * The configuration as a resource: read by every authenticated user, in full by administrators, written by no one.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { parseManagementConfig } from "../../../src/management/config/config.ts";
-import { API, at, names, type Client } from "../platform.ts";
-import { sharePlatform } from "../replicas/shared-platform.ts";
+import { parseManagementConfig } from "../../src/management/config/config.ts";
+import { API, at, names, type Client } from "./platform.ts";
+import { sharePlatform } from "./replicas/shared-platform.ts";
 
 const SECRET = "canary-client-secret";
 const CONFIG = `
