@@ -33,7 +33,7 @@ describe("why", () => {
     await sides.tenant.client.create(ENDPOINTS, web({ "example.com/team": "ops" }));
     const text = await lines(["ep", "shop/web"]);
     expect(text).toMatch(/host {6}vc-blue\/web-x-shop-x-blue, nothing there\n/);
-    expect(text).toMatch(/state +copied: a write is pending; a syncer that has just started writes/);
+    expect(text).toMatch(/state +copied: a write is pending; after its start, a syncer does not write/);
     expect(text).toMatch(/Pending writes\n.*\n {2}host +create /);
     await sync(has(sides.host.client, ENDPOINTS, "web-x-shop-x-blue"));
     expect(await lines(["ep", "shop/web"])).toContain("copied: in sync\n");

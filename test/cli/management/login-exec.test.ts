@@ -162,7 +162,7 @@ describe("login-token", () => {
     const running = token(interactive());
     await signIn(running);
     const { token: after } = await printed(running);
-    expect(running.terminal.stderr).toContain("it contains no key of a sign-in");
+    expect(running.terminal.stderr).toContain("it contains no sign-in key");
     expect(running.terminal.stderr).not.toContain(before);
     expect(kept().accessKey).toBe(after);
     expect(statSync(keptFile()).mode & 0o777).toBe(0o600);

@@ -59,7 +59,7 @@ export function openKeptKeys(env: Terminal["env"], { server, connector }: KeptKe
   return {
     async read() {
       await demandOwn(path);
-      const kept = await readKeptFile({ path, isKept, what: "key of a sign-in", hint: "Remove the file to sign in again" });
+      const kept = await readKeptFile({ path, isKept, what: "sign-in key", hint: "Remove the file to sign in again" });
       return kept && { accessKey: kept.accessKey, name: kept.name, expiresAt: kept.expiresAt };
     },
     async write({ accessKey, name, expiresAt }) {
