@@ -37,7 +37,7 @@ const FILES: Readonly<Record<string, string>> = {
   "node_modules/expect/index.d.ts": EXPECT,
   "node_modules/expect/package.json": '{ "name": "expect", "types": "index.d.ts" }',
   "matchers.ts": declaration,
-  "imported.ts": `import { expect } from "expect";\nimport "../matchers.ts";\n${USES}`,
+  "imported.ts": `import { expect } from "expect";\nimport "./matchers.ts";\n${USES}`,
 };
 
 let program: ts.Program;
