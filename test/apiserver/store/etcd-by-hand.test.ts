@@ -56,7 +56,7 @@ describeEtcd("a store with writes past it", () => {
     await proxy.close();
   });
 
-  const UNREAD = /STORE_FAILED: .*"\/core\/configmaps\/shop\/kept" cannot be decrypted.*restore its value, or remove it/;
+  const UNREAD = /STORE_FAILED: .*"\/core\/configmaps\/shop\/kept" cannot be decrypted.*restore its value, or delete its key/;
 
   test("says which object cannot be read, for as long as it cannot, however often it is asked", async () => {
     await put("kept", encode("garbage"));

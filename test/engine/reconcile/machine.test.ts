@@ -219,7 +219,7 @@ const CASES: readonly Case[] = [
     requests: [write(UPDATE), done({ result: "outdated", requeueAfterMs: 50 })],
   },
   {
-    why: "the wait doubles with every outdated turn",
+    why: "the wait doubles with every outdated reconcile",
     operations: [UPDATE],
     start: { outdatedTimes: 3 },
     answers: [OUTDATED],

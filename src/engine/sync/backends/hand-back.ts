@@ -210,8 +210,8 @@ class RunningHandBack implements HandBack {
   #isLeft(copy: KubeObject, listed: FoundSlices | undefined): boolean {
     const place = formatKey(keyOf(copy));
     const state = this.#states.get(place);
-    // A copy with known slices no longer needs the label.
-    const isKnown = state === "made" || listed?.made.has(place) === true;
+    // A copy whose slices were listed no longer needs the label.
+    const isKnown = listed?.made.has(place) === true;
     const isTraced = this.#options.slices !== undefined || isKnown || copy.metadata.labels?.[SKIP_MIRROR] !== undefined;
     return isTraced && state !== "done" && state !== "clean" && this.#mayBeLeft(place) && this.#isOurs(copy);
   }

@@ -92,14 +92,15 @@ describe("slices of another syncer", () => {
     const { "sync.platform/vcluster": _lost, ...annotations } = (await copyIn(on))!.metadata.annotations!;
     await on.client.patch(ENDPOINTS, { namespace: "vc", name: NAME }, "merge", { metadata: { labels: { [SKIP]: null } } });
     for (const name of await names(on)) await on.client.delete(ENDPOINT_SLICES, { namespace: "vc", name: name! });
-    const old = theirs(["10.0.0.1"]);
+    const old = theirs(["10.0.0.1", "10.0.0.2"]);
     await on.client.create(ENDPOINT_SLICES, {
       ...old,
       metadata: { ...old.metadata, annotations: { ...annotations, "sync.platform/object-kind": kind } },
     });
     await start({ ...sides, namespace: "vc", settings: AUTO });
     await clock.advance(20_000);
-    expect((await seen(on)).addresses).toEqual(["10.0.0.1", "10.0.0.2"]);
+    // They are left as they are, but ours do not rely on them.
+    expect(await seen(on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2"], makers: [OURS, undefined] });
   });
 
   test("keep ours away through changes and a restart, and are taken over from when they go or lag", async () => {

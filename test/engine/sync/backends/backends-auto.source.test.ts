@@ -53,10 +53,12 @@ describe("the source", () => {
     await fill(sides.tenant, "shop", ["web"]);
     const derived = { [MANAGER]: "endpointslice-controller.k8s.io" };
     await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", { metadata: { labels: { [SKIP]: "true" } } });
+    // Before there is a host Service, any slices of Pods are a source.
+    await start({ ...sides, settings: AUTO });
+    await clock.advance(10_000);
     await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-4", ["10.0.0.1"], derived));
     await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-6", ["fd00::1"], derived));
     const views: (readonly string[])[] = [];
-    await start({ ...sides, settings: AUTO });
     await clock.advance(10_000);
     expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "fd00::1"], makers: [OURS] });
     await stopAll();
@@ -103,9 +105,10 @@ describe("the source", () => {
           metadata: { labels: { [SKIP]: "true" }, annotations: { "endpoints.kubernetes.io/over-capacity": value } },
         });
       await mark("truncated");
+      await start({ ...sides, settings: AUTO });
+      await clock.advance(10_000);
       await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-1", ["10.0.0.1", "10.0.0.2"], derived));
       await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-2", ["10.0.0.3"], derived));
-      await start({ ...sides, settings: AUTO });
       await clock.advance(10_000);
       expect(await seen(sides.on)).toEqual({ addresses: ["10.0.0.1", "10.0.0.2", "10.0.0.3"], makers: [OURS] });
       await stopAll();
