@@ -154,9 +154,12 @@ const viewOf = remembered((subsets: readonly EndpointSubset[]) => viewOfEndpoint
 
 function seenEndpoints({ service, endpoints: { rules, tenant }, services }: KnownBackends): BackendsSeen["endpoints"] {
   if (tenant === undefined || tenant.metadata.deletionTimestamp) return undefined;
+  const decision = decideCopy(rules, service, tenant, aroundOf(services));
+  // Endpoints that only wait for their host Service are the source as soon as there is one.
+  const waits = decision.action === "leave" && decision.code === "HOST_SERVICE_MISSING";
   return {
     ...endpointsContents(tenant),
-    wanted: decideCopy(rules, service, tenant, aroundOf(services)).action === "copy",
+    wanted: decision.action === "copy" || waits,
     paused: isPaused(rules.translator.markerPrefix, tenant),
   };
 }

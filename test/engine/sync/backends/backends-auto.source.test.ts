@@ -45,6 +45,41 @@ describe("the source", () => {
     expect(await seen(sides.on)).toEqual({ addresses: ["10.5.0.1"], makers: [OURS] });
   });
 
+  test("are Endpoints although there is no host Service yet at a start, so that each object is written once", async () => {
+    const sides = {
+      ...(await sidesWith(true, true)),
+      tenant: await clusterWith({ controllers: ["*", "-endpointslice-controller", "-endpointslice-mirroring-controller"] }, "shop"),
+    };
+    await fill(sides.tenant, "shop", ["web"]);
+    const derived = { [MANAGER]: "endpointslice-controller.k8s.io" };
+    await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-4", ["10.0.0.1"], derived));
+    const views: (readonly string[])[] = [];
+    const written: string[] = [];
+    const watched = watching(sides.on, views);
+    await start({
+      ...sides,
+      settings: AUTO,
+      through: (client, side) => {
+        const inner = watched(client, side);
+        if (side === "tenant") return inner;
+        const note = (verb: string, { plural }: { readonly plural: string }) => void written.push(`${verb} ${plural}`);
+        return new Proxy(inner, {
+          get(target, name) {
+            const value: unknown = Reflect.get(target, name);
+            if (typeof value !== "function") return value;
+            return (...args: unknown[]) => {
+              if (["create", "update", "delete"].includes(String(name))) note(String(name), args[0] as { plural: string });
+              return (value as (...args: unknown[]) => unknown).apply(target, args);
+            };
+          },
+        });
+      },
+    });
+    await clock.advance(10_000);
+    expect(written.filter((text) => !text.endsWith("reviews"))).toEqual(["create services", "create endpoints"]);
+    expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1"]);
+  });
+
   test("are slices of Pods where Endpoints lack a family, also after each change", async () => {
     const sides = {
       ...(await sidesWith(true, true)),
@@ -53,7 +88,6 @@ describe("the source", () => {
     await fill(sides.tenant, "shop", ["web"]);
     const derived = { [MANAGER]: "endpointslice-controller.k8s.io" };
     await sides.tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web" }, "merge", { metadata: { labels: { [SKIP]: "true" } } });
-    // Before there is a host Service, any slices of Pods are a source.
     await start({ ...sides, settings: AUTO });
     await clock.advance(10_000);
     await sides.tenant.client.create(ENDPOINT_SLICES, ownSlice("web-4", ["10.0.0.1"], derived));
