@@ -176,6 +176,11 @@ export interface Machine<Input = PlanInput, Planned extends PlannedSteps = Plan>
 const OUTDATED_RETRY_MS = 50;
 /** Maximum of that delay, which doubles each time: a cache that stays behind must not cause endless calls. */
 const OUTDATED_RETRY_MAX_MS = 10_000;
+/**
+ * Number of consecutive contradictions after which caches are listed again: outdated reconciles, about a third of a second, or writes that
+ * undo those of another writer.
+ */
+export const CONTRADICTIONS_MIN = 4;
 /** Number of consecutive outdated reconciles, with delays of 13 s in total, after which users are informed. */
 export const CONTRADICTIONS_TOLD = 9;
 /** Maximum number of objects that get an Event about one reconcile; the status has the rest. */

@@ -7,7 +7,7 @@
  */
 import { isEngineError } from "../../base/errors.ts";
 import { keyOf, sameKey } from "../../kube/object/key.ts";
-import { SERVICES } from "../../kube/object/resource.ts";
+import { SERVICES, type ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import {
   GONE_RETRY_MS,
@@ -108,7 +108,7 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       if (slowedMs(state) > 0) return slowedMs(state);
       const refused = state.notes.some(({ code }) => LOOKED_AT_AGAIN.has(code));
       const { start, input, asked } = state;
-      if (goneLive(state).length > 0) return GONE_RETRY_MS;
+      if (goneLive(rules, state).length > 0) return GONE_RETRY_MS;
       // A cache does not report the deletion of a Service that it has never had, because a list omitted it.
       const unseen = SIDES.some((side) => asked.includes(side) && start.input[SERVICE_OF[side]] === undefined && input[SERVICE_OF[side]]);
       return refused || unseen ? UNSEEN_RETRY_MS : slicesWaitMs(state);
@@ -117,16 +117,18 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
 }
 
 /** Returns the cached objects of which a cluster has just said that they are gone. */
-export function goneLive({ start, input }: ReconcileState): readonly GoneObject[] {
+export function goneLive({ kind }: Rules, { start, input }: ReconcileState): readonly GoneObject[] {
   return READ_LIVE.flatMap((name) => {
     const object = start.input[name];
-    return object !== undefined && input[name] === undefined ? [{ name, object }] : [];
+    const place = { side: name === "hostService" ? "host" : "tenant", resource: name === "tenant" ? kind.resource : SERVICES } as const;
+    return object !== undefined && input[name] === undefined ? [{ ...place, object }] : [];
   });
 }
 
-/** A cached object that is gone according to its cluster, by its name in the input of a plan. */
+/** A cached object that is gone according to its cluster. */
 export interface GoneObject {
-  readonly name: (typeof READ_LIVE)[number];
+  readonly side: "tenant" | "host";
+  readonly resource: ResourceType;
   readonly object: KubeObject;
 }
 

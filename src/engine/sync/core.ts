@@ -9,12 +9,11 @@ import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { keyOf, sameKey, type ObjectKey } from "../../kube/object/key.ts";
-import type { ObjectSource } from "../../kube/object/object-source.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import { DEFAULT_DELETE_BRAKE_LIMITS, type DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
 import { CONTRADICTIONS_TOLD, createMachine } from "../reconcile/machine.ts";
-import { objectStrategy, type GoneObject } from "../reconcile/object-strategy.ts";
+import { objectStrategy } from "../reconcile/object-strategy.ts";
 import type { Planner } from "../reconcile/plan.ts";
 import { sourceVersion, type Note } from "../reconcile/plan-types.ts";
 import type { ReferenceKind, ReferenceRules } from "../reconcile/references/reference-rules.ts";
@@ -142,11 +141,8 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     options.references && createReferenceCopies({ ...options, guard, writeLimiter, hooks, rules: options.references, user, owner, doubt });
   const goneObjects = createGoneObjects({
     clock,
-    cached: (id, { name, object }) => cacheOf(id, name).get(keyOf(object)),
-    doubt(id, { name, object }) {
-      const resource = name === "tenant" ? sides.get(parseSyncId(id).plural)!.rules.kind.resource : SERVICES;
-      doubt(name === "hostService" ? "host" : "tenant", resource, keyOf(object));
-    },
+    cached: ({ side, resource, object }) => (sides.get(resource.plural) ?? services)[side].get(keyOf(object)),
+    doubt: ({ side, resource, object }) => doubt(side, resource, keyOf(object)),
   });
   const missingNamespaces = createMissingNamespaces(enqueue, referencesWaiting);
   const shared: SharedState = {
@@ -196,11 +192,6 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     const side = sides.get(resource.plural);
     if (side === undefined) (of === "host" ? host : tenant).source(resource).relist?.();
     else side[of].doubt(key);
-  }
-
-  function cacheOf(id: string, name: GoneObject["name"]): Pick<ObjectSource, "get"> {
-    if (name === "tenant") return sides.get(parseSyncId(id).plural)!.tenant;
-    return name === "hostService" ? services.host : services.tenant;
   }
 
   function shown(key: ObjectKey): KubeObject | undefined {

@@ -15,7 +15,7 @@ import { KeyMap } from "../../../kube/runtime/informer/object-cache.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
-import { createMachine } from "../../reconcile/machine.ts";
+import { CONTRADICTIONS_MIN, createMachine } from "../../reconcile/machine.ts";
 import { writtenKey, type Note } from "../../reconcile/plan-types.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
@@ -55,8 +55,6 @@ import { createUnpatchedSlices, type UnpatchedSlices } from "./unpatched-slices.
 const MIRROR_WAIT_MS = 3_000;
 /** Maximum wait for a replacement to be seen, in milliseconds; after that, the replaced object is deleted nevertheless. */
 const RELEASE_WAIT_MS = 5_000;
-/** Number of consecutive outdated reconciles, or of writes that undo those of another writer, after which the caches are listed again. */
-const CONTRADICTIONS_MIN = 4;
 
 /** Decides the backends of Services, and writes made slices. */
 export interface ServiceBackends extends BackendsObserver {

@@ -12,7 +12,7 @@ import { formatKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts"
 import { qualifiedPlural, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
 import type { FoundReference } from "../../patch/types.ts";
-import { createMachine, type Ending, type ReconcileState } from "../../reconcile/machine.ts";
+import { CONTRADICTIONS_MIN, createMachine, type Ending, type ReconcileState } from "../../reconcile/machine.ts";
 import { compareVersions } from "../../../kube/object/resource-version.ts";
 import { isRestoration, sourceVersion, type Note, type Plan, type PlanInput } from "../../reconcile/plan-types.ts";
 import { isReferenceCopy, sourceSide, targetSide, type ReferencePlan } from "../../reconcile/references/reference-copy.ts";
@@ -90,8 +90,6 @@ type Settled = Extract<Ending, { result: "settled" }>;
 /** First delay before a newly opened cache is checked again, in milliseconds; it doubles each time. */
 const WAIT_MS = 20;
 const WAIT_MAX_MS = 10_000;
-/** Number of consecutive contradictions of a cache after which it is listed again. */
-const CONTRADICTIONS_MIN = 4;
 
 /** Creates the copies of referenced objects; follows none at first. */
 export function createReferenceCopies(options: ReferenceCopiesOptions): ReferenceCopies {

@@ -8,7 +8,7 @@ import type { GoneObject } from "../../reconcile/object-strategy.ts";
  * has the object when the cluster is asked again has missed an event, and is doubted.
  */
 export interface GoneObjects {
-  /** Records what the last reconcile of an id was told; an empty list forgets what the one before was told. */
+  /** Records the objects that the last reconcile of an id found gone, in place of those that the one before did. */
   look(id: string, gone: readonly GoneObject[]): void;
   /** Doubts the caches that still have the objects of an id. Call this before each reconcile. */
   check(id: string): void;
@@ -17,10 +17,10 @@ export interface GoneObjects {
 /** Dependencies of the record. */
 export interface GoneObjectsOptions {
   readonly clock: Clock;
-  /** Returns an object as its cache has it. `id` is the id of the reconcile that named it. */
-  cached(id: string, gone: GoneObject): KubeObject | undefined;
+  /** Returns an object as its cache has it. */
+  cached(gone: GoneObject): KubeObject | undefined;
   /** Called for an object that its cache still has. */
-  doubt(id: string, gone: GoneObject): void;
+  doubt(gone: GoneObject): void;
 }
 
 /** Creates the record, empty at first. */
@@ -32,10 +32,10 @@ export function createGoneObjects({ clock, cached, doubt }: GoneObjectsOptions):
       else known.set(id, { since: clock.monotonic(), gone });
     },
     check(id) {
-      const { since = Infinity, gone = [] } = known.get(id) ?? {};
-      if (clock.monotonic() - since < GONE_RETRY_MS) return;
+      const found = known.get(id);
+      if (found === undefined || clock.monotonic() - found.since < GONE_RETRY_MS) return;
       known.delete(id);
-      for (const one of gone) if (cached(id, one)?.metadata.uid === one.object.metadata.uid) doubt(id, one);
+      for (const one of found.gone) if (cached(one)?.metadata.uid === one.object.metadata.uid) doubt(one);
     },
   };
 }

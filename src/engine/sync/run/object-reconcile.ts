@@ -3,7 +3,15 @@ import type { Logger } from "../../../base/logger.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { ResourceType } from "../../../kube/object/resource.ts";
-import { CONTRADICTIONS_TOLD, type Ending, type Machine, type ReconcileState, type Response, type Start } from "../../reconcile/machine.ts";
+import {
+  CONTRADICTIONS_MIN,
+  CONTRADICTIONS_TOLD,
+  type Ending,
+  type Machine,
+  type ReconcileState,
+  type Response,
+  type Start,
+} from "../../reconcile/machine.ts";
 import { goneLive, isComplete } from "../../reconcile/object-strategy.ts";
 import { isCopying, isRestoration, sourceVersion, type Operation, type Plan, type PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
@@ -64,9 +72,6 @@ export function beginObjectReconcile(options: ObjectReconcileOptions): Generator
   return beginReconcile({ ...options, resource: tracked.rules.kind.resource, known: tracked, observer: new ObjectObserver(options) });
 }
 
-/** Number of consecutive outdated reconciles, about a third of a second, after which the caches are listed again. */
-const CONTRADICTIONS_MIN = 4;
-
 /** Records the results of the reconcile of one synced object: for its next reconcile, for the status, and for metrics. */
 class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
   readonly #options: ObjectReconcileOptions;
@@ -121,7 +126,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     if (ending.result === "outdated") this.#noteContradiction(state);
     if (ending.result === "settled") {
       shared.outdated.delete(id);
-      shared.goneObjects.look(id, goneLive(state));
+      shared.goneObjects.look(id, goneLive(tracked.rules, state));
     }
     if (ending.result === "failed" && state.phase === "done") this.#recordRefusal(ending.error, state);
     // The references were recorded with the plan, and must be recorded again if everything returns to the earlier state.

@@ -65,10 +65,14 @@ test("a cache that shows the deletion before the next question, or another objec
   const objectOf = (uid: string): KubeObject => ({ apiVersion: "v1", kind: "Service", metadata: { ...COPY, uid } });
   const doubted: string[] = [];
   let cached: KubeObject | undefined = objectOf("first");
-  const gone = createGoneObjects({ clock: fakeClock, cached: () => cached, doubt: (id) => void doubted.push(id) });
+  const gone = createGoneObjects({
+    clock: fakeClock,
+    cached: () => cached,
+    doubt: ({ object }) => void doubted.push(object.metadata.uid!),
+  });
   const at = async (ms: number, now: KubeObject | undefined) => {
     cached = objectOf("first");
-    gone.look("endpoints|shop/web", [{ name: "hostService", object: cached }]);
+    gone.look("endpoints|shop/web", [{ side: "host", resource: SERVICES, object: cached }]);
     await fakeClock.advance(ms);
     cached = now;
     gone.check("endpoints|shop/web");
@@ -77,5 +81,5 @@ test("a cache that shows the deletion before the next question, or another objec
   expect(await at(5_000, undefined)).toEqual([]);
   expect(await at(5_000, objectOf("second"))).toEqual([]);
   expect(await at(1_000, objectOf("first"))).toEqual([]);
-  expect(await at(5_000, objectOf("first"))).toEqual(["endpoints|shop/web"]);
+  expect(await at(5_000, objectOf("first"))).toEqual(["first"]);
 });
