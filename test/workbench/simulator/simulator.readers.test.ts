@@ -124,6 +124,21 @@ describe("a backend that a syncer takes from readers is excused where", () => {
   });
 
   test.each([
+    ["its host Service has a selector when the reconcile begins", true],
+    ["but not if the selector is gone before the reconcile begins", false],
+  ])("%s", async (_what, isBefore) => {
+    const history = await createHistory(readers, "auto");
+    await history.user("tenant", ENDPOINT_SLICES, sliceWith(TENANT_MIRROR, "10.0.0.1"));
+    await history.copies(ENDPOINT_SLICES, SLICE);
+    const service = history.at("host", SERVICES, PLACE) as Service;
+    await history.user("host", SERVICES, { ...service, spec: { ...service.spec, selector: { app: "a" } } });
+    const since = history.revision;
+    await history.user("host", SERVICES, service);
+    await history.removes(`${WEB.name}-a`, isBefore ? { since } : {});
+    expect(history.wrong ?? "").toMatch(isBefore ? /^$/ : LOST);
+  });
+
+  test.each([
     ["its host Service appears only after the reconcile has begun", true],
     ["but not where the reconcile begins with it", false],
   ])("%s", async (_what, isBefore) => {

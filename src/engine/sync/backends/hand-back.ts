@@ -12,8 +12,8 @@ import type { Clock } from "../../../base/clock.ts";
 import { isEngineError } from "../../../base/errors.ts";
 import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
 import { formatKey, keyOf, parseKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS } from "../../../kube/object/resource.ts";
-import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
 import { endpointsBehind, madeFrom } from "../../kinds/made-slices.ts";
 import { MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
 import { UNSEEN_RETRY_MS } from "../../reconcile/machine.ts";
@@ -150,7 +150,10 @@ class RunningHandBack implements HandBack {
     // If slices are not synced, only a list after this time shows everything that earlier processes requested.
     const lateMs = this.#options.slices === undefined ? this.#since + LATE_WRITES_MS - clock.monotonic() : 0;
     const mayGrow = lateMs > 0;
-    const all = host.source(ENDPOINTS).list();
+    const all = host
+      .source(ENDPOINTS)
+      .list()
+      .filter((object) => !this.#isHandedOver(host, object));
     // An object without its markers is no copy for now, and the cache can lack a copy or label that was just written: check them later.
     this.#looked.clear();
     const looksForAll = !this.#knowsAll;
@@ -159,7 +162,7 @@ class RunningHandBack implements HandBack {
     const gone = this.#goneAmong(all, listed);
     if (!looksForAll && copies.length === 0 && gone.length === 0) return {};
     const found = looksForAll ? listed : await this.#slicesOf(host);
-    const left: string[] = [];
+    const left: string[] = looksForAll ? this.#withoutCopy(all, listed) : [];
     const kept: ObjectKey[] = [];
     let isRefused = false;
     const sort = (result: Removed, place: string) => {
@@ -229,6 +232,19 @@ class RunningHandBack implements HandBack {
     return ourMarkers(this.#options.rules, copy, ENDPOINTS) !== undefined;
   }
 
+  /** Reports whether the object is no longer a copy because its host Service has a selector: the host's controller writes it now. */
+  #isHandedOver(host: ClusterAccess, object: KubeObject): boolean {
+    if (this.#isOurs(object)) return false;
+    const service = host.source(SERVICES).get(keyOf(object)) as Service | undefined;
+    return Object.keys(service?.spec?.selector ?? {}).length > 0;
+  }
+
+  /** Returns the host keys of made slices whose copy has lost its markers: they stay until it has them back, or is gone. */
+  #withoutCopy(all: readonly KubeObject[], listed: FoundSlices | undefined): string[] {
+    const places = all.flatMap((object) => (this.#isOurs(object) ? [] : [formatKey(keyOf(object))]));
+    return places.filter((place) => listed?.made.has(place));
+  }
+
   /** Returns the host keys of copies that no longer exist, but from which slices were made. */
   #goneAmong(copies: readonly KubeObject[], listed: FoundSlices | undefined): readonly string[] {
     const standing = new Set(copies.map((copy) => formatKey(keyOf(copy))));
@@ -245,7 +261,8 @@ class RunningHandBack implements HandBack {
     this.#gone.add(place);
     if (isFirst) return "waits";
     const result = await removeMade(host, this.#options, {
-      ...{ id: `${HAND_BACK}|${place}`, slices: made.get(place) ?? [], key: parseKey(place), isStill: (found) => found === undefined },
+      ...{ id: `${HAND_BACK}|${place}`, slices: made.get(place) ?? [], key: parseKey(place) },
+      isStill: (found) => found === undefined || this.#isHandedOver(host, found),
       reason: "The copy of Endpoints from which the slice was made no longer exists",
     });
     if (result === "done" && !mayGrow) this.#states.set(place, "done");

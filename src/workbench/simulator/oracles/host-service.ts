@@ -9,10 +9,9 @@ export function isServed(world: World, place: ObjectKey): boolean {
   return world.clusters.host.objects(SERVICES).has(formatKey(place));
 }
 
-/** Reports whether the host Service at a place has a selector: its readers then get the Pods of the host, and copies of backends go. */
-export function isSelecting(world: World, place: ObjectKey): boolean {
-  const service = world.clusters.host.objects(SERVICES).get(formatKey(place)) as Service | undefined;
-  return service?.spec?.selector !== undefined;
+/** Reports whether readers of a host Service get copies: it exists and has no selector, which would give them the Pods of the host. */
+export function readsCopies(service: KubeObject | undefined): boolean {
+  return service !== undefined && (service as Service).spec?.selector === undefined;
 }
 
 /**

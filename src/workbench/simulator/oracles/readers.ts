@@ -13,7 +13,7 @@ import type { Oracle, Write, WritingReplica } from "../model/history.ts";
 import type { World } from "../world.ts";
 import { SKIP_MIRROR_LABEL } from "./equal.ts";
 import { decidesBackends, isCopy, madeOf, MIRROR_MANAGER, mirroredFrom, translatorOf } from "./marks.ts";
-import { isAnothers, isSelecting, isServed, isUnmarked } from "./host-service.ts";
+import { isAnothers, isServed, isUnmarked, readsCopies } from "./host-service.ts";
 import { isReady, readBy, readOf, slicesFrom } from "./view.ts";
 
 /** Codes of waiting or refused objects: readers may then see other backends than they should. */
@@ -310,10 +310,10 @@ export function readers(world: World): Oracle {
       const decided = actor?.since.host ?? Infinity;
       if (byMirror && sentAwayLate.has(id)) return undefined;
       if (lost.length === 0 || touched.has(id) || decided < (touchedAt.get(id) ?? 0) || !isServed(world, place)) return undefined;
-      // A Service that appears after the reconcile began had no readers until then, and nothing can reserve its absence.
-      const isNew = author.kind === "replica" && statesSince(world, SERVICES, id, author.since.host).includes(undefined);
+      // A Service can get its first readers of copies after the reconcile began: nothing can reserve its absence or its selector.
+      const services = statesSince(world, SERVICES, id, author.kind === "replica" ? author.since.host : Infinity);
       const source = sourceOf(before);
-      if (isNew || isSelecting(world, place) || isAnothers(world, place, source)) return undefined;
+      if (!services.every(readsCopies) || isAnothers(world, place, source)) return undefined;
       // Beside the Service of another owner, Endpoints stay as they are, and copies of slices that the setting no longer copies go.
       if (after === undefined && isCopy(world, before) !== undefined && isUnmarked(world, place)) return undefined;
       // After a false response, copies of slices count as present.

@@ -9,7 +9,7 @@ import type { SliceCount } from "../../../../src/engine/reconcile/rules/rules.ts
 import { createHandBack } from "../../../../src/engine/sync/backends/hand-back.ts";
 import type { ClusterAccess } from "../../../../src/engine/sync/cluster/access.ts";
 import type { SyncHooks } from "../../../../src/engine/sync/run/reconcile.ts";
-import { ENDPOINTS } from "../../../../src/kube/object/resource.ts";
+import { ENDPOINTS, SERVICES } from "../../../../src/kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../../src/kube/object/types.ts";
 import { createFakeClock } from "../../../support/fake-clock.ts";
 import { namedService, service, stored, tenantEndpoints, testRules } from "../../../support/rules.ts";
@@ -51,6 +51,7 @@ export function createWorld(bothKinds = false, { hooks = {}, logger = silentLogg
   const state = {
     copies: [] as KubeObject[],
     slices: [] as KubeObject[],
+    service: undefined as KubeObject | undefined,
     standing: undefined as KubeObject[] | undefined,
     asked: [] as string[],
     lists: 0,
@@ -60,7 +61,7 @@ export function createWorld(bothKinds = false, { hooks = {}, logger = silentLogg
   };
   const source = { get: () => undefined, list: () => state.copies, onChange: () => () => undefined, synced: true, current: true };
   const access = {
-    source: () => source,
+    source: (resource: unknown) => (resource === SERVICES ? { ...source, get: () => state.service } : source),
     list: async (resource: unknown) => {
       if (resource === ENDPOINTS) return state.standing ?? state.copies;
       state.lists += 1;

@@ -1,6 +1,7 @@
 /** With `backends: endpoints`, what was made of copies without a label is known by a list alone, until it is handed back. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../../../../src/kube/object/types.ts";
+import { namedService } from "../../../support/rules.ts";
 import { copyOf, createWorld, LATE_MS, made, mirrored, pass } from "./hand-back-world.ts";
 
 type World = ReturnType<typeof createWorld>;
@@ -53,6 +54,55 @@ test("it goes with a copy that is gone", async () => {
   const world = await late([]);
   await pass(world, LATE_MS);
   expect(names(world)).toEqual([]);
+});
+
+describe("beside Endpoints that are no longer a copy", () => {
+  /** The syncer has handed the copy over, or a user of the host has removed its markers. */
+  const [unmarked] = [copyOf(undefined, "21")].map((copy) => ({ ...copy, metadata: { ...copy.metadata, annotations: {} } }));
+  const standing = (selector: Record<string, string> | undefined) => {
+    const world = createWorld();
+    world.state.copies = [unmarked!];
+    world.state.service = { ...namedService(), spec: { ...namedService().spec, selector } };
+    world.state.slices = made(copyOf(undefined, "20"));
+    return world;
+  };
+
+  test("it goes if the host Service has a selector: slices of Pods are added to it", async () => {
+    const world = standing({ app: "web" });
+    await pass(world, 2 * LATE_MS);
+    expect(names(world)).toEqual([]);
+  });
+
+  test.each([undefined, {}])("it stays if the host Service has the selector %o", async (selector) => {
+    const world = standing(selector);
+    await pass(world, 2 * LATE_MS);
+    expect(names(world)).toHaveLength(1);
+  });
+
+  test("it goes if the host Service gets a selector later", async () => {
+    const world = standing(undefined);
+    await pass(world, 2 * LATE_MS);
+    world.state.service = { ...namedService(), spec: { ...namedService().spec, selector: { app: "web" } } };
+    await pass(world, LATE_MS);
+    expect(names(world)).toEqual([]);
+  });
+
+  test("it goes to the mirror once the copy has its markers again", async () => {
+    const world = standing(undefined);
+    await pass(world, 2 * LATE_MS);
+    const copy = copyOf(undefined, "22");
+    world.state.copies = [copy];
+    world.state.slices.push(...mirrored(copy));
+    await pass(world, LATE_MS);
+    expect(names(world)).toEqual(["web-m0"]);
+  });
+
+  test("it stays if the copy has its markers again when it is read live", async () => {
+    const world = standing({ app: "web" });
+    world.state.standing = [copyOf(undefined, "22")];
+    await pass(world, 2 * LATE_MS);
+    expect(names(world)).toHaveLength(1);
+  });
 });
 
 test("it goes too if a tenant cluster was adopted meanwhile", async () => {
