@@ -17,12 +17,12 @@ import { CustomObjectsApi, KubeConfig } from "@kubernetes/client-node";
 import { OBJECTS, READ, type Servers } from "./management-server.ts";
 import type { Group } from "./measure.ts";
 
-export const question = "What does the management API do with a request's time?";
+export const question = "How much time does the management API add to a request?";
 
 const API = "/apis/management.platform/v1/teams";
 const TEAMS = { group: "management.platform", version: "v1", plural: "teams" };
 const WATCHES = 100;
-const ONE_KEY = "an administrator, always the same key";
+const ONE_KEY = "an administrator with one key";
 const JSON_TYPE = "application/json";
 const MERGE_TYPE = "application/merge-patch+json";
 
@@ -208,16 +208,16 @@ async function watchGroup(sides: Sides): Promise<Group> {
 /** Callers: the cost of a key, and of permissions. */
 function keyGroup(memory: Side, { keys }: Servers): Group {
   const get = (key: string, code?: number) => ask({ ...memory, key }, "GET", `${API}/${READ}`, code === undefined ? {} : { code });
-  const manyKeys = `an administrator, ${keys.many.length} keys in turn`;
+  const manyKeys = `an administrator with ${keys.many.length} keys in turn`;
   let turn = 0;
   return {
-    title: "one object read, with the key of",
+    title: "one object read, by caller",
     baseline: ONE_KEY,
     goals: [{ of: manyKeys, against: ONE_KEY, atMost: 1.5 }],
     cases: [
       { name: ONE_KEY, run: () => get(memory.key) },
       { name: manyKeys, run: () => get(keys.many[(turn = (turn + 1) % keys.many.length)]!) },
-      { name: "an administrator, with a scope", run: () => get(keys.scoped) },
+      { name: "an administrator with a scoped key", run: () => get(keys.scoped) },
       { name: `a member of one of ${OBJECTS} teams`, run: () => get(keys.user) },
       { name: "unknown key: 401", run: () => get("x".repeat(64), 401) },
     ],

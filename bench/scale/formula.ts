@@ -98,7 +98,7 @@ export function tablesOf(measured: Measured): string {
       [`memory of an API server with ${watches} watches, MB`, rssMb.toFixed(0)],
       [`CPU of one event for ${watches} watches, ms`, eventCpuMs.toPrecision(2)],
     ]),
-    ["an event on its way to a watch, bytes", eventBytes],
+    ["an event sent to a watch, bytes", eventBytes],
     ["a Service and its Endpoints in etcd's file, bytes", pairBytes],
     ["one more write of Endpoints in that file, until it is compacted, bytes", writeBytes],
   ];
@@ -111,7 +111,7 @@ export function tablesOf(measured: Measured): string {
     ["host: events sent a second", ({ hostEventsPerSecond }) => hostEventsPerSecond],
     ["host: kB sent a second", ({ hostKbPerSecond }) => hostKbPerSecond],
     ["host: etcd's file, GB", ({ etcdGb }) => etcdGb],
-    ["an API server of this package with as many watches: memory, GB", ({ serverGb }) => serverGb],
+    ["an API server of this package with the same number of watches: memory, GB", ({ serverGb }) => serverGb],
     ["an API server of this package: CPU of one event that every watch receives, ms", ({ fanOutMs }) => fanOutMs],
   ];
   const costHead = `| virtual clusters | ${costs.map(({ clusters }) => clusters.toLocaleString("en")).join(" | ")} |\n| --- | ---: | ---: | ---: |`;

@@ -19,7 +19,7 @@ export const EXIT_CODES: readonly ExitMeaning[] = [
     meaning: "the command ran and failed: an expression failed, a path matched nothing, or a cluster refused a request",
   },
   { code: EXIT_USAGE, meaning: "the command line, a path or a configuration is invalid; nothing was started" },
-  { code: EXIT_INTERNAL, meaning: "an error in the program itself" },
+  { code: EXIT_INTERNAL, meaning: "an internal error" },
   { code: 130, meaning: "the process was forced to exit before it could stop cleanly: by a second SIGINT, or 25 s after the first one" },
   { code: 143, meaning: "the process was forced to exit before it could stop cleanly: by a second SIGTERM, or 25 s after the first one" },
 ];
@@ -38,20 +38,19 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
     { code: EXIT_FAILED, meaning: "there is something to do" },
     {
       code: EXIT_USAGE,
-      meaning:
-        "a run would be blocked: a host namespace is missing, or the host would refuse an object; or the command could not determine this",
+      meaning: "a host namespace is missing, the host would refuse an object, or the command failed",
     },
   ],
   why: [
     {
       code: EXIT_FAILED,
-      meaning: "neither side has such an object; after `--wait`, a write is still pending; a cluster refused",
+      meaning: "neither side has such an object, a write is still pending after `--wait`, or a cluster refused a request",
     },
   ],
   audit: [
-    { code: 0, meaning: "every copy is as it should be" },
+    { code: 0, meaning: "every copy has its expected state" },
     { code: EXIT_FAILED, meaning: "there are findings" },
-    { code: EXIT_USAGE, meaning: "the command could not determine this, for any reason" },
+    { code: EXIT_USAGE, meaning: "the command failed, for any reason" },
   ],
   cleanup: [{ code: EXIT_USAGE, meaning: "nothing was removed, because it was not confirmed" }],
   render: [
@@ -68,13 +67,11 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
     { code: 0, meaning: "valid, possibly with warnings" },
     {
       code: EXIT_USAGE,
-      meaning: "not valid, a law does not hold, an API server would refuse a result, or there is a warning and `--strict`",
+      meaning: "not valid, a law does not hold, an API server would refuse a result, or `--strict` is set and there is a warning",
     },
   ],
-  "platform-data check": [{ code: EXIT_FAILED, meaning: "a value cannot be decrypted, or is not what it claims to be" }],
+  "platform-data check": [{ code: EXIT_FAILED, meaning: "a value cannot be decrypted, or the check found another problem" }],
   login: [{ code: EXIT_FAILED, meaning: "not signed in, or the platform cannot be reached" }],
-  "login-token": [
-    { code: EXIT_FAILED, meaning: "no stored key works and you cannot or did not sign in, or the platform cannot be reached" },
-  ],
-  "secret get": [{ code: EXIT_FAILED, meaning: "there is no such SharedSecret or key, or it may not be read" }],
+  "login-token": [{ code: EXIT_FAILED, meaning: "no stored key works and you did not sign in, or the platform cannot be reached" }],
+  "secret get": [{ code: EXIT_FAILED, meaning: "there is no such SharedSecret or key, or you may not read it" }],
 };

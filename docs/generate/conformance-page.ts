@@ -39,7 +39,7 @@ TENANT_KUBECONFIG=$HOME/.kube/one.yaml HOST_KUBECONFIG=$HOME/.kube/other.yaml np
 \`\`\`
 
 This runs both suites against the current context of each of the two files, and runs the syncer between the two clusters. Both variables may name the
-same file. Reports use the titles on this page. The requirements and limits:
+same file. Reports use the titles on this page. These requirements and limits apply:
 
 - The user of each file must be an administrator of its cluster: the suites create and delete namespaces, roles and bindings, impersonate invented
   users, and read all of discovery. Use test clusters.

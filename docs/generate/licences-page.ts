@@ -116,12 +116,12 @@ export function licencesPage(): string {
 # Licences
 
 \`endpoint-sync\` is under the [Apache License 2.0](../../LICENSE). Its installation includes ${installed.length} packages by others, in the
-versions that this project is tested with; an installation from the tarball may take newer ones of the same major versions. Each
+versions that this project is tested with; an installation from the tarball may use newer versions with the same major version. Each
 keeps its licence file in its folder below \`node_modules\`.
 
 ## Allowed
 
-A dependency with a licence that is not listed here fails the tests.
+The tests fail if a dependency has a licence that is not listed here.
 
 ${table(
   ["Licence", "Requires"],

@@ -54,11 +54,11 @@ applied configurations. \`kubectl explain\` shows the same descriptions. The gui
 and [permissions](permissions.md) shows who may do what.
 
 Objects have \`kind\`, \`apiVersion\`, \`metadata\`, \`spec\` and \`status\`, like any Kubernetes object. Names are unique within a
-namespace, or within a kind that has no namespaces; a \`generateName\` that is too long is truncated. A body for POST with a
+namespace, or within the kind if it has no namespaces; a \`generateName\` that is too long is truncated. A body for POST with a
 \`metadata.resourceVersion\` is refused with 400, as in Kubernetes; other fields that only the server sets are ignored.
 
 The server sets \`status\`. You can also read the status at \`…/status\` below the object's path, and write it only there, by a PUT or
-PATCH that does not change \`spec\`. Administrators may do this, and users with an access rule that has \`status\` among its \`subresources\`. Unknown fields of a
+PATCH that does not change \`spec\`. Administrators and users with an access rule that has \`status\` in \`subresources\` may do this. Unknown fields of a
 status are dropped with a warning, and writers cannot set when a key was last used.
 
 kubectl knows the short names \`ss\`, \`tm\`, \`oak\` and \`usr\`. Field selectors may name \`metadata.name\` and \`metadata.namespace\`;

@@ -59,7 +59,7 @@ export function managementConfigPage(): string {
 
 One YAML file configures the platform. Its top level has the same form as \`status\` of the resource \`Config\`, where the
 defaults are filled in. An empty file is valid. Unknown fields are errors with a suggestion, and all problems are reported at once, with file, line
-and column. The file is read again while the service runs; if it has errors, they are reported and the previous configuration stays.
+and column. The file is read again while the service runs; if it has errors, they are reported and the previous configuration stays in effect.
 
 \`\`\`yaml
 auth:
@@ -71,25 +71,25 @@ auth:
 
 ## Which settings have an effect
 
-Every setting is validated and shown. Settings with "yes" also change what the service does; for other settings, the table lists what they would need. If the file sets such a setting, a warning reports its position, and the condition \`FullyInEffect\` of the object \`config\`
-names it to administrators. Settings of a connector's provider have the same effect as in \`auth\`.
+Every setting is validated and shown. Settings with "yes" also change what the service does; for other settings, the table lists what is missing. If the file sets such a setting, a warning reports its position, and the condition \`FullyInEffect\` of the object \`config\`
+reports it to administrators. Settings of a connector's provider have the same effect as in \`auth\`.
 
 ${effectsTable()}
 ## Rules
 
-- A SAML section has one of \`caData\` (in base64), \`ca\` and \`insecureSkipSignatureValidation: true\`.
-- \`serviceAccountFilePath\` needs \`adminEmail\`.
-- Each connector has an id that no other connector or section of \`auth\` has.
+- A SAML section requires \`caData\` (in base64), \`ca\` or \`insecureSkipSignatureValidation: true\`.
+- \`serviceAccountFilePath\` requires \`adminEmail\`.
+- The id of a connector must differ from the ids of other connectors and the names of sections of \`auth\`.
 - \`groupsFilters\` use RE2 syntax, without lookaround or backreferences. Matching takes time linear in the length of the name, regardless of
-  the expression; a name longer than 1,024 characters matches none.
+  the expression. A name longer than 1,024 characters matches no filter.
 - A name in \`customHttpHeaders\` may occur only once, regardless of case. Headers that the server sets itself, such as \`Content-Length\`,
   are left out, with a warning.
 - \`audit.path\` is required when \`audit.enabled\` is true; \`audit.level\` and \`audit.policy\` cannot be combined.
-- Amounts are Kubernetes quantities. A request cannot exceed its limit, and defaults to the limit.
+- Amounts are Kubernetes quantities. A resource request cannot exceed its limit, and defaults to the limit.
 - \`storageClass\`: null means the default of the cluster; an empty string or \`-\` means no dynamic provisioning. \`status\` leaves out null.
-- If \`vault.address\` is left out, the variable \`${VAULT_ADDRESS_VARIABLE}\` of the service applies.
+- If \`vault.address\` is omitted, the environment variable \`${VAULT_ADDRESS_VARIABLE}\` of the service applies.
 - Addresses, paths, hosts, domains, email addresses, colours, times and amounts must have a certain form, which the tables below
-  describe. Images and links of \`uiSettings\` and \`apps\` must be addresses or paths, so that none of them can be a script.
+  describe. Images and links of \`uiSettings\` and \`apps\` must be addresses or paths, so that they cannot be scripts.
 - \`vault.syncInterval\` is from ${SYNC_INTERVAL_MIN_MS / 1_000}s to ${SYNC_INTERVAL_MAX_MS / 3_600_000}h.
 - Deprecated sections, settings that are only shown, and settings that others override cause warnings.
 

@@ -21,8 +21,8 @@ export function permissionsPage(): string {
 # Permissions of the management API
 
 Owners, access rules and team membership determine who may do what; the scope of the key can only restrict these permissions. This page
-shows the results for a small platform with every kind of caller. The whole table, ${formatNumber(rows.length)} requests in ${code("permissions.csv")} next to this
-page, comes from a model that is independent of the code, and \`test/management/access/permission-table.test.ts\` sends each of them.
+shows the results for a small platform with every kind of caller. The whole table, with ${formatNumber(rows.length)} requests, is in ${code("permissions.csv")} next to this
+page. A model that is independent of the code generates it, and \`test/management/access/permission-table.test.ts\` sends each request.
 
 - yes: the request is allowed. A list or watch contains the object.
 - hidden: the list or watch leaves out the object. Every authenticated user may send list requests; the response contains only the objects for which that user has list permission.
@@ -43,7 +43,7 @@ ${table(
 ${REQUESTS.map(({ on }) => requestSection(plainRows, on)).join("\n")}
 ## Scopes
 
-For each scope of a key, the number of requests that it allows an administrator and the owner.
+The table shows how many requests each scope of a key allows an administrator and the owner.
 
 ${table(
   ["Scope", "As in `spec.scope`", ...SCOPED_CALLERS.map((name) => code(name))],

@@ -48,13 +48,13 @@ ${own(test)}
 ${own(outcome)}
 ## Assert
 
-One entry of \`asserts\`, in tests and in the expectations of sequences: one of these fields, with \`not: true\` next to it for the opposite. With \`[*]\` in \`path\`,
+One entry of \`asserts\`, in tests and in the expectations of sequences. Set one of these fields, and add \`not: true\` for the opposite. With \`[*]\` in \`path\`,
 the statement must hold for every match, and there must be at least one match.
 
 ${own(ASSERT)}
 ## Law
 
-One entry of \`laws\`: one of these fields. [Write patches](../guides/write-patches.md#laws) explains the laws.
+One entry of \`laws\`. Set one of these fields. [Write patches](../guides/write-patches.md#laws) explains the laws.
 
 ${own(LAW)}
 ## Sequence

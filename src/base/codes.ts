@@ -21,7 +21,7 @@ export const CODES = {
   API_FORBIDDEN: {
     meaning: "The credentials lack a permission, or a quota or an admission webhook does not allow the request.",
     remedy:
-      "Grant the verb and resource that the message names to the user that it names. If the message names a quota or a webhook, raise the quota, or change the rules of the webhook.",
+      "Grant the verb and resource to the user, as the message names them. If it names a quota or a webhook, raise the quota, or change the rules of the webhook.",
   },
   API_NOT_FOUND: {
     meaning: "The API server has no such object or resource.",
@@ -29,11 +29,11 @@ export const CODES = {
   },
   API_ALREADY_EXISTS: {
     meaning: "An object with that name already exists.",
-    remedy: "The existing object is unchanged. Rename one of the two objects, or remove the one on the host.",
+    remedy: "Rename one of the two objects, or remove the one on the host. The existing object is unchanged.",
   },
   API_CONFLICT: {
     meaning: "The object changed between the read and the write.",
-    remedy: "Nothing to do: the syncer plans the write again from the newer state.",
+    remedy: "No action is needed: the syncer plans the write again from the newer state.",
   },
   API_EXPIRED: {
     meaning: "The requested resourceVersion or page is no longer in the server's history.",
@@ -42,28 +42,28 @@ export const CODES = {
   API_INVALID: {
     meaning: "The API server rejected the object as invalid.",
     remedy:
-      "Correct the field that the message names, or the admission policy that refuses it; the syncer retries when the object or the configuration changes, and every minute.",
+      "Correct the field that the message names, or the admission policy that refuses it. The syncer retries when the object or the configuration changes, and every minute.",
   },
   API_TOO_MANY_REQUESTS: {
     meaning: "The API server is receiving too many requests.",
-    remedy: "Nothing to do: the client retries after the delay that the server requested.",
+    remedy: "No action is needed: the client retries after the delay that the server requested.",
   },
   API_UNAVAILABLE: {
     meaning: "The API server cannot be reached or is not ready.",
     remedy: "Check the server address in the kubeconfig and the network; the client retries with backoff.",
   },
   API_LIST_TOO_LARGE: {
-    meaning: "A list exceeds the limits for pages or text, or does not end.",
+    meaning: "An API server returns a list of more than 10,000 pages or 134,217,728 characters.",
     remedy:
       "If there really are that many objects, watch fewer namespaces. Otherwise, check which server responds at the API server's address. The syncer retries the list.",
   },
   API_ERROR: {
     meaning: "The API server responded with an error that has no code in this list.",
-    remedy: "Read the message, which comes from the server.",
+    remedy: "Read the message, which usually quotes the server.",
   },
   CLUSTER_IDENTITY: {
     meaning:
-      "The copies of this virtual cluster came from another tenant cluster, tenant and host are swapped, or a different cluster has responded at the same address since the start.",
+      "The copies on the host belong to another tenant cluster, tenant and host are swapped, or a different cluster has responded at the same address since the start.",
     remedy:
       "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster and start with --adopt-cluster and the uid of the old cluster.",
   },
@@ -92,7 +92,7 @@ export const CODES = {
     remedy: "Check the path and its permissions.",
   },
   PATCH_MODE: {
-    meaning: "A patch has no mode, or more than one.",
+    meaning: "A patch has neither expressions nor a reference, or has both.",
     remedy: "Give the patch either expression (with or without reverseExpression) or reference.",
   },
   PATCH_DUPLICATE_PATH: {
@@ -105,22 +105,23 @@ export const CODES = {
   },
   PATH_SYNTAX: {
     meaning: "A path cannot be parsed.",
-    remedy: 'Correct the path at the column that the message names; join fields with dots, and put other keys in ["…"].',
+    remedy:
+      'Correct the path at the column that the message names. Join field names with dots, and write keys with special characters as ["…"].',
   },
   PATH_UNSUPPORTED: {
     meaning: "A path uses an operator of another path language.",
-    remedy: "Use [*] and decide inside the expression, or set pathSyntax: jsonpath for `$`-rooted paths.",
+    remedy: "Use [*] and select values in the expression, or start the path with `$` and set pathSyntax: jsonpath.",
   },
   EXPRESSION_SYNTAX: {
     meaning: "An expression cannot be parsed, is not exactly one expression, or uses an unsupported feature.",
-    remedy: "Rewrite the text as one expression; the message shows the place and, if possible, the rewrite.",
+    remedy: "Rewrite the text as one expression. The message shows the place and, if possible, a corrected expression.",
   },
   EXPRESSION_ERROR: {
     meaning: "An expression threw an error.",
     remedy: "Guard the operation that the message names, for example with ?. and ??.",
   },
   EXPRESSION_RESULT: {
-    meaning: "An expression returned something that is not JSON, or is too long.",
+    meaning: "The result of an expression is not JSON, or is too long.",
     remedy: "Return a string, number, boolean, list, object or null. null deletes the field.",
   },
   EXPRESSION_FUEL: {
@@ -136,12 +137,12 @@ export const CODES = {
     remedy: "Use an array method instead of recursion.",
   },
   DNS_NAME_INVALID: {
-    meaning: "A name given to virtualToHostDNS is not <name>.<namespace>.svc[.<domain>].",
+    meaning: "A name passed to virtualToHostDNS does not have the form <name>.<namespace>.svc[.<domain>].",
     remedy: "Pass the DNS name of a Service.",
   },
   REFERENCE_KIND: {
     meaning: "A reference names a kind that the engine cannot translate.",
-    remedy: "Use Secret or ConfigMap, or name the kind in the settings.",
+    remedy: "Use Secret or ConfigMap, or add the kind to references.kinds in the settings.",
   },
   REFERENCE_VALUE: {
     meaning: "A reference patch matched a value that does not name an object: it has the wrong type, or is not a valid name.",
@@ -159,7 +160,7 @@ export const CODES = {
   },
   REFERENCE_FOREIGN: {
     meaning: "A referenced object is not copied, because an object that the syncer does not manage has the name of the copy.",
-    remedy: "Rename the referenced object, or ask the owner of the other object. The syncer never overwrites or deletes it.",
+    remedy: "Rename the referenced object, or have the other object removed. The syncer never overwrites or deletes that object.",
   },
   REFERENCE_REFUSED: {
     meaning:
@@ -173,12 +174,12 @@ export const CODES = {
   },
   REVERSE_NOT_INVERSE: {
     meaning:
-      "A host edit is not synced back, because it does not survive the round trip to the tenant: usually, reverseExpression does not undo expression. The syncer undoes the edit; a key that only the host has stays there.",
+      "A host edit is not synced back, because the value would change on the way to the tenant and back. Usually, reverseExpression does not undo expression. The syncer undoes the edit, but keeps a key that only the host has.",
     remedy: "Change reverseExpression so that it undoes expression, or edit the tenant object.",
   },
   ONE_WAY_EDIT: {
     meaning:
-      "A host edit is not synced back, because the patch of the field has no reverseExpression, or because the field is synced only from the tenant. The syncer undoes the edit; a key that only the host has stays there.",
+      "A host edit is not synced back, because the patch of the field has no reverseExpression, or because the field is synced only from the tenant. The syncer undoes the edit, but keeps a key that only the host has.",
     remedy: "Edit the field in the tenant cluster, or give the patch a reverseExpression.",
   },
   BOTH_SIDES_CHANGED: {
@@ -191,7 +192,7 @@ export const CODES = {
   },
   NAME_COLLISION: {
     meaning: "Two tenant objects translate to the same host name.",
-    remedy: "Rename the object that the message names first. The other object keeps its copy unchanged.",
+    remedy: "Rename the first object in the message. The other object keeps its copy unchanged.",
   },
   NAME_NOT_MAPPED: {
     meaning: "The namespace of the object is not mapped, and only mapped namespaces are synced.",
@@ -207,15 +208,15 @@ export const CODES = {
   },
   HOST_SERVICE_SELECTOR: {
     meaning: "The host Service has a selector, so the host's own endpoints controller writes its Endpoints.",
-    remedy: "Nothing to do.",
+    remedy: "No action is needed.",
   },
   TAKEN_OVER: {
     meaning: "The syncer took over Endpoints that the host's own controller left behind.",
-    remedy: "Nothing to do.",
+    remedy: "No action is needed.",
   },
   HOST_OBJECT_FOREIGN: {
     meaning: "An object that the syncer does not manage has the host name of the copy.",
-    remedy: "Rename the tenant object, or ask the owner of the object on the host. The syncer never overwrites or deletes it.",
+    remedy: "Rename the tenant object, or have the object on the host removed. The syncer never overwrites or deletes that object.",
   },
   OTHER_SYNCER: {
     meaning: "Objects on the host carry the markers of another syncer of the same virtual cluster.",
@@ -224,7 +225,7 @@ export const CODES = {
   },
   ADOPTED: {
     meaning: "The syncer took over a copy of another syncer, as requested with --adopt.",
-    remedy: "Nothing to do.",
+    remedy: "No action is needed.",
   },
   TOO_MANY_KEYS: {
     meaning:
@@ -238,17 +239,17 @@ export const CODES = {
   },
   FIELD_LEFT_OUT: {
     meaning: "A copy leaves out a field or annotation, because the host's API server rejects it on a Service of the copy's type.",
-    remedy: "Nothing to do. If a patch wrote the field, let the patch write spec.type too.",
+    remedy: "No action is needed. If a patch wrote the field, let the patch write spec.type too.",
   },
   SLICE_EDIT_UNDONE: {
     meaning:
-      "On the host, an EndpointSlice that the syncer makes from a copy of Endpoints was changed or deleted. The syncer writes the slice again.",
+      "Another client on the host changed or deleted an EndpointSlice that the syncer makes from a copy of Endpoints. The syncer writes the slice again.",
     remedy:
       "Change the Endpoints in the tenant cluster. If a controller on the host changes these slices, configure it to ignore slices whose label endpointslice.kubernetes.io/managed-by begins with endpoint-sync.",
   },
   SLICES_LEFT: {
     meaning:
-      "EndpointSlices that the syncer made from a copy of Endpoints are no longer kept up to date on the host: backends: auto no longer applies. They remain because no other slices contain all of their backends, or because the syncer lacks the permission to remove them. A mirror never contains more than 1,000 addresses of a subset.",
+      "EndpointSlices that the syncer made from a copy of Endpoints are no longer kept up to date on the host, because backends: auto no longer applies. They remain because no other slices contain all of their backends, or because the syncer lacks the permission to remove them. A mirror never contains more than 1,000 addresses of a subset.",
     remedy:
       "Set backends: auto in the settings again. Alternatively, let the host's kube-controller-manager run its endpointslice-mirroring-controller, then remove each remaining slice with the command that 'endpoint-sync audit' prints for it. Readers then lose the addresses that no other slice contains.",
   },
@@ -261,7 +262,7 @@ export const CODES = {
   EXCLUDED: {
     meaning:
       "The object is not synced: it is default/kubernetes, paused, not selected, being deleted, or a slice made from Endpoints that are themselves copied.",
-    remedy: "Nothing to do.",
+    remedy: "No action is needed.",
   },
   DELETE_BRAKE: {
     meaning: "The tenant object is missing, but so many objects are missing at once that the syncer keeps the copy.",
@@ -274,7 +275,7 @@ export const CODES = {
   },
   LOOP_STOPPED: {
     meaning:
-      "Another writer on the host keeps undoing the sync of an object. The syncer leaves an edited copy alone until its source changes, and recreates a deleted copy only rarely.",
+      "Another writer on the host keeps undoing the sync of an object. The syncer leaves an edited copy unchanged until its source changes, and recreates a deleted copy every two minutes by default.",
     remedy:
       "Find the other writer: metadata.managedFields of the host object names the client that edits it, and the host's audit log names the client that deletes it.",
   },
@@ -288,7 +289,7 @@ export const CODES = {
     meaning:
       "For about 13 seconds, the list responses of an API server have contradicted its responses for a single object; the object's copy is stale.",
     remedy:
-      "Nothing to do if the problem disappears: the syncer reads the lists again once a minute. Otherwise, check any proxy between the syncer and the API server, and the server itself: its lists are incomplete or stale.",
+      "No action is needed if the problem disappears: the syncer reads the lists again once a minute. Otherwise, check any proxy between the syncer and the API server, and the server itself: its lists are incomplete or stale.",
   },
   STORE_FAILED: {
     meaning:
@@ -299,7 +300,7 @@ export const CODES = {
   LEADERSHIP_LOST: {
     meaning: "Another process may be the leader by now, so this process has stopped writing.",
     remedy:
-      "Nothing to do: the process becomes the leader again when the lease is free. If the process exited with this code, let its supervisor restart it.",
+      "No action is needed: the process becomes the leader again when the lease is free. If the process exited with this code, let its supervisor restart it.",
   },
   USAGE: {
     meaning: "The command line is not valid, or a function of the library was called with wrong arguments.",

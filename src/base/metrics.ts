@@ -1,7 +1,7 @@
 /** Values of a metric's labels. Never text that a tenant chooses. The object must not change; reusing it costs less. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
-/** Counts and measures. Names follow controller-runtime where it has one. */
+/** Records metrics. Where controller-runtime has the same metric, the name is the same. */
 export interface Metrics {
   /** Adds `by` (default 1) to a counter. */
   count(name: string, labels?: MetricLabels, by?: number): void;
@@ -9,7 +9,7 @@ export interface Metrics {
   gauge(name: string, value: number, labels?: MetricLabels): void;
   /** Adds a measured duration in seconds to a histogram. */
   observe(name: string, seconds: number, labels?: MetricLabels): void;
-  /** Registers a function that sets gauges just before they are read: they cost nothing in between. It must be quick and not throw. */
+  /** Registers a function that sets gauges just before they are read. The function must be quick and must not throw. */
   beforeRead(set: () => void): void;
 }
 
@@ -23,7 +23,7 @@ export const DURATION_BUCKETS: readonly number[] = [
 
 /** Metrics kept in memory, with their text form for a scraper. */
 export interface MetricsRegistry extends Metrics {
-  /** Prometheus text format: families sorted by name, each below a line with its meaning, if there is one, and one with its type. */
+  /** Prometheus text format: families sorted by name, each with its type and, if there is one, its description. */
   text(): string;
   /** Current value of one series; 0 when nothing was recorded. Histograms have `…_sum` and `…_count`. */
   value(name: string, labels?: MetricLabels): number;

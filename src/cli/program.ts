@@ -160,10 +160,12 @@ export async function runCli(argv: readonly string[], terminal: Terminal, kinds?
  */
 export async function createProgram(context: CommandContext, { named }: { named?: readonly string[] } = {}): Promise<Command> {
   const program = withOutput(new Command("endpoint-sync"), context.terminal)
-    .description("Syncs Endpoints from a virtual Kubernetes cluster to its host: translates names, applies patches, syncs host edits back")
+    .description(
+      "Syncs Endpoints from a virtual Kubernetes cluster to its host: translates names, applies patches, and syncs host edits back",
+    )
     .version(readVersion(), "-V, --version", "the version")
     .helpOption("-h, --help", "this help")
-    .helpCommand("help [command]", "help of a command")
+    .helpCommand("help [command]", "show help for a command")
     .exitOverride()
     .showHelpAfterError("Add --help for the options and an example.")
     .addHelpText("after", "\nEvery command has --help with examples. endpoint-sync explain CODE explains an error code.");

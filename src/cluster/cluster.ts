@@ -49,7 +49,7 @@ export interface EmbeddedClusterOptions {
    * unpredictable order. Default false: subsets are stored as written.
    */
   readonly regroupsEndpoints?: boolean;
-  /** A platform whose tokens the cluster accepts. Default: only its own. */
+  /** A platform whose tokens the cluster accepts in addition to its own. Default: none. */
   readonly platform?: PlatformTrust;
 }
 
@@ -76,7 +76,7 @@ export interface ClusterOptions extends EmbeddedClusterOptions {
   readonly port?: number;
   /** False serves plain HTTP, on loopback and without credentials. Default true. */
   readonly tls?: boolean;
-  /** Certificates and tokens of the cluster and its clients. Default: new ones, so that earlier kubeconfigs do not work. */
+  /** Certificates and tokens of the cluster and its clients. Default: new ones, so earlier kubeconfigs do not work. */
   readonly credentials?: ClusterCredentials;
   readonly limits?: ServerLimits;
 }
@@ -86,12 +86,12 @@ export interface Cluster extends EmbeddedCluster {
   readonly url: string;
   /** A kubeconfig (YAML) with an administrator's credentials. */
   readonly kubeconfig: string;
-  /** The authority of the server's certificate; "" for plain HTTP. */
+  /** The certificate authority of the server (PEM); "" for plain HTTP. */
   readonly caPem: string;
   /** The administrator's bearer token; "" for plain HTTP. */
   readonly token: string;
   /**
-   * Credentials for a user other than the administrator, valid as long as the cluster runs. Over plain HTTP, requests
+   * Credentials for a user other than the administrator, valid while the cluster runs. Over plain HTTP, requests
    * without credentials are still the administrator's.
    *
    * @throws API_NOT_FOUND when there is no such ServiceAccount.

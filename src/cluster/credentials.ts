@@ -3,7 +3,7 @@ import type { Chance } from "../base/chance.ts";
 import type { Clock } from "../base/clock.ts";
 import { createServerCertificate, type ServerCertificate } from "../apiserver/access/certificates.ts";
 
-/** Certificate of a cluster, and credentials of its administrator. Secret. */
+/** Certificate of a cluster, and credentials of its administrator. Keep them secret. */
 export interface ClusterCredentials extends ServerCertificate {
   /** The administrator's bearer token. */
   readonly token: string;

@@ -37,9 +37,9 @@ export interface EngineOptions {
   readonly services?: ServicesMode;
   /** Prefix of the markers of another syncer whose copies are taken over, for example `vcluster.loft.sh/`. Default: none. */
   readonly adopt?: string;
-  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. Default: none. */
+  /** uid of an earlier tenant cluster of this virtual cluster; its copies are taken over. Default: none. */
   readonly adoptCluster?: string;
-  /** An embedder's own names instead of the configured ones. */
+  /** A translator that replaces the configured one. */
   readonly translator?: Translator;
   /** The kinds that can be synced: those that `config` was read for, always including {@link SYNCED_KINDS}. Default: no others. */
   readonly kinds?: readonly SyncedKind[];
@@ -53,7 +53,7 @@ export interface Engine {
   readonly rules: readonly Rules[];
   readonly translator: Translator;
   readonly settings: Settings;
-  /** The mode that results from the setting `backends` and the sections. */
+  /** The mode that results from the setting `backends` and the sections of the configuration. */
   readonly backends: BackendsMode;
   readonly vcluster: VCluster;
   /** The rules for copying objects that reference patches name; undefined when none are copied. */

@@ -26,15 +26,15 @@ export interface Patched {
   readonly leftOut: readonly string[];
   /** The reason why the syncer would not write the object at all. The tenant's view then has the tenant's own body. */
   readonly rejected?: string;
-  /** Why the syncer would make no copy, as far as the object alone determines it: Services and slices beside it are not known here. */
+  /** Why the syncer would make no copy, based on the object alone: the patcher does not know Services and slices. */
   readonly excluded?: Note;
-  /** Notes on labels and annotations for which a new copy has no room. The object does not have them. */
+  /** Notes on labels and annotations for which a new copy has no room. `object` omits them. */
   readonly noRoom: readonly Note[];
 }
 
 /**
- * Translates and patches objects without any cluster: for `render`, for tests of patches, for embedders. Its results share nothing
- * with its input: either may be changed.
+ * Translates and patches objects without any cluster: for `render`, tests of patches, and embedders. Its results share no data with its
+ * input, so you may change either.
  */
 export interface Patcher {
   /** Reports whether objects of this kind are synced, and so can be patched. */
@@ -52,17 +52,17 @@ export interface Patcher {
 }
 
 /**
- * Creates a patcher for the kinds that the configuration syncs: it does to an object what the syncer does, without any cluster.
+ * Creates a patcher for the kinds that the configuration syncs. It patches objects as the syncer does, without any cluster.
  *
  * `toHost` translates names and references, applies the patches and the address policy, and leaves out what the host's API server would
- * refuse. `toTenant` applies the reverse expressions to a host object, or to an edited one. Both run expressions in a sandbox of the
- * patcher's own, within the limits of the settings.
+ * refuse. `toTenant` applies the reverse expressions to a host object, edited or not. Both run expressions in the patcher's own sandbox,
+ * within the limits of the settings.
  *
- * A patch that fails is an outcome of the result and does not throw: the object then has the value that the setting `onError` demands. A
- * patcher knows no Services and no slices: for an object that has a copy only beside them, it shows the copy that there would be.
+ * A patch that fails does not throw: it is an outcome of the result, and the setting `onError` determines the value in the object. A
+ * patcher does not know Services and slices. If an object is copied only beside them, it shows the copy as if they existed.
  *
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}. Its methods throw USAGE for a kind that is not synced, and
- *   NAME_NOT_MAPPED for a namespace that has no place on the host.
+ *   NAME_NOT_MAPPED for a namespace that is not mapped to the host.
  * @example
  * const patches = [{ path: "metadata.labels.team", expression: '"blue-" + value', reverseExpression: "value.slice(5)" }];
  * const { config } = resolveConfig({ sync: { toHost: { endpoints: { patches } } } });

@@ -48,7 +48,7 @@ export interface SyncerOptions extends EngineOptions {
 
 /** A summary of a syncer's state. */
 export interface SyncerStatus {
-  /** True once every cache has been complete: the syncer works, or can begin at any moment. */
+  /** True once every cache has been complete: the syncer is running or ready to run. */
   readonly prepared: boolean;
   /** True while the workers run. */
   readonly running: boolean;
@@ -62,11 +62,11 @@ export interface SyncerStatus {
 /** Keeps a host cluster's copies current until it is stopped. */
 export interface Syncer {
   /**
-   * Waits for the caches and collects pending work without doing it, as a warm standby.
+   * Waits for the caches, then stands by: collects pending work without processing it.
    *
    * @throws CLUSTER_IDENTITY when the host's copies belong to another tenant cluster, or both clusters are swapped.
-   * @throws OTHER_SYNCER when they carry the markers of another syncer that is not the one to adopt.
-   * @throws CONFIG_VALUE when Endpoints are not used, and the host still has slices of copies of them.
+   * @throws OTHER_SYNCER when the host's copies carry the markers of another syncer that is not the one to adopt.
+   * @throws CONFIG_VALUE when Endpoints are not copied, but the host still has slices made from copies of Endpoints.
    * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not report its permissions.
    */
   prepare(): Promise<void>;
@@ -76,7 +76,7 @@ export interface Syncer {
    */
   lead(lost: AbortSignal): Promise<void>;
   /**
-   * Prepares and works until it is stopped.
+   * Prepares the syncer, and runs it until it is stopped.
    *
    * @throws as {@link Syncer.prepare}.
    */
@@ -85,7 +85,7 @@ export interface Syncer {
   stop(): Promise<void>;
   /**
    * Switches to another configuration once the reconciles in progress have finished with the old one, so no reconcile mixes the two.
-   * Omitted parts do not change. All objects are processed again; objects that change in the meantime go first. Returns "unchanged",
+   * Omitted parts do not change. All objects are processed again; objects that change in the meantime come first. Returns "unchanged",
    * without any effect, if the new configuration is equivalent. After a failure, the old configuration stays in effect.
    *
    * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createSyncer}.
@@ -95,8 +95,8 @@ export interface Syncer {
   reload(changed: ConfigurationChange): Promise<"changed" | "unchanged">;
   status(): SyncerStatus;
   /**
-   * The mode that results from the setting `backends`, the sections and the permissions: `auto` is `endpoints` if permissions on slices
-   * are missing, and until {@link Syncer.prepare} has checked them.
+   * The mode that results from the setting `backends`, the sections of the configuration and the permissions: `auto` becomes `endpoints`
+   * if permissions on slices are missing, and until {@link Syncer.prepare} has checked them.
    */
   readonly backends: BackendsMode;
   /** Permissions that the current configuration needs on both clusters. */
@@ -120,9 +120,11 @@ const STALE_KEYS_MAX = 1_000;
  *
  * A running syncer guarantees:
  * - Every tenant object that should be copied has a current copy on the host, once the caches of both clusters have caught up.
- * - Only objects with the markers of this tenant cluster are changed or deleted. Live reads confirm deletes, and the brake holds many.
- * - Host edits that the configuration lets through reach the tenant before the copy is written again; others are undone, with an Event.
- * - A busy namespace does not delay the others. A process that dies loses no work: the next one continues. At rest, it makes no requests.
+ * - Only objects with the markers of this tenant cluster are changed or deleted. Live reads confirm deletes, and the delete brake
+ *   holds them when there are many at once.
+ * - Host edits that the configuration allows reach the tenant before the copy is written again; others are undone, with an Event.
+ * - A busy namespace does not delay the others. If a process dies, the next one continues its work. While nothing changes, the syncer
+ *   makes no requests.
  *
  * Only one syncer of a virtual cluster may write at a time: use `mayWrite` with a leader election.
  *
@@ -186,7 +188,7 @@ class RunningSyncer implements Syncer {
   }
 
   async prepare(): Promise<void> {
-    if (this.#loop !== undefined) throw new EngineError("INTERNAL", "Broken invariant: a syncer is prepared once");
+    if (this.#loop !== undefined) throw new EngineError("INTERNAL", "Broken invariant: a syncer is prepared only once");
     const { tenant, host } = this.#options;
     this.#preparing = true;
     const [clusterUid, hostUid] = await Promise.all([readClusterUid(tenant.writer), readClusterUid(host.writer)]);

@@ -105,7 +105,7 @@ function readNode(reader: Reader, fallback: number): Node {
     case EVENT_ID.DOCUMENT:
     case EVENT_ID.POP:
     case undefined:
-      assert(false, "only an event that opens a node precedes the events that fill and close it");
+      assert(false, "the first event of a node opens it");
   }
 }
 

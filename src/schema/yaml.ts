@@ -59,7 +59,7 @@ function readSource(source: Source, { report, aliasedValuesMax = ALIASED_VALUES_
   const events = parseEvents(source.text, { maxDepth: PARSER_DEPTH_MAX });
   const documents = splitDocuments(events).filter((document) => !isEmpty(document));
   if (documents.length > 1)
-    throw new YamlRefusal(offsetOf(documents[1]!), "Found a second document in the file", "Put each document into a separate file");
+    throw new YamlRefusal(offsetOf(documents[1]!), "Found a second document in the file", "Put each document in a separate file");
   const document = documents[0];
   if (document === undefined) return { kind: "map", source, start: 0, entries: new Map() };
   return buildDocument(document, { source, report, aliasedValuesMax });

@@ -51,6 +51,6 @@ describe("joined registries", () => {
   test("know no kind that none of them has, and none that two have", async () => {
     const joined = joinRegistries(registryOf(locks).registry);
     expect(await codeOf(joined.list(BOLTS))).toBe("API_NOT_FOUND");
-    expect(() => joinRegistries(registryOf(locks).registry, registryOf(locks).registry)).toThrow("each kind is in one registry");
+    expect(() => joinRegistries(registryOf(locks).registry, registryOf(locks).registry)).toThrow("a registry contains each kind once");
   });
 });

@@ -124,7 +124,7 @@ test("why says which permissions it takes for granted where a syncer without the
     ["endpoints", "shop/db"],
   ] as const)
     expect((await look("why", kind, name)).stderr).toMatch(
-      /^warning backends: auto is evaluated with the permissions of these kubeconfigs: a syncer without permissions on EndpointSlices copies only Endpoints/m,
+      /^warning backends: auto is evaluated with the permissions of these kubeconfigs. A syncer without permissions on EndpointSlices copies only Endpoints/m,
     );
 });
 

@@ -9,7 +9,7 @@ export const BAD = "sync: {toHost: {endpoints: {enabled: maybe, patchs: []}}}\n"
 export const BAD_TYPE = 'bad.yaml:1:38: error CONFIG_TYPE sync.toHost.endpoints.enabled: Expected true or false, found the text "maybe"';
 export const BAD_FIELD = 'bad.yaml:1:45: error CONFIG_UNKNOWN_FIELD sync.toHost.endpoints: Unknown field "patchs". Did you mean "patches"?';
 export const OPEN =
-  "settings (no --settings given): warning CONFIG_VALUE addressPolicy.allow: The tenant can point host clients at any address (CVE-2021-25740), since allow is empty. List the CIDRs of the tenant's pods, after the patches";
+  "settings (no --settings given): warning CONFIG_VALUE addressPolicy.allow: The tenant can point host clients at any address (CVE-2021-25740), because allow is empty. List the CIDRs of the tenant's pods, as they are after the patches";
 
 const files: Record<string, string> = {
   ...exampleFiles(),

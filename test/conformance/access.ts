@@ -307,7 +307,7 @@ export function accessCases(setting: () => RawSetting): void {
     test.each([
       ["neither a resource nor a path", {}],
       ["both a resource and a path", { resourceAttributes: { verb: "get", resource: "pods" }, nonResourceAttributes: { path: "/", verb: "get" } }], // prettier-ignore
-    ])("reviews that name %s are 422", async (_why, spec) => {
+    ])("reviews that name %s return 422", async (_why, spec) => {
       expect((await ask(setting().raw.send, self, spec)).code).toBe(422);
     });
 

@@ -52,7 +52,7 @@ export function accountTokenCases(setting: () => RawSetting): void {
     test.each([
       ["a lifetime below ten minutes", { expirationSeconds: 599 }, "spec.expirationSeconds"],
       ["a lifetime above 2^32 seconds", { expirationSeconds: 2 ** 32 + 1 }, "spec.expirationSeconds"],
-    ])("tokens with %s are 422", async (_why, spec, field) => {
+    ])("tokens with %s return 422", async (_why, spec, field) => {
       await account("strict");
       const { code, json } = await ask("strict", spec);
       expect([code, json["details"]!["causes"]![0]!["field"]]).toEqual([422, field]);

@@ -37,7 +37,7 @@ export function getAndCreateCases(setting: () => Setting): void {
       expect(created.metadata.deletionTimestamp ?? null).toBeNull();
     });
 
-    test("create never overwrites", async () => {
+    test("a create never overwrites an existing object", async () => {
       const { client, namespace, objects } = setting();
       await client.create(CONFIG_MAPS, objects.configMap("taken", { a: "1" }));
       expect(await codeOf(client.create(CONFIG_MAPS, objects.configMap("taken", { a: "2" })))).toBe("API_ALREADY_EXISTS");
@@ -106,7 +106,7 @@ export function updateCases(setting: () => Setting): void {
       expect(await client.get(CONFIG_MAPS, keyOf(created))).toEqual(newer);
     });
 
-    test("of several writers that start from the same state, exactly one succeeds", async () => {
+    test("exactly one of several writers that start from the same state succeeds", async () => {
       const { client, objects } = setting();
       const created = await client.create(CONFIG_MAPS, objects.configMap("contested"));
       const writes = [1, 2, 3, 4, 5].map((n) => codeOf(client.update(CONFIG_MAPS, { ...created, data: { n: String(n) } })));

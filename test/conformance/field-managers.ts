@@ -152,7 +152,7 @@ export function managerCases(setting: () => RawSetting): void {
       expect([reset.code, reset.json["metadata"]!["managedFields"]]).toEqual([200, undefined]);
     });
 
-    test("invalid managedFields are 422", async () => {
+    test("invalid managedFields return 422", async () => {
       await create("m-broken");
       const broken = [{ manager: "x", operation: "Steal", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }];
       const { code, json } = await put("m-broken", (object) => ({ ...object, metadata: { ...object["metadata"], managedFields: broken } }));

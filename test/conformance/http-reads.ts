@@ -103,7 +103,7 @@ export function watchCases(setting: () => RawSetting): void {
       expect(lines[2]!["object"]!["metadata"]!["resourceVersion"]).toMatch(/^[1-9]\d*$/);
     });
 
-    test("initial events without resourceVersionMatch are 422", async () => {
+    test("initial events without resourceVersionMatch return 422", async () => {
       const { code, json } = await setting().raw.send("GET", base("&sendInitialEvents=true"));
       expect([code, json["reason"]]).toEqual([422, "Invalid"]);
       expect(json["message"]).toMatch(/sendInitialEvents requires setting resourceVersionMatch to NotOlderThan/);

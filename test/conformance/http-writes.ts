@@ -179,7 +179,7 @@ export function deleteCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("preconditions that fail are 409", async () => {
+    test("preconditions that fail return 409", async () => {
       const { raw, path } = setting();
       await raw.send("POST", path("configmaps"), { body: { metadata: { name: "guarded" } } });
       const body = { kind: "DeleteOptions", apiVersion: "v1", preconditions: { uid: "another" } };

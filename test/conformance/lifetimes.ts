@@ -61,7 +61,7 @@ export function lifetimeCases(setting: () => RawSetting): void {
       expect(answer.code).toBe(code);
     });
 
-    test("the finalizers orphan and foregroundDeletion together are 422", async () => {
+    test("the finalizers orphan and foregroundDeletion together return 422", async () => {
       const { raw, path } = setting();
       const body = { metadata: { name: "torn", finalizers: ["orphan", "foregroundDeletion"] } };
       expect((await raw.send("POST", path("configmaps"), { body })).code).toBe(422);

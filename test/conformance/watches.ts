@@ -70,7 +70,7 @@ export function watchCases(setting: () => Setting): void {
       await client.delete(CONFIG_MAPS, keyOf(marker));
     });
 
-    test("with initial events, a watch begins with every object and a bookmark at the end of them, and goes on", async () => {
+    test("with initial events, a watch sends every object, then a bookmark, and stays open", async () => {
       const { client, namespace, objects } = setting();
       expect(client.streamsLists).toBe(true);
       const labelled = (name: string, value: string) => {

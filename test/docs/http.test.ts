@@ -130,7 +130,7 @@ describe("the management API", () => {
       ["concurrent reads reserved for administrators", kept("reads")],
       ["concurrent writes reserved for administrators", kept("writes")],
       ["objects of one kind stored per user or team", OBJECTS_PER_OWNER_MAX],
-      ["mebibytes of all objects stored per user or team", BYTES_PER_OWNER_MAX / 1024 / 1024],
+      ["size of all objects stored per user or team", BYTES_PER_OWNER_MAX / 1024 / 1024],
       ["logins per user", LOGINS_PER_USER_MAX],
       ["time for the headers of a request to arrive", seconds("HEADERS_MS")],
       ["time for a whole request to arrive", seconds("REQUEST_MS")],

@@ -26,7 +26,7 @@ describe("docs/scale.md", () => {
     const [small, large] = measured.syncer;
     const perThousand = ((large.rssMb - small.rssMb) / (large.pairs - small.pairs)) * 1_000;
     const base = small.rssMb - (perThousand * small.pairs) / 1_000;
-    expect(page).toContain(`cost ${base.toFixed(0)} MB each, and 1,000 Services more add ${perThousand.toFixed(0)} MB`);
+    expect(page).toContain(`cost ${base.toFixed(0)} MB each, and every 1,000 additional Services add ${perThousand.toFixed(0)} MB`);
   });
 });
 

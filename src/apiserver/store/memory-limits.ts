@@ -58,6 +58,6 @@ export function demandOpens(bytes: number, { objectBytes = Infinity }: StoreMemo
   if (bytes <= objectBytes * OPENS_WITH) return;
   const most = Math.floor(objectBytes / MIB);
   throw new EngineError("STORE_FAILED", `Cannot open the store: its objects need more memory than the limit of ${most} MiB`, {
-    details: { hint: "Give the process more memory, and a larger --max-stored" },
+    details: { hint: "Give the process more memory, and raise --max-stored" },
   });
 }

@@ -22,7 +22,7 @@ export interface ResealStep {
 /** Re-encrypts values. */
 export interface Resealable {
   /**
-   * The number of values that each key encrypts, by its id. Values in the history that the store needs when it opens count too; keys that
+   * The number of values that each key encrypts, by key id. Includes values in the history that the store needs when it opens. Keys that
    * encrypt nothing have 0.
    */
   sealedBy(): Promise<ReadonlyMap<string, number>>;

@@ -15,8 +15,8 @@ export interface ResealingOptions {
   /** Pause before a failed step is tried again, in milliseconds. Default 60,000. */
   readonly retryMs?: number;
   /**
-   * Pause before the next check after one that found nothing to do, in milliseconds: other processes write to the store too. Default:
-   * never.
+   * Pause after a check that found nothing to do, in milliseconds, for a store to which other processes write too. Default: no further
+   * checks.
    */
   readonly againMs?: number;
 }
@@ -30,7 +30,7 @@ export interface Resealing {
 }
 
 /**
- * Re-encrypts, in the background and with the first key, all values that are encrypted with older keys. Logs when it is finished.
+ * Re-encrypts all values of older keys with the first key, in the background. Logs when it is finished.
  *
  * @example
  * const resealing = startResealing({ store, clock: systemClock, logger });

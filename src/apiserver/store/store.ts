@@ -107,16 +107,16 @@ export interface Store {
   watch(options: StoreWatchOptions): Promise<StoreWatch>;
   /** The oldest state in the history. */
   oldest(): number;
-  /** Approximate memory of the present objects, in bytes. */
+  /** Approximate memory of the current objects, in bytes. */
   heldBytes(): number;
   /**
-   * Performs the steps of a write that can fail, without changing anything.
+   * Checks whether the store can write, without changing anything.
    *
    * @throws API_UNAVAILABLE or STORE_FAILED when the store would fail a write; `details.reason` is the reason, if known, in words that any
    *   client may see.
    */
   demandWritable(): Promise<void>;
-  /** False if the store can recover only by a restart of the process. Default: true. */
+  /** False if the store recovers only after a restart of the process. Default: true. */
   readonly recovers?: boolean;
   /** Drops the history up to the current state. Running watches continue. */
   compact(): Promise<void>;

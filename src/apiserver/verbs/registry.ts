@@ -96,7 +96,7 @@ function registryOf(contexts: readonly ResourceContext[]): Registry {
   for (const context of contexts) {
     const { apiVersion, plural } = context.definition.type;
     const ofVersion = served.get(apiVersion) ?? new Map<string, ResourceContext>();
-    assert(!ofVersion.has(plural), "each kind is in one registry");
+    assert(!ofVersion.has(plural), "a registry contains each kind once");
     served.set(apiVersion, ofVersion.set(plural, context));
   }
   /** Calls a verb with the context of a type. */

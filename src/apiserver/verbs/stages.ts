@@ -120,7 +120,7 @@ export function seal({ shape, type }: ResourceDefinition, object: KubeObject, de
     decoded,
     onUnknownField: (path) => assert(false, `the strategy of ${type.kind} adds no unknown field ${path}`),
     refuse: (why) => {
-      assert(false, `the strategy of ${type.kind} follows its shape: ${why}`);
+      assert(false, `the strategy of ${type.kind} keeps the shape of the kind: ${why}`);
       throw new Error(why);
     },
   });

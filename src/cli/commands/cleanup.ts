@@ -32,7 +32,7 @@ interface CleanupFlags extends ClusterFlags {
 export function defineCleanup(command: Command, context: CommandContext): void {
   addClusterFlags(command)
     .addOption(new Option("--kind <kind>", "remove only copies of this kind; repeatable").argParser(collect))
-    .option("--cluster-uid <uid>", "remove only copies from the tenant cluster with this uid; required if copies come from several")
+    .option("--cluster-uid <uid>", "remove only copies from the tenant cluster with this uid; required if there are copies from several")
     .option("--yes", "delete without asking for confirmation")
     .addOption(outputOption())
     .addHelpText("after", "\nStop the syncer first, or it recreates the copies. The tenant cluster is not contacted and need not exist.")
@@ -141,7 +141,7 @@ function ownersToClean(
   const ours = owners.filter((owner) => (clusterUid === undefined ? owner.isOurs : named(owner)));
   const uids = new Set(ours.flatMap((owner) => owner.clusterUid ?? []));
   if (uids.size > 1) {
-    const message = `Nothing was removed: these copies are from several tenant clusters: ${describe(ours)}`;
+    const message = `Nothing was removed, because the copies are from several tenant clusters: ${describe(ours)}`;
     throw new EngineError("USAGE", message, { details: { hint: "Pass --cluster-uid to choose one of these tenant clusters" } });
   }
   const others = owners.filter((owner) => !ours.includes(owner));

@@ -26,7 +26,7 @@ type Answer = { readonly result: unknown; readonly fuel: number } | { readonly e
 export function defineEval(command: Command, context: CommandContext): void {
   const withFiles = command
     .argument("<expression>", "the expression")
-    .option("--value <json>", "the value of the variable value, as JSON; - reads standard input")
+    .option("--value <json>", "the variable value, as JSON; - reads standard input")
     .option("--object <file>", "the tenant object, for context.virtualObject and, with --path, for the variable value")
     .option("--path <path>", "path of the value in the object; the expression runs once per match")
     .option("--host-object <file>", "the host object, for context.hostObject")

@@ -31,7 +31,7 @@ export function defineRender(command: Command, context: CommandContext): void {
     .requiredOption("-f, --filename <file>", "objects in YAML or JSON; - is standard input; repeatable", collect)
     .addOption(new Option("--direction <direction>", "direction of the sync").choices(["toHost", "toTenant"]).default("toHost"))
     .option("--host-object <file>", "the object on the host, for context.hostObject")
-    .option("--tenant-object <file>", "the tenant object, for context.virtualObject; with toTenant, the result takes its name from it")
+    .option("--tenant-object <file>", "the tenant object, for context.virtualObject; with toTenant, it provides the name of the result")
     .addOption(settingsOption());
   addVclusterOptions(withFiles)
     .addOption(outputOption().default("yaml"))

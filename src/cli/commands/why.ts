@@ -98,7 +98,7 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
   const isPending = explanation.writes.length > 0;
   if (isPending && about.wait()) return "again";
   if (isPending && wait !== undefined) {
-    terminal.err(`After ${wait} s, a write for ${formatKey(key)} is still pending: is a syncer running?`);
+    terminal.err(`A write for ${formatKey(key)} is still pending after ${wait} s. Check that a syncer is running`);
     exit(EXIT_FAILED);
   }
   const { uid, resourceVersion } = explanation.tenant ?? {};
@@ -118,7 +118,7 @@ async function why({ terminal, exit }: CommandContext, { output, wait }: WhyFlag
 }
 
 const TAKEN_FOR_GRANTED =
-  "backends: auto is evaluated with the permissions of these kubeconfigs: a syncer without permissions on EndpointSlices copies only Endpoints, and its log names the missing permissions";
+  "backends: auto is evaluated with the permissions of these kubeconfigs. A syncer without permissions on EndpointSlices copies only Endpoints, and its log names the missing permissions";
 
 /** Reports whether slices are pending for the Service. A syncer without permissions on slices never writes them. */
 function assumesPermissions({ engine }: Inspection, { writes }: Preview, service: ObjectKey): boolean {

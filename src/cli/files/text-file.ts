@@ -12,7 +12,7 @@ interface FileFault {
 }
 
 const FAULTS: Readonly<Record<string, FileFault>> = {
-  ENOENT: { reason: "there is no such file", hint: "Check the path; a relative one starts at the working directory" },
+  ENOENT: { reason: "there is no such file", hint: "Check the path; a relative path starts at the working directory" },
   ENOTDIR: { reason: "a part of its path is not a directory", hint: "Check the path" },
   EISDIR: { reason: "it is a directory", hint: "Specify a file in the directory" },
   EACCES: { reason: "permission denied", hint: "Make it readable by this user" },

@@ -44,7 +44,7 @@ export async function readObject(terminal: Terminal, path: string): Promise<Kube
   const objects = await readObjects(terminal, path);
   if (objects.length === 1) return objects[0]!;
   throw new EngineError("USAGE", `Cannot use "${path}": expected exactly one object, found ${objects.length}`, {
-    details: { hint: "Copy the intended object into a file of its own" },
+    details: { hint: "Copy the intended object into a separate file" },
   });
 }
 

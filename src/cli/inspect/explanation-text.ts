@@ -35,7 +35,7 @@ function stateText(explanation: ObjectExplanation): string {
   const { state, writes, parts } = explanation;
   const isPending = state === "copied" && writes.length > 0;
   const isPartly = isAtRest(explanation) && parts.some(({ isAsWanted }) => !isAsWanted);
-  const text = isPending ? "a write is pending; after its start, a syncer does not write until it has read both clusters" : STATES[state];
+  const text = isPending ? "a write is pending; a starting syncer reads both clusters before it writes" : STATES[state];
   return `${state}: ${text}${isPartly ? ", except for parts that stay as they are on the host" : ""}`;
 }
 
@@ -53,7 +53,7 @@ function facts(explanation: ObjectExplanation): string[][] {
     ...orphans.map((orphan) => ["", `${formatKey(orphan)}, a copy from before its namespace was remapped`]),
     ...(decision === undefined ? [] : [["decision", decision.action === "copy" ? "copy" : `${decision.action}: ${decision.code}`]]),
     ["state", stateText(explanation)],
-    ...(settles ? [] : [["", "It never settles: the result of a write never matches the desired state"]]),
+    ...(settles ? [] : [["", "The object does not converge: the result of a write never matches the desired state"]]),
   ];
 }
 
@@ -99,7 +99,7 @@ function noteRows({ notes }: ObjectExplanation): string[][] {
 }
 
 function partRows(explanation: ObjectExplanation): string[][] {
-  const no = isAtRest(explanation) ? "no, and stays so" : "no";
+  const no = isAtRest(explanation) ? "no, and stays as it is" : "no";
   return explanation.parts.map(({ part, changed, isAsWanted }) => [part, changed, isAsWanted ? "yes" : no]);
 }
 

@@ -17,5 +17,5 @@ export function findKind(name: string, kinds: readonly ResourceType[], synced: r
   const shortOf = (kind: ResourceType) => synced.find(({ resource }) => resource === kind)?.shortName ?? SHORT_NAMES[kind.plural];
   const found = kinds.find((kind) => [kind.plural, kind.kind.toLowerCase(), shortOf(kind)].includes(wanted));
   if (found !== undefined) return found;
-  throw new EngineError("USAGE", `There is no kind "${name}" here; the kinds are ${kinds.map(({ plural: one }) => one).join(", ")}`);
+  throw new EngineError("USAGE", `Unknown kind "${name}"; the kinds are ${kinds.map(({ plural: one }) => one).join(", ")}`);
 }

@@ -152,7 +152,7 @@ export function judge({ contents, copy, backups, serverFile, serverFault }: Data
   const unproven: string[] = [];
   if (copy?.state === "unfinished") broken.push("a copy into it was not finished");
   else if (manifest !== undefined) broken.push(...faultsAgainst(manifest, { ...contents, backups, serverFile }));
-  else if (isBackup) broken.push("it is a backup, and its manifest is missing");
+  else if (isBackup) broken.push("it is a backup, but its manifest is missing");
   else if (copy?.state === "backup") {
     if (copy.digest !== found.digest) broken.push("its contents differ from those that were copied into it");
     unproven.push("that server.json is the one that was backed up", "the order in which the objects were written");

@@ -8,14 +8,15 @@
 export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_writes_total: "Creates, updates and deletes by the syncer; constant while nothing changes",
   endpoint_sync_lag_seconds: "Time from the arrival of a change in the tenant to the response to the resulting write on the host",
-  endpoint_sync_plans_total: "Reconciles of an object, by outcome: copied, absent, waiting, left, refused, stale",
+  endpoint_sync_plans_total:
+    "Reconciles of an object, by outcome: copied (a copy exists), absent (no copy should exist), waiting (something else must happen first), left (both objects are left alone), refused (the object cannot be copied), stale (the cache is older than the copy)",
   endpoint_sync_notes_total: "Reasons why objects are left alone, waiting, or changed during the sync, by code",
   endpoint_sync_refused_addresses_total:
     "Addresses left out, and host edits undone, because of the address policy, counted at each reconcile of an object",
   endpoint_sync_fuel_total: "Steps that expressions used",
   endpoint_sync_patch_outcomes_total: "Outcomes of patches, counted once per patch and plan",
   endpoint_sync_contradictions_total:
-    "Reconciles in which a cache has contradicted its cluster for at least a third of a second; the cache is then listed again, at most once a minute",
+    "Reconciles in which a cache has contradicted its cluster for at least a third of a second; the syncer then lists the objects again, at most once a minute",
   endpoint_sync_braked_objects: "Objects whose writes are slowed, because they do not result from changes of the source",
   endpoint_sync_braked_writes_total: "Delayed writes of objects that are written too often",
   endpoint_sync_events_dropped_total: "Events that were not written because their namespace exceeded its rate limit",
@@ -71,7 +72,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   management_login_refreshes_total:
     "Checks of existing logins: current (the user may still sign in), ended, failed (the request to the provider failed), unasked (the provider cannot be queried without the user)",
   management_access_keys:
-    "Stored keys, by type (unknown for types that the server does not define) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or points elsewhere), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
+    "Stored keys, by type (unknown for types that the server does not define) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or now names another provider), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
   management_access_key_refusals_total:
     "Requests that were refused with 401: missing (no key), unknown, or a state of management_access_keys",
   management_administrator_key_end_timestamp_seconds:

@@ -20,7 +20,7 @@ export const configMaps: ResourceDefinition = {
     {
       immutable: [4, optional(bool), "If true, the data can no longer be changed."],
       data: [2, textMap, "Strings by name. Names consist of letters, digits, '-', '_' and '.'."],
-      binaryData: [3, mapOf(bytes), "Map of names to base64-encoded bytes; a name must not be in data too."],
+      binaryData: [3, mapOf(bytes), "Map of names to base64-encoded bytes; a name must not also be in data."],
     },
     "Configuration data by name.",
   ),

@@ -17,7 +17,7 @@ const SPEC = named("ScaleSpec", "Desired number of replicas.", { replicas: [1, i
 
 const STATUS = named("ScaleStatus", "Observed number of replicas.", {
   replicas: [1, always(int32), "Number of replicas."],
-  selector: [2, text, "Label selector of their Pods, in the form that list requests take."],
+  selector: [2, text, "Label selector of the Pods, in the format of list requests."],
 });
 
 interface Scale extends KubeObject {

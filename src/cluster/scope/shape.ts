@@ -1,7 +1,10 @@
 import { bool, listOf, named, text } from "../../schema/builders.ts";
 const SCOPE_ROLE = named("AccessScopeRole", "A role, and where it applies.", {
-  role: [text, "Name of the role. The only role is platformCLI; other names allow nothing."],
-  projects: [listOf(text), "Projects in which the role applies, * for all. Without lists, it applies everywhere."],
+  role: [text, "Name of the role. The only role is platformCLI, also spelled platform-cli; other names allow nothing."],
+  projects: [
+    listOf(text),
+    "Projects in which the role applies, * for all. If projects and virtualClusters are empty, it applies everywhere.",
+  ],
   virtualClusters: [listOf(text), "Virtual clusters in which the role applies, * for all."],
 });
 
@@ -55,5 +58,5 @@ export const ACCESS_SCOPE = named("AccessScope", "What a credential can access. 
   virtualClusters: [listOf(SCOPE_VIRTUAL_CLUSTER), "Virtual clusters that the credential can access."],
   clusters: [listOf(SCOPE_CLUSTER), "Connected clusters that the credential can access."],
   rules: [listOf(SCOPE_RULE), "Requests that the credential may make. Deprecated: use projects, spaces and virtualClusters."],
-  allowPlatformCli: [bool, "True for the role platformCLI. Deprecated: use roles."],
+  allowPlatformCli: [bool, "If true, the credential has the role platformCLI. Deprecated: use roles."],
 });

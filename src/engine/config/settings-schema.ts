@@ -245,15 +245,15 @@ export const SETTINGS_SCHEMA = {
       type: "object",
       default: {},
       description:
-        "An object whose fields are repeatedly changed on the host is left alone until its source changes; a repeatedly deleted copy is recreated as often as the limit allows, at even intervals. Other writes become less and less frequent if no change of the source causes them.",
+        "Limits for repeated writes. A copy that is repeatedly edited on the host is left alone until its source changes. A repeatedly deleted copy is recreated only as often as the limit allows, at even intervals. Other writes without a change of the source are delayed longer and longer.",
       fields: {
         restorations: count(
           5,
           1,
           1_000,
-          "Number of restorations after which an edited object is left alone, and a deleted copy is recreated only at even intervals.",
+          "Number of undone edits, or of recreations, after which an edited copy is left alone, or a deleted copy is recreated only at even intervals.",
         ),
-        minutes: count(10, 1, 1_440, "Time within which restorations are counted, in minutes."),
+        minutes: count(10, 1, 1_440, "Time within which undone edits and recreations are counted, in minutes."),
         writes: count(
           10,
           2,
@@ -267,7 +267,7 @@ export const SETTINGS_SCHEMA = {
       type: "object",
       default: {},
       description:
-        "If the copies that lose their tenant object in one list (at startup, or after a lost connection) exceed both of these limits, none is deleted until the objects return or `--confirm-deletes` is given.",
+        "Holds deletes if many tenant objects are missing from one list (at startup, or after a lost connection). If their copies exceed both of these limits, no copy is deleted until the objects return or `--confirm-deletes` is given.",
       fields: {
         percent: count(30, 0, 100, "Share of the copies of one kind, in percent."),
         count: count(20, 0, 1_000_000, "Number of copies of one kind."),
@@ -278,12 +278,12 @@ export const SETTINGS_SCHEMA = {
       default: {},
       description: "Timing of `--leader-elect`. All processes of one virtual cluster should use the same values.",
       fields: {
-        leaseDurationSeconds: count(15, 1, 3_600, "How long a standby waits after the last renewal that it observed, in seconds."),
+        leaseDurationSeconds: count(15, 1, 3_600, "Time without a renewal after which a standby takes the lease, in seconds."),
         renewDeadlineSeconds: count(
           10,
           1,
           3_600,
-          "How long a leader keeps writing if it cannot renew, in seconds. Must be shorter than leaseDurationSeconds.",
+          "How long a leader keeps writing if it cannot renew the lease, in seconds. Must be shorter than leaseDurationSeconds.",
         ),
         retryPeriodSeconds: count(2, 1, 3_600, "Time between two attempts to take or renew the lease, in seconds."),
       },

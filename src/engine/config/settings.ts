@@ -22,8 +22,8 @@ export const DEFAULT_SETTINGS = deepFreeze(defaultOf(SETTINGS_SCHEMA)) as Settin
 /**
  * Reads a settings file. Problems have the codes of `readYaml` and `decode`, and CONFIG_VALUE for contradictions.
  *
- * An empty `addressPolicy.allow` is a warning: the tenant may then point host clients at any address (CVE-2021-25740). So is one that
- * `addressPolicy.deny` contains entirely: no address is then copied.
+ * Warns if `addressPolicy.allow` is empty, because the tenant may then point host clients at any address (CVE-2021-25740). Also warns if
+ * `addressPolicy.deny` contains all of it, because no address is then copied.
  *
  * @example
  * const result = parseSettings("onError: skip-patch\n", { file: "settings.yaml" });
@@ -92,7 +92,7 @@ function checkElection(node: Node | undefined, { settings, report }: { settings:
   };
   if (renewDeadlineSeconds >= leaseDurationSeconds) refuse("renewDeadlineSeconds", "Expected less than leaseDurationSeconds");
   if (1.2 * retryPeriodSeconds >= renewDeadlineSeconds)
-    refuse("retryPeriodSeconds", "Expected 1.2 times this to be less than renewDeadlineSeconds");
+    refuse("retryPeriodSeconds", "Expected less than renewDeadlineSeconds divided by 1.2");
 }
 
 /** Whether an operator of a label selector needs values; the others take none. */
@@ -125,8 +125,8 @@ function checkSelector(node: Node | undefined, report: Report): void {
 function warnOfOpenPolicy(node: Node, { settings, report }: { settings: Settings; report: Report }): void {
   if (settings.addressPolicy.allow.length > 0) return;
   const section = node.kind === "map" ? node.entries.get("addressPolicy") : undefined;
-  const message = "The tenant can point host clients at any address (CVE-2021-25740), since allow is empty";
-  const hint = "List the CIDRs of the tenant's pods, after the patches";
+  const message = "The tenant can point host clients at any address (CVE-2021-25740), because allow is empty";
+  const hint = "List the CIDRs of the tenant's pods, as they are after the patches";
   const at = section === undefined ? startOf(node) : keyStartOf(section);
   report.warning({ code: "CONFIG_VALUE", at, field: "addressPolicy.allow", message, hint });
 }

@@ -7,7 +7,7 @@ import { HOST_FUNCTIONS } from "./functions/host-functions.ts";
 import type { AnyNode } from "acorn";
 import { EXPRESSION_DEPTH_MAX, type SyntaxStep, type SyntaxProblem } from "./syntax.ts";
 
-const NOTHING_OUTSIDE = "An expression reaches nothing outside its scope; use `value`, `context` and the language's own functions";
+const NOTHING_OUTSIDE = "An expression cannot access anything outside its scope; use `value`, `context` and the language's own functions";
 const NO_CODE = "Write the code as part of the expression: an expression cannot make code from text";
 const NO_WAITING = "There is nothing to await here; write the plain call";
 const PLAIN_MEMBERS = "Use ordinary members, or a class without `extends`";

@@ -38,7 +38,7 @@ export const ENDPOINT_SLICES_KIND: SyncedKind = {
   plural: "EndpointSlices",
   help: {
     section:
-      "EndpointSlices of the tenant cluster. If the setting backends is omitted, this section means that all of them are synced; without this section, the syncer decides for each Service, as with backends: auto.",
+      "EndpointSlices of the tenant cluster. If the setting backends is omitted, this section enables syncing of all of them; without this section, the syncer decides for each Service, as with backends: auto.",
     enabled: "Whether EndpointSlices are synced. If this is disabled later, copies stay, and the host mirrors Endpoints again.",
   },
   byDefault: false,

@@ -89,7 +89,7 @@ export interface Outcome {
   readonly code?: Code;
   readonly message?: string;
   readonly place?: string;
-  /** All failures, errors before denials, each kind in document order. */
+  /** All failures: first errors, then denials, each in document order. */
   readonly failures?: readonly PatchFailure[];
 }
 

@@ -36,14 +36,14 @@ export interface Path {
   /** The canonical spelling: equal for `a.b` and `a["b"]`, and itself a path. `$` is the whole object. */
   readonly canonical: string;
   readonly segments: readonly Segment[];
-  /** Number of wildcard segments; 0 means at most one place. */
+  /** Number of wildcard segments; 0 means at most one match. */
   readonly wildcards: number;
-  /** All matches in document order, as they are now. */
+  /** The current matches, in document order. */
   find(root: unknown): Match[];
   /**
-   * The document with every match replaced by the result of `change`: JSON data, or REMOVE to remove the member or element
-   * (elements are removed after all were decided, so no index shifts). Copy-on-write: the same reference is returned if every result is the
-   * matched value itself. Removing the whole object leaves `undefined`. Errors of `change` are passed on.
+   * The document with every match replaced by the result of `change`: JSON data, or REMOVE to remove the member or element. Elements are
+   * removed after all results are known, so indexes do not shift. Copy-on-write: the same reference is returned if every result is the
+   * matched value itself. Removing the whole object results in `undefined`. Errors of `change` are passed on.
    */
   update(root: unknown, change: Change): unknown;
 }
@@ -56,14 +56,14 @@ export interface PathOptions {
    * documents nested deeper than {@link PATH_SEGMENTS_MAX} or with keys that are operators. Default "field".
    */
   readonly syntax?: "field" | "jsonpath";
-  /** Whether "" and `$`, which select the whole object, are paths. Default "refuse". */
+  /** Whether "" and `$`, which select the whole object, are accepted. Default "refuse". */
   readonly empty?: "refuse" | "whole-object";
 }
 
 /**
  * Compiles a path.
  *
- * @throws PATH_SYNTAX when it does not parse; `details` are `{ column, hint, text }`, the column from 1, the hint a rewrite.
+ * @throws PATH_SYNTAX when it does not parse; `details` are `{ column, hint, text }`. Columns start at 1.
  * @throws PATH_UNSUPPORTED when it uses an operator of another path language; the same details.
  * @example
  * const ips = compilePath("subsets[*].addresses[*].ip");

@@ -13,7 +13,7 @@ export interface PlanInput extends Surroundings {
   /** The key that it translates to. The plan translates `key` if it is undefined. */
   readonly hostKey?: ObjectKey | undefined;
   readonly tenant: KubeObject | undefined;
-  /** The object at the host key, whatever its owner. */
+  /** The object at the host key, regardless of its owner. */
   readonly host: KubeObject | undefined;
   /** Copies of this tenant object at other host keys, from before its namespace was remapped. */
   readonly orphans?: readonly KubeObject[];
@@ -21,9 +21,9 @@ export interface PlanInput extends Surroundings {
   readonly owner?: OwnerReference | undefined;
   /** True when the delete brake holds the deletes that an absent tenant object would cause. */
   readonly deletesHeld?: boolean;
-  /** True when a live read found no newer version of the tenant object, or when the cached one is enough without an answer. */
+  /** True when a live read found no newer version of the tenant object, or failed and the cached version is sufficient. */
   readonly sourceConfirmed?: boolean;
-  /** True when a live read found no newer version of the copy; false when no role allows that read. */
+  /** True when a live read found no newer version of the copy; false when that read is forbidden. */
   readonly copyConfirmed?: boolean;
   /** True when the tenant cluster has just refused the result of host edits: the edits stay on the host for now. */
   readonly editsWait?: boolean;
@@ -93,8 +93,7 @@ export interface Plan {
   readonly outcomes: readonly Outcome[];
   readonly references: readonly FoundReference[];
   /**
-   * Clusters on whose Service the operations depend so much that the cache is not enough: the Service is read live first, and the plan is
-   * made again.
+   * Clusters whose Service the operations depend on: it is read live first, because the cache is not enough, and the plan is made again.
    */
   readonly restsOnServices?: readonly ("host" | "tenant")[];
   /**

@@ -40,7 +40,7 @@ import { toHostInPieces } from "./convert/to-host.ts";
 import { isMappedElsewhere } from "./predicate/mapped-elsewhere.ts";
 import { planDifference, roomNotes, fieldsWithoutRoom, omitFields, type FieldsWithoutRoom } from "./copy/plan-difference.ts";
 
-/** Decides what to do about one key: {@link plan}, or a replacement of it. */
+/** Decides what to do about one key: {@link plan}, or a replacement for it. */
 export type Planner = (rules: Rules, input: PlanInput) => Plan;
 
 /**
@@ -51,14 +51,14 @@ export type Planner = (rules: Rules, input: PlanInput) => Plan;
  * for users, and one outcome per patch.
  *
  * Guarantees:
- * - Pure: the same input gives the same plan. Nothing is read, written or changed, the input included.
- * - Level-triggered: the plan depends on no event and no earlier plan. After all operations are applied, a new plan has none.
+ * - Pure: the same input gives the same plan. Nothing is read, written or changed, not even the input.
+ * - Level-triggered: the plan does not depend on events or earlier plans. After all operations are applied, a new plan has none.
  * - On the host, only copies of this tenant object are updated or deleted. Another object at the host key is left alone, with a note.
  * - An update or a delete applies only to the version that was read. A delete names the live read that must confirm it (`confirm`).
  * - Host edits that are synced back are written to the tenant before the host is written.
  *
- * The caller has to do what the plan rests on: if `restsOnSource`, `restsOnCopy` or `restsOnServices` is set, read the object live and
- * plan again before any write. An expression that fails is an outcome and a note, never an exception.
+ * If `restsOnSource`, `restsOnCopy` or `restsOnServices` is set, the caller must read that object live and plan again before any write. An
+ * expression that fails is an outcome and a note, never an exception.
  *
  * @throws INTERNAL for a broken invariant only.
  * @example
@@ -233,7 +233,7 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
  */
 function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
-  const planned = yield* planRebuild(rules, input, answer, "The tenant object of the existing copy is now mapped elsewhere");
+  const planned = yield* planRebuild(rules, input, answer, "The tenant object of the existing copy now translates to another host name");
   return { ...planned, restsOnSource: true };
 }
 

@@ -87,8 +87,8 @@ export interface Sandbox {
    *
    * @throws EXPRESSION_ERROR when it throws; details: expression, fuel, line, column where they are known.
    * @throws EXPRESSION_RESULT when its result is not a JSON value, or too long; details: expression, fuel, limit.
-   * @throws EXPRESSION_FUEL when it needs more steps than its own limit or the budget, or its value or context costs more than data of
-   *   that size may; details: expression, fuel, limit.
+   * @throws EXPRESSION_FUEL when it needs more steps than its own limit or the budget, or when reading its value or context takes more
+   *   steps than are allowed for their size; details: expression, fuel, limit.
    * @throws EXPRESSION_MEMORY when it needs more memory; details: expression, fuel (including the cost of a fresh engine), limit.
    * @throws EXPRESSION_STACK when it recurses too deeply; details: expression, fuel, limit.
    *
@@ -232,8 +232,7 @@ class QuickJsSandbox implements Sandbox {
 
   #mustBeFree(task: string): void {
     if (this.#disposed) throw misuse(`Cannot ${task}: the sandbox was disposed of. Dispose of it only after its last evaluation`);
-    if (this.#busy)
-      throw misuse(`Cannot ${task} in the middle of an evaluation. toHostDns and the data of a scope must not use the sandbox`);
+    if (this.#busy) throw misuse(`Cannot ${task} during an evaluation. toHostDns and the data of a scope must not use the sandbox`);
   }
 
   #mustBeOwn(expression: Expression): CompiledExpression {

@@ -36,7 +36,7 @@ export interface SyncEngine {
 
 /** Options of a reconciler. */
 export interface ReconcilerOptions {
-  /** From `createEngine`. Its creator disposes of it, after {@link Reconciler.close}. */
+  /** Created with `createEngine`. Dispose of it yourself, after {@link Reconciler.close}. */
   readonly engine: SyncEngine;
   /** The caches and the writer of the tenant cluster. The reconciler starts and stops neither. */
   readonly tenant: ClusterAccess;
@@ -64,13 +64,13 @@ export interface ReconcilerOptions {
 export interface Reconciled {
   /** Reconcile the key again after this many milliseconds. */
   readonly requeueAfterMs?: number;
-  /** Nothing was done, because another reconcile excludes this one; `enqueue` receives the key later. Keep the key's count of failures. */
+  /** Nothing was done, because another reconcile excludes this one; `enqueue` receives the key later. Do not reset its failure count. */
   readonly waits?: true;
 }
 
 /** Reconciles objects by key, for an embedder with its own queue and workers. */
 export interface Reconciler {
-  /** True once every cache has been complete. Until then, every reconcile is postponed. */
+  /** True once every cache has loaded all its objects. Until then, every reconcile is postponed. */
   readonly synced: boolean;
   /**
    * Brings one object to its desired state, based only on the current state. Different keys may be reconciled at the same time, but never

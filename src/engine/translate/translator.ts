@@ -13,11 +13,11 @@ export type NamespaceMode = "single-namespace" | "multi-namespace";
 /** Options of a translator. */
 export interface TranslatorOptions {
   readonly vcluster: VCluster;
-  /** Default "single-namespace": every tenant object is copied to the virtual cluster's host namespace, under a longer name. */
+  /** Default "single-namespace": all copies are in the virtual cluster's host namespace, under longer names. */
   readonly mode?: NamespaceMode;
-  /** `sync.toHost.namespaces.mappings.byName`, checked by the configuration; used in multi-namespace mode only. */
+  /** The validated `sync.toHost.namespaces.mappings.byName`. Only multi-namespace mode uses it. */
   readonly mappings?: Readonly<Record<string, string>>;
-  /** In multi-namespace mode: true if objects of namespaces that are not mapped are not translated. Default false. */
+  /** In multi-namespace mode: true to translate only objects of mapped namespaces. Default false. */
   readonly mappingsOnly?: boolean;
   /** Domain of translated DNS names without a domain. Default "cluster.local". */
   readonly hostClusterDomain?: string;
@@ -31,7 +31,7 @@ export interface Translator extends LabelRules {
   readonly mode: NamespaceMode;
   readonly markerPrefix: string;
   /**
-   * The key of a tenant object on the host, or undefined if its namespace has no host namespace. `default/kubernetes` refers to
+   * The host key of a tenant object, or undefined if its namespace has no host namespace. `default/kubernetes` refers to
    * the virtual cluster's own Service, unless `kind` indicates a different object.
    */
   toHost(tenant: ObjectKey, kind?: Pick<ResourceType, "apiVersion" | "kind">): ObjectKey | undefined;
@@ -40,12 +40,12 @@ export interface Translator extends LabelRules {
   /** The host namespace for objects of a tenant namespace, or undefined if there is none. */
   hostNamespace(tenantNamespace: string): string | undefined;
   /**
-   * `virtualToHostDNS`: the full DNS name of the host Service for the DNS name of a tenant Service.
+   * Implements `virtualToHostDNS`: translates the DNS name of a tenant Service to the full DNS name of its host Service.
    *
    * @throws DNS_NAME_INVALID when `name` is not `<name>.<namespace>.svc[.<domain>]`, or its namespace is not mapped to the host.
    */
   dns(name: string): string;
-  /** The host namespaces that copies can be in, for watching them; "all" if a mapping is a pattern. */
+  /** The host namespaces to watch, because they can contain copies; "all" if a mapping is a pattern. */
   targetNamespaces(): readonly string[] | "all";
 }
 
@@ -107,7 +107,7 @@ function keyRules(vcluster: VCluster, namespaces: NamespaceRules, mappingsOnly: 
 function translateDns(name: string, toHost: Translator["toHost"], defaultDomain: string): string {
   const { service, domain } = parseServiceDns(name);
   const host = toHost(service);
-  if (host === undefined) throw invalidDns(name, `expected a mapped namespace, and "${service.namespace}" is not mapped`);
+  if (host === undefined) throw invalidDns(name, `namespace "${service.namespace}" is not mapped to the host`);
   return `${host.name}.${host.namespace}.svc.${domain ?? defaultDomain}`;
 }
 

@@ -1,7 +1,7 @@
 import type { Cluster, Context, User } from "@kubernetes/client-node/dist/config_types.js";
 import { EngineError } from "../../base/errors.ts";
 
-/** The parts of a kubeconfig that are read; client-node's `KubeConfig` also has them. */
+/** The parts of a kubeconfig that the client reads. client-node's `KubeConfig` has all of them. */
 export interface KubeConfigView {
   /** Name of the current context; "" when there is none. */
   getCurrentContext(): string;

@@ -63,14 +63,14 @@ export interface HttpClientLimits {
 export interface HttpClientOptions extends HttpClientLimits {
   /** The kubeconfig, from {@link loadKubeConfig} or the caller. */
   readonly kubeConfig: KubeConfigView;
-  /** Default: the current one. */
+  /** Context of the kubeconfig. Default: the current one. */
   readonly context?: string;
   readonly clock: Clock;
   readonly logger?: Logger;
   readonly metrics?: Metrics;
   /** The environment that credential plugins inherit; without PATH, a plugin is found only by its full path. Default empty. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Limit for the rate of writes. Default: no limit; the server's priority and fairness decides. */
+  /** Limit for the rate of writes. Default: no limit; the server applies its own. */
   readonly writeRate?: RateLimit;
   /**
    * Called right before the first byte of each write is sent, after any wait. While it returns false, writes fail with LEADERSHIP_LOST.
@@ -79,7 +79,7 @@ export interface HttpClientOptions extends HttpClientLimits {
   readonly mayWrite?: () => boolean;
   /** Called when the cluster reports a missing permission. */
   readonly onForbidden?: () => void;
-  /** The part before the first slash is used as the field manager. Default "endpoint-sync". */
+  /** Value of the User-Agent header. The part before the first slash is the field manager. Default "endpoint-sync". */
   readonly userAgent?: string;
 }
 

@@ -147,7 +147,7 @@ function rawUser(raw: Record<string, unknown>, name: string): Record<string, unk
 /** client-node drops these fields silently, so requests would be made as a different user than configured. */
 function refuseUnknownImpersonation(raw: Record<string, unknown>, name: string): void {
   const field = ["as-groups", "as-uid", "as-user-extra"].find((candidate) => raw[candidate] !== undefined);
-  if (field !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: "${field}" is not supported, only "as" is`);
+  if (field !== undefined) throw new EngineError("CONFIG_VALUE", `Cannot use ${name}: "${field}" is not supported; only "as" is`);
 }
 
 /**

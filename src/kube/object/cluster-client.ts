@@ -78,14 +78,14 @@ export type PatchType = "json" | "merge";
 /**
  * One cluster's API, over HTTP or in process.
  *
- * Guarantees, each a case of `test/conformance/cluster-client.ts`:
+ * Guarantees, each tested in `test/conformance/cluster-client.ts`:
  * - Every failure is an EngineError with an `API_…` code; `get` of an absent object is `undefined`, not an error.
- * - `create` never overwrites: `API_ALREADY_EXISTS`.
- * - `update` requires `metadata.resourceVersion` (`INTERNAL` without), and throws `API_CONFLICT` if the object has changed, `API_NOT_FOUND`
- *   if it does not exist. It never creates an object.
- * - `delete` returns "deleted", or "absent" for an object that no longer exists; a failed precondition is `API_CONFLICT`.
- * - `watch` yields events in order from after `resourceVersion`, ends when the server or `signal` ends it, and throws
- *   `API_EXPIRED` when that state is no longer in the history, `API_UNAVAILABLE` when the stream breaks.
+ * - `create` never overwrites an object: it throws `API_ALREADY_EXISTS`.
+ * - `update` throws `INTERNAL` without `metadata.resourceVersion`, `API_CONFLICT` if the object has changed, and `API_NOT_FOUND` if it does
+ *   not exist. It never creates an object.
+ * - `delete` returns "deleted", or "absent" for an object that no longer exists. It throws `API_CONFLICT` if a precondition fails.
+ * - `watch` yields the events after `resourceVersion`, in order, and ends when the server or `signal` ends it. It throws `API_EXPIRED` when
+ *   that state is no longer in the history, and `API_UNAVAILABLE` when the stream breaks.
  * - With `streamsLists`, a `watch` with `initialEvents` yields every object in scope, and then a bookmark at the end of them.
  * - Calls are not retried, except reads whose connection broke before a response.
  */

@@ -23,18 +23,14 @@ import {
 import type { ObjectSchema } from "../../schema/schema.ts";
 
 /** `metadata.ownerReferences[]`. */
-export const OWNER_REFERENCE = named(
-  "OwnerReference",
-  "The owner of an object. Both are in the same namespace, or the owner is cluster-scoped.",
-  {
-    apiVersion: [5, mandatory(text), "API version of the owner."],
-    kind: [1, mandatory(text), "Kind of the owner."],
-    name: [3, mandatory(text), "Name of the owner."],
-    uid: [4, mandatory(text), "UID of the owner; another object of the same name is not the owner."],
-    controller: [6, optional(bool), "True for the one owner that manages the object."],
-    blockOwnerDeletion: [7, optional(bool), "If true, the foreground deletion of the owner waits for this object."],
-  },
-);
+export const OWNER_REFERENCE = named("OwnerReference", "The owner of an object. It is in the namespace of the object, or cluster-scoped.", {
+  apiVersion: [5, mandatory(text), "API version of the owner."],
+  kind: [1, mandatory(text), "Kind of the owner."],
+  name: [3, mandatory(text), "Name of the owner."],
+  uid: [4, mandatory(text), "UID of the owner; another object of the same name is not the owner."],
+  controller: [6, optional(bool), "True for the one owner that manages the object."],
+  blockOwnerDeletion: [7, optional(bool), "If true, the foreground deletion of the owner waits for this object."],
+});
 
 /** `metadata.managedFields[]`, as the schema publishes it: an invalid entry does not make a request fail. */
 export const MANAGED_FIELDS_ENTRY = named("ManagedFieldsEntry", "The fields that one manager has set by one kind of operation.", {
@@ -42,7 +38,7 @@ export const MANAGED_FIELDS_ENTRY = named("ManagedFieldsEntry", "The fields that
   fieldsType: [optional(text), "Format of the fields: FieldsV1."],
   fieldsV1: [
     anything,
-    "The fields, as a tree: f: and a name for a field, k: and keys or v: and a value for an item of a list, . for the item itself.",
+    "The fields, as a tree. Its keys: f:NAME for a field, k:KEYS or v:VALUE for a list item, and . for the item itself.",
   ],
   manager: [optional(text), "Name of the manager."],
   operation: [optional(text), "Apply for server-side apply, Update for all other writes."],

@@ -2,8 +2,8 @@ import type { ObjectKey } from "./key.ts";
 import type { KubeObject } from "./types.ts";
 
 /**
- * The origin of a change: an event reported it, or a complete list differs from the known state. If an object is missing only from a
- * list, the list may be wrong, for example because it comes from another cluster.
+ * The origin of a change: an event reported it, or a complete list differs from the known state. If only a list shows that an object is
+ * gone, the list may be wrong, for example because another cluster sent it.
  *
  * "missed" is not a change: the cache has passed the version of an expected write without showing it. That write never took place,
  * regardless of its response.
@@ -30,16 +30,16 @@ export interface ObjectSource {
   onChange(listener: ChangeListener): () => void;
   /**
    * Records the response to a write before the cache shows the write: the object is now stored as given, or has been removed. If the cache
-   * reaches that version without showing the write, listeners get the key as "missed", or as that of an object that disappeared if there is
-   * no such object. Without this method, listeners are not called, and a false response is trusted until the object changes.
+   * reaches that version without showing the write, listeners get the key as "missed", or, if there is no such object, as that of an
+   * object that disappeared. Without this method, listeners are not called, and a false response is trusted until the object changes.
    */
   expect?(object: KubeObject, written: Written): void;
   /**
    * Requests a new list, because the cluster has contradicted the cache for a while. The list is read soon, and at most once a minute.
-   * Without this method, the cache corrects itself or stays wrong.
+   * Without this method, the cache may stay wrong.
    */
   relist?(): void;
-  /** True once the cache has been complete. */
+  /** True once the cache has loaded all objects. */
   readonly synced: boolean;
   /** True while the cluster can be followed; false from a broken connection until the cache is known to be current again. */
   readonly current: boolean;

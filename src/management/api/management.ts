@@ -33,20 +33,20 @@ export interface ManagementOptions {
   readonly store?: Store;
   /** Name of the kubeconfig's context. Default "platform". */
   readonly name?: string;
-  /** Default 127.0.0.1. */
+  /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string;
-  /** Default 0, which picks a free port. */
+  /** Port to listen on. Default 0, which picks a free port. */
   readonly port?: number;
   /**
-   * Certificate of the server. Default: a new one, so earlier kubeconfigs stop working; on a shared store, the one that its servers share.
-   * False serves plain HTTP, for loopback addresses only.
+   * Certificate of the server. Default: a new one at each start, so earlier kubeconfigs stop working. Servers on a shared store share one
+   * certificate. False serves plain HTTP, for loopback addresses only.
    */
   readonly tls?: (Omit<ServerCertificate, "caPem"> & { readonly caPem?: string }) | false;
   /** Address at which browsers and clusters reach the server. Default: the listen address. Servers on a shared store need the same one. */
   readonly publicUrl?: string;
   /**
-   * IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. Without it, limits by address apply to the proxy as a whole.
-   * Default: none.
+   * IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. Without it, all clients of a proxy
+   * share the limits of its address. Default: none.
    */
   readonly trustedProxies?: readonly string[];
   /** The initial configuration. Default: all defaults. */
@@ -57,11 +57,11 @@ export interface ManagementOptions {
   readonly audit?: Audit;
   /** Reads the audit lines of a database, for administrators. Default: none, and `/audit/events` does not exist. */
   readonly auditEvents?: AuditEvents;
-  /** Reads a file that the configuration names, such as the certificate of a provider. Default: the configuration may name no files. */
+  /** Reads a file that the configuration names, such as the certificate of a provider. Default: the configuration cannot name files. */
   readonly readFile?: (path: string) => Promise<string>;
-  /** Sends requests to sign-in providers; tests replace it. Default: over separate connections. */
+  /** Sends requests to sign-in providers; for tests. Default: each request uses its own connection. */
   readonly reachProviders?: ManagementApiOptions["reachProviders"];
-  /** Limits of requests. The default for the fields and items of a body is 10,000 here. */
+  /** Limits of requests. By default, a body can have 10,000 fields and items here. */
   readonly limits?: ServerLimits;
   /** Quota of one user or team. */
   readonly quota?: QuotaLimits;
@@ -80,7 +80,7 @@ export interface Management {
   readonly url: string;
   /** The verbs of the API, in process and with administrator permissions. */
   readonly registry: Registry;
-  /** The authority of the server's certificate; "" for plain HTTP. */
+  /** The authority of the server's certificate, in PEM; "" for plain HTTP. */
   readonly caPem: string;
   /** The administrator's key, if it was passed or this start generated it; undefined otherwise. */
   readonly adminKey: string | undefined;

@@ -90,7 +90,7 @@ class AppendedFile implements AuditFile {
       await createFolders(dirname(this.path));
       await this.#reopen();
     } catch (error) {
-      const details = { hint: "audit.path names a file that the platform appends to and renames; its folder must be writable" };
+      const details = { hint: "Make the folder of audit.path writable: the platform writes and renames files there" };
       throw new EngineError("CONFIG_FILE", `Cannot write the audit file "${this.path}": ${messageOf(error)}`, { cause: error, details });
     }
     this.#tend();

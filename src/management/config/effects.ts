@@ -68,7 +68,10 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "audit.maxBackups": acts("at most this number of rotated files is kept"),
   "audit.maxSize": acts("the file is rotated at this size"),
   "audit.compress": acts("rotated files are compressed"),
-  platformHost: shownOnly("the flag --public-url sets the public address of the service", "a service that uses it instead of that flag"),
+  platformHost: shownOnly(
+    "the flag --public-url sets the public address of the service",
+    "a service that reads the address from this setting",
+  ),
   projectNamespacePrefix: acts("scopes recognize the namespaces of projects by this prefix"),
   devWorkspaceSubDomain: shownOnly("the service runs no workspaces", "a workspace server"),
   uiSettings: acts("the sign-in page uses this setting"),
@@ -81,7 +84,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   vault: acts("secrets from the vault are copied into the SharedSecrets that name them"),
   "vault.auth.tokenSecretRef": shownOnly(
     "the service reads no Secrets of a cluster",
-    "access to a cluster; instead, mount the Secret, and name its file in tokenFile",
+    "access to a cluster. Instead, mount the Secret and specify its file in tokenFile",
   ),
   costControl: COSTS,
   platformDB: shownOnly("flags determine where the service keeps its data", "an operator that installs a database"),

@@ -72,7 +72,7 @@ function keyMissing(sealed: string): EngineError {
   const id = sealerOf(sealed);
   if (id === "") return unreadable("it was not encrypted with any of the available keys");
   const message = `Cannot read the stored data: it was encrypted with the key ${id}, which is not available`;
-  const hint = `Add the key ${id} as another line to the encryption keys, until platform-data keys reports that it encrypts nothing`;
+  const hint = `Add the key ${id} as another line to the encryption keys, and keep it until platform-data keys reports that it encrypts nothing`;
   return new EngineError("STORE_FAILED", message, { details: { hint, key: id } });
 }
 

@@ -113,7 +113,7 @@ const IDENTITY = named("KeyIdentity", "The user's data as the provider last repo
   identityRefresh: [optional(time), "When this identity was last updated."],
 });
 
-const OIDC_PROVIDER = named("KeyOIDCProvider", "For refresh tokens of the platform's own provider.", {
+const OIDC_PROVIDER = named("KeyOIDCProvider", "For refresh tokens of the platform as an OpenID Connect provider.", {
   clientId: [text, "Client of the token."],
   nonce: [text, "Nonce of the request."],
   redirectUri: [text, "Redirect address of the client."],
@@ -139,17 +139,14 @@ const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key."
     "The bearer token. The server generates one if it is omitted. It is returned once, in the response to the request that sets it, and never again.",
   ],
   disabled: [bool, "If true, the key and the keys created with it are refused, but kept."],
-  ttl: [
-    int64,
-    "Lifetime in seconds; 0 means no limit, unless the platform has one. A key never outlives the key that it was created with.",
-  ],
+  ttl: [int64, "Lifetime in seconds; 0 means no limit, unless the platform has one. A key never outlives the key that created it."],
   ttlAfterLastActivity: [bool, "If true, ttl counts from the last use of the key instead of its creation."],
   scope: [ACCESS_SCOPE, "Restricts the key to some of its owner's permissions. Default: no restriction."],
   type: [text, "Manager of the key: User for users, Login for sign-ins, other values for the platform itself."],
   identity: [IDENTITY, "The user's data as the provider last reported it."],
   oidcProvider: [
     OIDC_PROVIDER,
-    "For refresh tokens of the platform's own provider. It is stored without effect: the platform is not a provider.",
+    "For refresh tokens of the platform as an OpenID Connect provider. It is stored without effect: the platform is not a provider.",
   ],
   parent: [text, "Deprecated: another key of the same sign-in."],
   oidcLogin: [OIDC_LOGIN, "Deprecated: tokens of a provider; use identity."],

@@ -18,7 +18,7 @@ export interface SharedSecretSpec extends OwnedSpec {
 /** Maximum size of all values together, in bytes. Source: the limit of Kubernetes Secrets, to which the values are synced. */
 const SECRET_BYTES_MAX = 1_048_576;
 const KEY_LENGTH_MAX = 253;
-const NOT_CANONICAL = "must be base64 whose unused bits in the last digit are zero (RFC 4648, section 3.5)";
+const NOT_CANONICAL = "must be base64 in which the unused bits of the last digit are zero (RFC 4648, section 3.5)";
 const KEY = /^[-._a-zA-Z0-9]+$/;
 
 const SPEC = named("SharedSecretSpec", "The shared data, and the users and teams with access to it.", {

@@ -22,7 +22,7 @@ const PULL_SECRET = named("ImagePullSecret", "A Secret that the team may use to 
   kind: [text, "Kind of the Secret."],
   secretName: [text, "Name of the Secret."],
   secretNamespace: [text, "Namespace of the Secret."],
-  key: [text, "Entry of the Secret."],
+  key: [text, "Key in the data of the Secret."],
 });
 
 const CLUSTER_ROLE = named("ClusterRoleRef", "A role of the team's users in the clusters.", { name: [text, "Name of the ClusterRole."] });
@@ -33,14 +33,11 @@ const SPEC = named("TeamSpec", "Members and settings of the team.", {
   owner: [OWNER, USUAL_TEXTS.owner],
   username: [
     text,
-    "Name that identifies the team, and its namespace in the container registry. A registry is not part of the platform: the name is stored, with a warning if no registry accepts it or another team has it.",
+    "Name that identifies the team, and its namespace in the container registry. The platform contains no registry: it stores the name, and warns if no registry accepts it or another team has it.",
   ],
   users: [listOf(text), "Platform users who belong to the team."],
   groups: [listOf(text), "Groups of an authentication provider whose members belong to the team."],
-  imagePullSecrets: [
-    listOf(PULL_SECRET),
-    "Secrets that the team may use to pull images. They are only stored: the platform itself pulls nothing.",
-  ],
+  imagePullSecrets: [listOf(PULL_SECRET), "Secrets that the team may use to pull images. The platform stores them, but pulls no images."],
   clusterRoles: [listOf(CLUSTER_ROLE), "Roles of the team's users in the clusters."],
   access: [listOf(ACCESS_RULE), USUAL_TEXTS.access],
 });

@@ -17,7 +17,7 @@ export const PASSWORD_CHANGES: ResourceType = kind("PasswordChange", "passwordch
 export const OWNED_ACCESS_KEYS: ResourceType = kind("OwnedAccessKey", "ownedaccesskeys");
 /** Tokens for direct access to connected clusters. */
 export const DIRECT_CLUSTER_ENDPOINT_TOKENS: ResourceType = kind("DirectClusterEndpointToken", "directclusterendpointtokens");
-/** The settings of the platform. The specification's path has no plural. */
+/** The settings of the platform. The path is singular, as in the specification. */
 export const CONFIG: ResourceType = kind("Config", "config");
 
 function kind(name: string, plural: string, { namespaced = false } = {}): ResourceType {

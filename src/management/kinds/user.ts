@@ -65,7 +65,7 @@ const SPEC = named("UserSpec", "Identity and settings of the user.", {
   linkedSubjects: [listOf(text), "Additional identities with which the same user signs in."],
   connector: [
     text,
-    "Connector of a user that an administrator creates before the first sign-in. The first sign-in through this connector sets the subject, if its verified email address is spec.email.",
+    "Connector of a user that an administrator creates before the first sign-in. The first sign-in through this connector with spec.email as its verified email address sets the subject.",
   ],
   groups: [
     listOf(text),

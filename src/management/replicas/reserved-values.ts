@@ -30,7 +30,7 @@ export function createReservedValues({ passing, clock, chance, logger }: Reserve
       passing
         .change<string>(record, (before) => (before?.value === own ? undefined : before))
         .catch((error: unknown) =>
-          logger.warn("Cannot release the value of a key; it stays reserved for a while", { error: messageOf(error) }),
+          logger.warn("Cannot release the value of a key; it stays reserved until the reservation expires", { error: messageOf(error) }),
         );
     };
   };

@@ -15,13 +15,13 @@ import { planSecretSync, type SecretSyncPlan } from "./plan-secret.ts";
 
 /** Options of {@link createSecretSync}. */
 export interface SecretSyncOptions {
-  /** The management API, with a key that may read the SharedSecret. */
+  /** The management API, with a key that has permission to read the SharedSecret. */
   readonly platform: ClusterClient;
   /** The connected cluster. */
   readonly cluster: ClusterClient;
   readonly source: ObjectKey;
   readonly target: ObjectKey;
-  /** Take over an existing Secret that is not linked to a SharedSecret. Default false. */
+  /** If true, takes over an existing Secret that is not linked to a SharedSecret. Default false. */
   readonly adopt?: boolean;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -40,7 +40,7 @@ const REFUSED_RETRY_MS = 60_000;
 
 /**
  * Keeps a Secret of a connected cluster equal to a SharedSecret: creates, updates and deletes it with its source, and reverts manual edits.
- * A Secret that is not linked to the SharedSecret stays unchanged. Values never appear in the log.
+ * A Secret that is not linked to the SharedSecret stays unchanged, unless `adopt` is true. Values never appear in the log.
  *
  * @example
  * const sync = createSecretSync({ platform, cluster, source, target, clock, chance, logger });
@@ -115,7 +115,8 @@ function noteDeletions(client: ClusterClient): Noted {
         for await (const event of client.watch(resource, options)) {
           if (event.type !== "BOOKMARK") deleted = event.type === "DELETED" && !isHidden(event.object);
           // An informer drops a deleted object permanently, but this object can become readable again.
-          if (event.type === "DELETED" && !deleted) throw new EngineError("API_EXPIRED", "The key may no longer read the SharedSecret");
+          if (event.type === "DELETED" && !deleted)
+            throw new EngineError("API_EXPIRED", "The key is no longer allowed to read the SharedSecret");
           yield event;
         }
       },

@@ -64,7 +64,7 @@ export async function readForm<Name extends string>(
   const form = new URLSearchParams((await readBytes(request, bytesMax)).toString());
   const values = names.map((name): [Name, string] => {
     const [value = "", ...others] = form.getAll(name);
-    if (value === "" || others.length > 0 || query.has(name)) throw badRequest(`the field ${name} must be in the form exactly once`);
+    if (value === "" || others.length > 0 || query.has(name)) throw badRequest(`the form must contain the field ${name} exactly once`);
     return [name, value];
   });
   return Object.fromEntries(values) as Record<Name, string>;

@@ -56,7 +56,7 @@ export function vaultCondition(result: VaultResult, { place, warning }: VaultCon
   const of = version === undefined ? "" : `, version ${version}`;
   const names = leftOut.slice(0, NAMED_MAX).map((name) => JSON.stringify(name.slice(0, 60)));
   const more = leftOut.length > NAMED_MAX ? ` and ${leftOut.length - NAMED_MAX} others` : "";
-  const without = leftOut.length === 0 ? "" : `, without ${names.join(", ")}${more}, which are not valid in a Secret`;
+  const without = leftOut.length === 0 ? "" : `, without ${names.join(", ")}${more}: a Secret cannot have such keys`;
   const message = `${place}${of}${without}`;
   if (warning !== undefined) return { status: "True", reason: "TokenNotRenewed", message: `${message}; ${warning}` };
   return { status: "True", reason: "Copied", message };

@@ -115,7 +115,11 @@ function dataOf(
 /** The meaning of a status other than 200. `retryAfter` is the header. */
 export function vaultRefusal(status: number, retryAfter: string | undefined): VaultFailure {
   if (status >= 300 && status < 400)
-    return failed("Redirected", "the vault redirects to another address, but the token is not sent there; set that address instead", true);
+    return failed(
+      "Redirected",
+      "the vault redirects to another address, to which the token is not sent; set vault.address to that address",
+      true,
+    );
   if (status === 401) return failed("Unauthorized", "the token is unknown to the vault", true);
   if (status === 403) return failed("Forbidden", "the token lacks the permission, or has expired");
   if (status === 404) return failed("NotFound", "there is no such secret, or its version is deleted");

@@ -3,8 +3,7 @@ import type { Infer, ListSchema, ObjectSchema, Schema } from "../../schema/schem
 const PATH = {
   type: "string",
   required: true,
-  description:
-    "Where to look: a path, as in patches. With [*], the statement must hold for every match, and there must be at least one match.",
+  description: "Path of the value, as in patches. With [*], the statement must hold for every match, and there must be at least one match.",
   jsonSchema: { examples: ["subsets[0].addresses[0].ip", 'metadata.annotations["example.com/x"]'] },
 } as const;
 
@@ -22,7 +21,7 @@ export const ASSERT = {
   type: "object",
   description: "A statement about the resulting object. One statement per entry, with not: true for its opposite.",
   fields: {
-    equal: assertion("The value equals this one, including everything in it.", {
+    equal: assertion("The value equals this one, including all nested values.", {
       value: given("The value to compare with, which may be null."),
     }),
     notEqual: assertion("The value is different or absent.", { value: given("The value to compare with.") }),
@@ -37,7 +36,7 @@ export const ASSERT = {
         description: "If true, an item that is a map matches if it contains the members of content; other members are allowed.",
       },
     }),
-    isSubset: assertion("A map has at least these members, and so do the maps inside it.", {
+    isSubset: assertion("A map has at least these members; the same applies to nested maps.", {
       content: {
         type: "map",
         required: true,
@@ -73,7 +72,7 @@ export const ASSERT = {
           type: "list",
           default: [],
           items: { type: "string", description: "Each entry is a path, with or without [*]." },
-          description: "Places that may differ, with everything below them.",
+          description: "Paths at which the object may differ, and everything below them.",
         },
       },
     },

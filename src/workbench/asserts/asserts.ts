@@ -84,7 +84,7 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
       at: keyStartOf(entry),
       field: inner,
       message,
-      hint: `If null is meant, write ${written}: null`,
+      hint: `If you mean null, write ${written}: null`,
     });
   }
   checkPattern(valueAt(entry.value, "pattern"), { report, field: fieldPath(inner, "pattern") });

@@ -7,12 +7,12 @@ import type { Problem } from "../../schema/problem.ts";
 import type { SuiteCoverage } from "../coverage/types.ts";
 
 /**
- * How a test ended. `passed`, `failed`: the test ran, and its statements hold or do not. `error`: the test could not run because the
+ * How a test ended. `passed`: all its statements hold. `failed`: a statement does not hold. `error`: the test could not run because the
  * test itself is invalid (for example, it sets a path that cannot be set). `skipped`: the test file skips it.
  */
 export type Verdict = "passed" | "failed" | "error" | "skipped";
 
-/** A position in a test file. `line` and `column` start at 1; both are 0 if there is no text. */
+/** A position in a test file. `line` and `column` start at 1; both are 0 if the position is unknown. */
 export interface TestPlace {
   readonly file: string;
   readonly line: number;
@@ -39,7 +39,7 @@ export interface TestFailure {
 /** Result of one test, one case of a test, one law or one sequence. */
 export interface TestResult {
   readonly kind: "test" | "law" | "sequence";
-  /** `it`, with the case's label after " › ". */
+  /** `it` of the test, then " › " and the label of the case, if there is one. */
   readonly name: string;
   readonly place: TestPlace;
   readonly verdict: Verdict;
@@ -48,10 +48,10 @@ export interface TestResult {
   readonly failures: readonly TestFailure[];
   /** Total cost of all patches; 0 if not applicable. */
   readonly fuel: number;
-  /** For a law: the number of inputs that were tried, and the seed that they come from. */
+  /** For a law: the number of inputs that were tried, and their seed. */
   readonly runs?: number;
   readonly seed?: number;
-  /** How long it took, in milliseconds; absent unless the suite was run with `now`. */
+  /** Duration in milliseconds; absent unless the suite was run with `now`. */
   readonly ms?: number;
 }
 
@@ -71,8 +71,8 @@ export interface SuiteResult {
   readonly results: readonly TestResult[];
   /** Golden files to write, if an update was requested. */
   readonly writes: readonly GoldenWrite[];
-  /** Every file that the result depends on, this one first; also files that do not exist. For watch mode. */
+  /** Every file that the result depends on, including files that do not exist; this file is the first. For watch mode. */
   readonly reads: readonly string[];
-  /** On request: coverage of the tests; laws and sequences are not counted. */
+  /** Coverage of the tests, if requested. Laws and sequences are not counted. */
   readonly coverage?: SuiteCoverage;
 }

@@ -18,7 +18,7 @@ export type PatchOptions = PatchesOptions &
       })
   );
 
-/** A patch under test with a sandbox of its own. */
+/** A patch under test with its own sandbox. */
 export interface LoadedPatch extends PatchUnderTest {
   /** Frees the sandbox; the patch cannot be used afterwards. */
   dispose(): void;

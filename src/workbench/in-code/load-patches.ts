@@ -23,9 +23,9 @@ export type PatchSource =
 
 /** Options for loading patches. */
 export interface PatchesOptions {
-  /** A file name, or the parsed content of a file. Default: the default settings. */
+  /** The engine settings: a file name, or the parsed content of a file. Default: the default settings. */
   readonly settings?: string | JsonObject;
-  /** Default `{ name: "blue", namespace: "vc-blue" }`, as in patch test files. */
+  /** The virtual cluster. Default `{ name: "blue", namespace: "vc-blue" }`, as in patch test files. */
   readonly vcluster?: VCluster;
   /** The kinds that can have patches. Default: all that are synced. */
   readonly kinds?: readonly SyncedKind[];
@@ -36,7 +36,7 @@ export interface LoadedPatches {
   /** All patches: those of Services first, then EndpointSlices, then Endpoints, then other kinds, each in the order of its list. */
   readonly all: readonly PatchUnderTest[];
   /**
-   * The one patch at a path, written as in the configuration or in canonical form, or at a position of its list.
+   * Returns the one patch at a path or at a position of its list. The path is written as in the configuration, or in canonical form.
    *
    * @param list Default: the first list that has such a patch, Endpoints first.
    * @throws USAGE if there is none.

@@ -21,9 +21,9 @@ export interface MatcherResult {
 
 /** The values for which a cost is measured. */
 export interface CostOptions extends PatchRunOptions {
-  /** Default: 300 values that the kind allows and that the expressions mention, always the same ones. */
+  /** The values to try. Default: the same 300 values each time, which the kind allows or the expressions mention. */
   readonly values?: readonly unknown[];
-  /** Default "toHost". */
+  /** Direction of the patch. Default "toHost". */
   readonly direction?: "toHost" | "toTenant";
 }
 
@@ -34,11 +34,11 @@ const SAMPLES = 300;
 export interface PatchMatchers {
   /** On the way to the host, `before` becomes `after`; undefined means that the value is removed. */
   toRewrite(before: unknown, after: unknown, options?: PatchRunOptions): void;
-  /** On the way back `host` becomes `tenant`. */
+  /** On the way back, `host` becomes `tenant`. */
   toRewriteBack(host: unknown, tenant: unknown, options?: PatchRunOptions): void;
-  /** On the way to the host the value stays the same. */
+  /** On the way to the host, the value stays the same. */
   toLeaveAlone(value: unknown, options?: PatchRunOptions): void;
-  /** On the way to the host the value fails with this error code. */
+  /** On the way to the host, the value fails with this error code. */
   toFailWith(code: Code, value: unknown, options?: PatchRunOptions): void;
   /** Every value that the kind allows comes back unchanged from the host. */
   toRoundTrip(options?: Omit<LawOptions, "only">): void;

@@ -39,8 +39,8 @@ export interface ContextOverrides {
 /** The object and the context that surround a value. */
 export interface PatchRunOptions {
   /**
-   * The object that the value is in: expressions see it, with the value in its place, as `context.virtualObject` on the way to
-   * the host and as `context.hostObject` on the way back. Default: an object "web" in namespace "shop" with nothing else in it.
+   * The object that contains the value. Expressions see it, with the value in its place, as `context.virtualObject` on the way to the
+   * host and as `context.hostObject` on the way back. Default: an object "web" in namespace "shop" with nothing else in it.
    */
   readonly object?: JsonObject;
   readonly context?: ContextOverrides;
@@ -78,7 +78,7 @@ export interface PatchUnderTest {
   toTenant(value: unknown, options?: PatchRunOptions): PatchRun;
   /** Tries the patch on many values: those that the kind allows, and those that the expressions mention. */
   checkLaws(options?: Omit<LawOptions, "only">): PairReport;
-  /** Possible values at the path: a given number, the same ones for the same seed (default 1). */
+  /** Returns `count` possible values at the path. The same seed gives the same values. Default seed 1. */
   sampleValues(count: number, seed?: number): readonly unknown[];
 }
 
@@ -177,7 +177,7 @@ function place({ rules, patch }: PatchParts, direction: Direction, given: JsonOb
   const isPlain = !canonical.startsWith("$") && !canonical.includes("..");
   const [found] = patch.path.find(around);
   if (found === undefined && !isPlain) {
-    throw new EngineError("USAGE", `Cannot determine where ${canonical} leads: expected an object with a value there`, {
+    throw new EngineError("USAGE", `Cannot determine which value ${canonical} selects: expected an object with such a value`, {
       details: { hint: "Pass one as options.object" },
     });
   }

@@ -25,22 +25,22 @@ export interface CheckedRules {
   readonly rules: readonly (TripRules & Pick<Rules, "patches">)[];
 }
 
-/** Options of the check. */
+/** Options of {@link checkLaws}. */
 export interface LawOptions {
-  /** Objects whose values are tried too, of any kind. Default none. */
+  /** Objects of any kind whose values are also tried. Default none. */
   readonly objects?: readonly KubeObject[];
-  /** Number of values to try for each patch, and of objects for patches of a list that interact. Default 300. */
+  /** Number of values to try for each patch, and of objects to try for patches that interact. Default 300. */
   readonly runs?: number;
   /** Default 1. */
   readonly seed?: number;
-  /** Round trips to the host and back after which a value must have stopped changing. Default 10. */
+  /** Number of round trips to the host and back after which a value must have stopped changing. Default 10. */
   readonly rounds?: number;
   /**
    * Fuel for the evaluations of each patch and each list; when it is used up, the check ends early. Default 20 million, a few tenths of a
    * second.
    */
   readonly fuel?: number;
-  /** "objects": only values that the objects hold. Default "schema". */
+  /** Source of the values. "objects": only the values in `objects`. Default "schema". */
   readonly domain?: "schema" | "objects";
   /** Known and intended drifts. Default none. */
   readonly acceptedDrifts?: readonly AcceptedDrift[];
@@ -51,7 +51,7 @@ export interface LawOptions {
 const DEFAULTS = { objects: [], runs: 300, seed: 1, rounds: 10, fuel: 20_000_000, domain: "schema" } as const;
 
 /**
- * Checks the patches of a configuration.
+ * Checks the patches of a configuration on many values.
  *
  * @example
  * const engine = await createEngine({ config, vcluster: { name: "blue", namespace: "vc-blue" } });

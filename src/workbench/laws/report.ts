@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A patch list of a configuration, by its name below `sync.toHost`: the section of a synced kind. */
+/** Name of a patch list: the section of a synced kind below `sync.toHost`. */
 export type PatchListName = string;
 
 /**
@@ -105,7 +105,7 @@ export interface LawReport {
   readonly pairs: readonly PairReport[];
   /** The lists with more than one patch, not counting patches that `only` leaves out. */
   readonly lists: readonly ListReport[];
-  /** Positions of accepted drifts that no patch needs. */
+  /** Indexes of the entries of `acceptedDrifts` that no patch needs. */
   readonly idleAcceptances: readonly number[];
   /** Random seed: the same seed, configuration and objects give the same report. */
   readonly seed: number;

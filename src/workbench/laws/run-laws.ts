@@ -156,6 +156,6 @@ function nothingTried({ patch, path, verdict }: PairReport, { name, place }: { n
 
 /** The failure of a law that was tried on only some of the requested values. */
 function cutShort({ patch, path }: PairReport, { tried, wanted, place }: { tried: number; wanted: number; place: TestPlace }): TestFailure {
-  const message = `Only ${tried} of ${wanted} values of ${path} could be tried: they cost too much; use fewer runs, or a cheaper expression`;
+  const message = `Only ${tried} of ${wanted} values of ${path} could be tried before the fuel was used up; use fewer runs, or a cheaper expression`;
   return { message, place, patch: { index: patch, path } };
 }

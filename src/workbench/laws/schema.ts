@@ -13,7 +13,7 @@ const SHARED = {
     values: ["schema", "objects"],
     default: "schema",
     description:
-      "Values to try. schema: what the kind allows, mixed with values of the objects and with strings from the expressions. objects: only values that the objects of this file have.",
+      "Values to try. schema: values that the kind allows, mixed with values of the objects and with strings from the expressions. objects: only values that the objects of this file have.",
   },
   runs: { type: "integer", minimum: 1, maximum: 100_000, default: 300, description: "Number of values to try for each patch." },
   seed: {
@@ -29,7 +29,7 @@ const law = (description: string) => ({ type: "object", description, fields: SHA
 
 const SETTLES = {
   type: "object",
-  description: "With repeated round trips to the host and back, every value stops changing.",
+  description: "After some round trips to the host and back, no value changes any more.",
   fields: {
     ...SHARED,
     rounds: {
@@ -38,7 +38,7 @@ const SETTLES = {
       maximum: 100,
       default: 10,
       description:
-        "Number of round trips to the host and back within which a value must stop changing. A string that only gets shorter may take more.",
+        "Number of round trips to the host and back within which a value must stop changing. A string that only gets shorter may take more rounds.",
     },
   },
 } as const satisfies ObjectSchema;

@@ -22,13 +22,13 @@ export interface EngineIngredients {
 
 /** Options shared by all engines of a cache. */
 export interface EngineCacheOptions {
-  /** The kinds that configurations are read for. Default: all that are synced. */
+  /** The kinds that configurations can sync. Default: all that are synced. */
   readonly kinds?: readonly SyncedKind[];
 }
 
 /** Engines that several test files share. */
 export interface EngineCache {
-  /** The kinds that configurations are read for. */
+  /** The kinds that configurations can sync. */
   readonly kinds: readonly SyncedKind[];
   /**
    * The engine of this configuration; equivalent configurations share one engine.
@@ -38,7 +38,7 @@ export interface EngineCache {
   engineFor(ingredients: EngineIngredients): Promise<Engine>;
   /** A sandbox for expressions of the test file itself. */
   sandbox(): Promise<Sandbox>;
-  /** A sandbox for watching the expressions of an engine of this cache. */
+  /** A sandbox for tracing the expressions of an engine of this cache. */
   watchingSandbox(engine: Engine): Promise<Sandbox>;
   /** Frees all sandboxes; no engine of this cache can be used afterwards. */
   dispose(): void;

@@ -37,9 +37,9 @@ export interface SuiteOptions {
   readonly update?: boolean;
   /** Measures which patches and which branches of their expressions the tests reach. Default false. */
   readonly coverage?: boolean;
-  /** Shares engines between files with the same configuration; its owner disposes of it. Default: its own. */
+  /** Shares engines between files with the same configuration. The caller disposes of them. Default: separate engines. */
   readonly engines?: EngineCache;
-  /** The kinds that configurations are read for. Default: those of `engines` if it is set, otherwise all synced kinds. */
+  /** The kinds that configurations can sync. Default: those of `engines` if it is set, otherwise all synced kinds. */
   readonly kinds?: readonly SyncedKind[];
   /** A monotonic clock in milliseconds. With it, every result contains its duration. Default: no durations. */
   readonly now?: () => number;
@@ -48,7 +48,7 @@ export interface SuiteOptions {
 /**
  * Runs one patch test file.
  *
- * Errors in the file are in `problems`; it never throws for the content of a file or an expression.
+ * Errors in the file are in `problems`; the function never throws for the content of a file or an expression.
  *
  * @example
  * const { results } = await runSuite("web.patch-test.yaml", { read: (file) => readFile(file, "utf8") });

@@ -97,7 +97,7 @@ function backTests({ flowed, outcomes }: ShownBack, edited: KubeObject): object[
   if (flowed.length === 0) return [];
   const result = resultOf(outcomes);
   const asserts = flowed.map(({ path, after }) => (after === undefined ? { notExists: { path } } : { equal: { path, value: after } }));
-  const it = "brings the host's edits to the tenant";
+  const it = "syncs host edits back to the tenant";
   const context = { virtualObject: "tenant" };
   return [{ it, direction: "toTenant", object: edited, context, ...(result !== undefined && { result }), asserts }];
 }

@@ -83,7 +83,7 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
     restless: true,
   },
   { name: "Services of another owner", configs: [{}, endpoints(prefixed(TAG, "late-"))], services: "external" },
-  { name: "only what is selected", configs: [{}], settings: { selector: { matchLabels: { app: "a" } } } },
+  { name: "only selected objects", configs: [{}], settings: { selector: { matchLabels: { app: "a" } } } },
   { name: "only with a Service", configs: [endpoints(ADDRESSES), {}], settings: { requireService: true } },
   {
     name: "namespaces that are mapped",
@@ -103,8 +103,8 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
     name: "slices",
     configs: [{ sync: { toHost: { endpointSlices: { enabled: true } } } }],
   },
-  { name: "backends as they are needed", configs: [{}], settings: { backends: "auto" } },
-  { name: "backends as they are needed, patched", configs: [endpoints(ADDRESSES), {}], settings: { backends: "auto" } },
+  { name: "backends: auto", configs: [{}], settings: { backends: "auto" } },
+  { name: "backends: auto, patched", configs: [endpoints(ADDRESSES), {}], settings: { backends: "auto" } },
   {
     name: "backends that change",
     configs: [{}, endpoints(prefixed(TAG, "late-"))],

@@ -53,7 +53,7 @@ export interface RunOptions {
 /** Result of a run. */
 export interface Run {
   readonly seed: number;
-  /** Name of the setting that the run used. */
+  /** Name of the configuration that the run used. */
   readonly setting: string;
   readonly violation: Violation | undefined;
   readonly decisions: readonly Decision[];
@@ -61,11 +61,11 @@ export interface Run {
   readonly fired: ReadonlyMap<string, number>;
   /** One line per step. */
   readonly timeline: readonly string[];
-  /** Equal for two runs with identical events. */
+  /** Hash of the run; equal for two runs with identical events. */
   readonly hash: string;
   /** Accepted writes of all replicas. */
   readonly writes: number;
-  /** Virtual milliseconds. */
+  /** Duration in virtual milliseconds. */
   readonly elapsedMs: number;
 }
 

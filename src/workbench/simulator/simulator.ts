@@ -17,7 +17,7 @@ import { run, type Run, type RunOptions, type Decision } from "./run.ts";
 
 /** Options of {@link createSimulator}. */
 export interface SimulatorOptions extends Omit<RunOptions, "seed" | "settings" | "decisions"> {
-  /** Each seed uses one of these. Default: {@link CONFIGURATIONS}. */
+  /** The configurations to simulate; each seed uses one. Default: {@link CONFIGURATIONS}. */
   readonly configurations?: readonly SimulatedConfiguration[];
   /** The kinds that the configurations can sync. Default: all synced kinds. */
   readonly kinds?: readonly SyncedKind[];

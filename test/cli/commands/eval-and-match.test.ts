@@ -145,7 +145,7 @@ testCommand("eval", [
     code: 2,
     err: [
       'error USAGE: Cannot use "several.yaml": expected exactly one object, found 4',
-      "  Copy the intended object into a file of its own",
+      "  Copy the intended object into a separate file",
     ],
   },
 ]);

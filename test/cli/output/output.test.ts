@@ -113,7 +113,7 @@ describe("reportFailure", () => {
     const code = reportFailure(terminal, new AggregateError([new EngineError("USAGE", "One"), new EngineError("API_ERROR", "Two")]));
     expect({ code, stderr: terminal.stderr }).toEqual({
       code: 2,
-      stderr: "error USAGE: One\n  See --help.\nerror API_ERROR: Two\n  Read the message, which comes from the server.\n",
+      stderr: "error USAGE: One\n  See --help.\nerror API_ERROR: Two\n  Read the message, which usually quotes the server.\n",
     });
   });
 

@@ -23,7 +23,7 @@ describe("scopeWarnings", () => {
     },
     {
       scope: { roles: [{ role: "platformCLI", virtualClusters: ["v"] }] },
-      want: ["scope: allows nothing", 'scope.roles[0]: allows nothing, because the role "platformCLI" reaches projects only'],
+      want: ["scope: allows nothing", 'scope.roles[0]: allows nothing, because the role "platformCLI" applies to projects only'],
     },
     {
       scope: {

@@ -65,8 +65,8 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
       "reviews report what the caller may do": selfReview,
       "reviews list what the caller may do in a namespace": selfReview,
       "reviews report what others may do, if the caller may create such reviews": selfReview,
-      "reviews that name neither a resource nor a path are 422": reviewed,
-      "reviews that name both a resource and a path are 422": reviewed,
+      "reviews that name neither a resource nor a path return 422": reviewed,
+      "reviews that name both a resource and a path return 422": reviewed,
       "reviews report who the caller is, and allow only the verb create": [
         "Authentication",
         "API access to authentication information for a client",
@@ -79,8 +79,8 @@ export const ACCESS_SECTIONS: readonly CatalogueSection[] = [
     group: "service account tokens",
     cases: {
       "tokens authenticate as the account, for an hour by default": ["Service accounts", "TokenRequest API"],
-      "tokens with a lifetime below ten minutes are 422": tokenRequest,
-      "tokens with a lifetime above 2^32 seconds are 422": tokenRequest,
+      "tokens with a lifetime below ten minutes return 422": tokenRequest,
+      "tokens with a lifetime above 2^32 seconds return 422": tokenRequest,
       "a token of an absent account returns 404, and a token with a name other than the account's returns 422": [
         "upstream",
         "`TokenREST.Create`",

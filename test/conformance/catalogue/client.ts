@@ -25,7 +25,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "a created object is returned with apiVersion, kind and the fields that only the server sets": ["API conventions", "Metadata"],
       "system fields that the author sets are overwritten": ["upstream", "`rest.BeforeCreate`, `rest.FillObjectMetaSystemFields`"],
-      "create never overwrites": ["API conventions", "HTTP Status codes, 409 StatusConflict"],
+      "a create never overwrites an existing object": ["API conventions", "HTTP Status codes, 409 StatusConflict"],
       "a namespace that does not exist accepts no objects": ["Admission controllers", "NamespaceLifecycle"],
       "generateName is completed with five characters chosen by the server": ["ObjectMeta", "generateName"],
       "a resourceVersion on a new object is refused": ["upstream", "`storage.ErrResourceVersionSetOnCreate`"],
@@ -55,7 +55,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "an update replaces the object and increases its resourceVersion": updates,
       "an update of an object that has changed fails with API_CONFLICT, and changes nothing": consistency,
-      "of several writers that start from the same state, exactly one succeeds": consistency,
+      "exactly one of several writers that start from the same state succeeds": consistency,
       "an update of an object that is gone fails with API_NOT_FOUND, and does not recreate it": [
         "API conventions",
         "HTTP Status codes, 404 StatusNotFound",
@@ -144,10 +144,7 @@ export const CLIENT_SECTIONS: readonly CatalogueSection[] = [
       "an open watch receives later changes, and reports when it is open": detection,
       "with a selector, objects are added and deleted as their labels change": ["upstream", "`cacheWatcher.convertToWatchEvent`"],
       "timeoutSeconds ends a watch without an error": ["Common parameters", "timeoutSeconds"],
-      "with initial events, a watch begins with every object and a bookmark at the end of them, and goes on": [
-        "API concepts",
-        "Streaming lists",
-      ],
+      "with initial events, a watch sends every object, then a bookmark, and stays open": ["API concepts", "Streaming lists"],
     },
   },
   {

@@ -148,7 +148,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     group: "deletions",
     cases: {
       "deleting an object without finalizers returns a Status with Success": statusKind,
-      "preconditions that fail are 409": ["DeleteOptions", "preconditions"],
+      "preconditions that fail return 409": ["DeleteOptions", "preconditions"],
       "deleting an object with finalizers returns the object": ["Finalizers", "How finalizers work"],
       "a collection is deleted by selector, and the response is a list": ["API concepts", "Single resource API"],
     },
@@ -162,7 +162,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "propagationPolicy together with orphanDependents returns 422": ["DeleteOptions", "orphanDependents"],
       "an unknown policy returns 422": ["DeleteOptions", "propagationPolicy"],
       "a body of another kind returns 400": ["API conventions", "Resources, kind"],
-      "the finalizers orphan and foregroundDeletion together are 422": ["upstream", "`ValidateFinalizers`"],
+      "the finalizers orphan and foregroundDeletion together return 422": ["upstream", "`ValidateFinalizers`"],
       "without a body, options are read from the query": ["Common parameters", "propagationPolicy"],
       "orphanDependents=false, the older option, returns the object that still exists": [
         "upstream",
@@ -223,7 +223,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "a watch without a resourceVersion first sends the existing objects": ["API concepts", "Semantics for watch"],
       "initial events end with a bookmark": ["API concepts", "Streaming lists"],
-      "initial events without resourceVersionMatch are 422": ["API concepts", "Streaming lists"],
+      "initial events without resourceVersionMatch return 422": ["API concepts", "Streaming lists"],
       "one object can be watched by its name, and by the deprecated watch path": ["Field selectors", "Supported fields"],
       "an event contains the object as a GET returns it": ["API concepts", "Efficient detection of changes"],
       "a watch ends without an error after timeoutSeconds": ["Common parameters", "timeoutSeconds"],
@@ -286,7 +286,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       ],
       "anyone who changes a field owns it from then on": ["Server-side apply", "Field management"],
       "empty managedFields drop all managers": ["Server-side apply", "Clearing managedFields"],
-      "invalid managedFields are 422": ["ObjectMeta", "managedFields.operation"],
+      "invalid managedFields return 422": ["ObjectMeta", "managedFields.operation"],
     },
   },
   {

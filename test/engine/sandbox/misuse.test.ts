@@ -112,6 +112,6 @@ describe("toHostDns", () => {
     { does: "compile the text that runs", use: (own: Sandbox) => own.compile('virtualToHostDNS("db")') },
     { does: "dispose of the sandbox", use: (own: Sandbox) => own.dispose() },
   ])("cannot $does", async ({ use }) => {
-    expect(await caughtWithin(use)).toEqual([says("in the middle of an evaluation")]);
+    expect(await caughtWithin(use)).toEqual([says("during an evaluation")]);
   });
 });

@@ -133,7 +133,7 @@ describe("a handover", () => {
     const finished = new Promise<void>((resolve) => (finish = resolve));
     await start({ lead: (lost) => waitFor(lost).then(() => finished) });
     await cut("A tenant");
-    const asked = () => one("A tenant").lines.some((line) => line.includes("Handing the lease over"));
+    const asked = () => one("A tenant").lines.some((line) => line.includes("Handing over the lease"));
     for (let passed = 0; !asked() && passed < PROMISED_MS; passed += TICK_MS) await pass(TICK_MS);
     await pass(1_000);
     expect([leaders(), await transitions()]).toEqual([[], 0]);

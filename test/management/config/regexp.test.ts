@@ -114,7 +114,7 @@ describe("an expression without backtracking", () => {
     ["\\q", 0, "Found the unknown \\q"],
     ["\\p{Nothing}", 0, "Unknown Unicode class"],
     ["[[:nothing:]]", 1, "Found the unknown class [:nothing:]"],
-    ["\\x{110000}", 0, "Found a character number above 10FFFF"],
+    ["\\x{110000}", 0, "Found a code point above 10FFFF"],
     ["((a{100}){100}){100}", 0, "The expression is too complex: with repetitions such as {100} expanded, it has more than 1000 steps"],
     ["(".repeat(101) + ")".repeat(101), 100, "Found groups nested more than 100 levels deep"],
   ])("%s is refused at offset %i: %s", (source, offset, message) => {

@@ -14,7 +14,7 @@ import { createCipher, ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from "../../.
 const keyOf = (byte: number) => new Uint8Array(ENCRYPTION_KEY_BYTES).fill(byte);
 const cipherOf = (...bytes: number[]) => createCipher({ keys: bytes.map(keyOf), chance: systemChance });
 const hintOf = (byte: number) =>
-  `Add the key ${cipherOf(byte).keys.first} as another line to the encryption keys, until platform-data keys reports that it encrypts nothing`;
+  `Add the key ${cipherOf(byte).keys.first} as another line to the encryption keys, and keep it until platform-data keys reports that it encrypts nothing`;
 const textOf = (byte: number) => Buffer.from(keyOf(byte)).toString("base64");
 
 async function failure(run: () => unknown): Promise<{ code: string; message: string; hint: unknown }> {

@@ -48,12 +48,12 @@ export const CALLERS: readonly TableCaller[] = [
   rule("rule-bind", "is a user in a rule with `bind`", ["bind"]),
   rule("rule-makeowner", "is a user in a rule with `makeowner`", ["makeowner"]),
   rule("rule-all", "is a user in a rule with `VerbAll`", [...OBJECT_VERBS, "bind", "makeowner"]),
-  { name: "readers-member", text: "is in `spec.users` of the team of a rule with `get` and `list`", key: { user: "readers-member" }, verbs: ["get", "list", "watch"] }, // prettier-ignore
-  { name: "readers-group", text: "has a key with a group of that team's `spec.groups`", key: { user: "readers-group", groups: ["sso:readers"] }, verbs: ["get", "list", "watch"] }, // prettier-ignore
-  { name: "readers-key", text: "is a key of that team", key: { team: "readers" }, verbs: ["get", "list", "watch"] },
-  { name: "readers-subject", text: "is a key of a subject, with that group", key: { subject: "ci", groups: ["sso:readers"] }, verbs: ["get", "list", "watch"] }, // prettier-ignore
-  { name: "subject", text: "is a key of a subject", key: { subject: "robot" }, verbs: [] },
-  { name: "stranger", text: "is a user that no object names", key: { user: "stranger" }, verbs: [] },
+  { name: "readers-member", text: "is in `spec.users` of the readers' team, which is in a rule with `get` and `list`", key: { user: "readers-member" }, verbs: ["get", "list", "watch"] }, // prettier-ignore
+  { name: "readers-group", text: "has a key with a group in `spec.groups` of the readers' team", key: { user: "readers-group", groups: ["sso:readers"] }, verbs: ["get", "list", "watch"] }, // prettier-ignore
+  { name: "readers-key", text: "is a key of the readers' team", key: { team: "readers" }, verbs: ["get", "list", "watch"] },
+  { name: "readers-subject", text: "is a key with `spec.subject` and a group in `spec.groups` of the readers' team", key: { subject: "ci", groups: ["sso:readers"] }, verbs: ["get", "list", "watch"] }, // prettier-ignore
+  { name: "subject", text: "is a key with `spec.subject`", key: { subject: "robot" }, verbs: [] },
+  { name: "stranger", text: "is a user that no object refers to", key: { user: "stranger" }, verbs: [] },
   { name: "disabled", text: "has a disabled key with the group `platform:admins`", key: { user: "root", groups: ["platform:admins"], disabled: true }, verbs: [] }, // prettier-ignore
   { name: "unknown", text: "presents a key that does not exist", shows: "unknown-key", verbs: [] },
   { name: "anonymous", text: "presents no key", shows: "", verbs: [] },

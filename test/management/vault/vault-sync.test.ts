@@ -69,7 +69,7 @@ describe("a SharedSecret that names a secret of the vault", () => {
     await make("old", "db", { version: "kv1", mount: "old" });
     await round(2_000);
     expect(await shown("db")).toMatchObject({ data: { password: "one", port: "5432" }, condition: "True Copied" });
-    expect((await shown("db")).message).toBe('kv2 secret/team/db, version 1, without "not a key", which are not valid in a Secret');
+    expect((await shown("db")).message).toBe('kv2 secret/team/db, version 1, without "not a key": a Secret cannot have such keys');
     expect(await shown("old")).toMatchObject({ data: { password: "first" }, condition: "True Copied" });
     const version = async () => String(at(await platform.admin.send("GET", `${PATH}/db`), "metadata", "resourceVersion"));
     const before = await version();

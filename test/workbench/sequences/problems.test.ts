@@ -97,10 +97,7 @@ test.each([
 });
 
 test.each([
-  [
-    "{ at: 1s }",
-    "9: error CONFIG_VALUE sequences[0].expect[0]: Nothing is expected here. State what should hold: tenant, host or quiescent",
-  ],
+  ["{ at: 1s }", "9: error CONFIG_VALUE sequences[0].expect[0]: Nothing is expected here. Add tenant, host or quiescent"],
   ["{ host: { wep: present } }", '19: error CONFIG_VALUE sequences[0].expect[0].host: Unknown object "wep". Did you mean "web"?'],
   [
     "{ host: { web: there } }",
@@ -129,7 +126,7 @@ test.each([
   ],
   [
     "{ host: { web: { asserts: [{ unchanged: {} }] } } }",
-    "38: error CONFIG_VALUE sequences[0].expect[0].host.web.asserts: unchanged is for tests: a sequence has no object without patches",
+    "38: error CONFIG_VALUE sequences[0].expect[0].host.web.asserts: unchanged is allowed only in tests: a sequence has no unpatched object to compare with",
   ],
 ])("of an expectation: %s", (expectation, problem) => {
   expect(ofExpectation(expectation)).toEqual([problem]);

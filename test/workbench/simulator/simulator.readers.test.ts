@@ -283,7 +283,7 @@ function select(selector: Readonly<Record<string, string>> | undefined) {
   };
 }
 
-const TWICE = "readers of shop/web get slices from the mirror and from us";
+const TWICE = "readers of shop/web get slices from the mirror and from the syncer";
 
 test.each([
   ["no label ever told that slices were made", async () => undefined],

@@ -82,7 +82,7 @@ const MADE_AFTER_ITS_PROCESS = `
   backends change by a restart 631313816
   reconcile begins 312721721
   backends change by a restart 2532639739
-  what was made is handed back 1425351347
+  made slices are handed back 1425351347
 `;
 
 /** What was made goes with the copy, which is made again by what was decided while its slices stood. */

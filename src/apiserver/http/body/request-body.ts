@@ -219,6 +219,6 @@ export function parseYaml(text: string, valuesMax: number): unknown {
 }
 
 function checkedDepth(value: unknown): unknown {
-  if (isDeeperThan(value, JSON_DEPTH_MAX)) throw badRequest(`the body is nested deeper than ${JSON_DEPTH_MAX}`);
+  if (isDeeperThan(value, JSON_DEPTH_MAX)) throw badRequest(`the body is nested deeper than ${JSON_DEPTH_MAX} levels`);
   return value;
 }

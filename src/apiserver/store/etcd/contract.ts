@@ -26,11 +26,15 @@ export interface EtcdStore extends Store, Resealable {
    */
   raiseAbove(revision: number): Promise<void>;
   /**
-   * False if etcd's contents have been unusable for too long after etcd went back in time. Only a restart of the process helps then.
+   * False if etcd's contents have been unusable for too long after etcd returned to an older state. Only a restart of the process helps
+   * then.
    */
   readonly recovers: boolean;
   /** The state that this process has reached, for the option `seen` of the next process; also available after `close`. */
   readonly known: KnownState;
-  /** Calls `listener` after a full reload because etcd went back in time, or may have, once all remaining watches were updated. */
+  /**
+   * Calls `listener` after a full reload because etcd returned, or may have returned, to an older state. All remaining watches are updated
+   * first.
+   */
   onRestored(listener: () => void): void;
 }

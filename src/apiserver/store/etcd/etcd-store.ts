@@ -35,7 +35,7 @@ export interface EtcdStoreOptions {
   readonly cipher?: Cipher;
   /** Number of events kept for watches and pages of older states. Default 10,000. */
   readonly history?: number;
-  /** Default {@link StoreMemory}. */
+  /** Memory limits. Defaults: see {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
   /**
    * Checks etcd's contents at the start, and before a running store continues with them after a restoration. Throws to refuse them; reads
@@ -47,7 +47,7 @@ export interface EtcdStoreOptions {
    * revision is first raised above this state, and earlier history is not served. Default: no earlier process.
    */
   readonly seen?: SeenState | undefined;
-  /** Default {@link ETCD_TIMES}. */
+  /** Time limits. Default {@link ETCD_TIMES}. */
   readonly times?: Partial<EtcdTimes>;
   readonly clock?: Clock;
   readonly chance?: Chance;
@@ -69,11 +69,13 @@ export interface EtcdTimes {
   readonly silentMs: number;
   /** Interval of periodic checks of etcd, which advance the bookmarks of idle watches and detect a dead watch. */
   readonly heartbeatMs: number;
-  /** Time for which etcd's contents may be unusable after etcd went back in time, before `recovers` becomes false; 0 for no limit. */
+  /**
+   * Time for which etcd's contents may be unusable after etcd returned to an older state, before `recovers` becomes false; 0 for no limit.
+   */
   readonly recoverMs: number;
 }
 
-/** Defaults; except for `recoverMs`, only tests need other values. */
+/** The default times. Only tests need other values, except for `recoverMs`. */
 export const ETCD_TIMES: EtcdTimes = {
   connectMs: 2_000,
   requestMs: 5_000,

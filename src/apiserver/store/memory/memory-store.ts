@@ -8,7 +8,7 @@ import type { Store, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatch
 export interface MemoryStoreOptions {
   /** Number of events kept for watches and pages of older states. Default {@link HISTORY_DEFAULT}. */
   readonly history?: number;
-  /** Default {@link StoreMemory}. */
+  /** Memory limits. Defaults: see {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
   /** The initial contents. Default: none. */
   readonly contents?: StoreContents;

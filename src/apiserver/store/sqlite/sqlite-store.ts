@@ -26,11 +26,12 @@ export interface SqliteStoreOptions extends JournaledStoreOptions {
   readonly cipher?: Cipher;
   /** The revision of a new file; its first write takes the next one. Default 1. */
   readonly firstRevision?: number;
-  /** The file must exist and contain data; no file is created. Default false. */
+  /** If true, the file must exist and contain data; no file is created. Default false. */
   readonly existing?: boolean;
   /**
-   * Nothing is written to the file or next to it, and no lock is taken: for a file that no process has open, possibly on read-only media.
-   * The file must exist, without a log (`-wal`) next to it, which would not be read. Writes throw STORE_FAILED. Default false.
+   * If true, nothing is written to the file or next to it, and no lock is taken: for a file that no process has open, such as one on
+   * read-only media. The file must exist, without a log (`-wal`) next to it, which would not be read. Writes throw STORE_FAILED. Default
+   * false.
    */
   readonly readOnly?: boolean;
   /** Records elsewhere which revision the store has reached. Default: not recorded. */

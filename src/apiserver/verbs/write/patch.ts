@@ -94,7 +94,7 @@ function compile(kind: Exclude<PatchKind, "apply">, { shape }: Pick<ResourceDefi
 
 /** Checks the depth of a patch. @throws API_BAD_REQUEST when it is nested deeper than any document may be. */
 export function demandShallow(body: unknown): void {
-  if (isDeeperThan(body, JSON_DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${JSON_DEPTH_MAX}`);
+  if (isDeeperThan(body, JSON_DEPTH_MAX)) throw badRequest(`error decoding patch: it is nested deeper than ${JSON_DEPTH_MAX} levels`);
 }
 
 /** Converts the failures of a patch into responses. */

@@ -53,7 +53,7 @@ function roleWarnings(entry: ScopeRole, field: string, options: ScopeOptions): s
     return [`${field}.role: unknown role ${JSON.stringify(role)} allows nothing; ${known(role, PLATFORM_CLI_ROLES.slice(0, 1))}`];
   }
   return roleGrants(entry, options).length === 0
-    ? [`${field}: allows nothing, because the role ${JSON.stringify(role)} reaches projects only`]
+    ? [`${field}: allows nothing, because the role ${JSON.stringify(role)} applies to projects only`]
     : [];
 }
 

@@ -49,7 +49,7 @@ export function checkBackends(toHost: Node | undefined, { report, settings }: Pa
     endpointSlices: { configured: slices?.kind === "map" },
   });
   if (backends !== "endpoints" && isFalse(refused)) {
-    const message = `Expected slices, since the settings contain backends: ${backends}`;
+    const message = `Cannot disable slices, because the settings contain backends: ${backends}`;
     const hint = "Remove enabled: false, or set backends: endpoints";
     report.error({ code: "CONFIG_VALUE", at: startOf(refused!), field: "sync.toHost.endpointSlices.enabled", message, hint });
   }
@@ -102,7 +102,7 @@ function warnOfUnequalLists(toHost: Node | undefined, { backends, report }: { ba
   const other = only === "endpoints" ? "endpointSlices" : "endpoints";
   const section = valueAt(toHost, only)!;
   const at = section.kind === "map" ? keyStartOf(section.entries.get("patches")!) : startOf(section);
-  const message = `Only ${only} has patches for data that both kinds have, while ${other} is synced too: host clients that read one of them get different data from clients that read the other`;
+  const message = `Only ${only} has patches for data that both kinds contain, but ${other} is synced too: clients on the host get different data from the two kinds`;
   report.warning({ code: "CONFIG_VALUE", at, field: `sync.toHost.${only}.patches`, message, hint: SAME_RULES[other] });
 }
 

@@ -25,7 +25,7 @@ export interface PlanSettings {
   readonly objectFuel: number;
 }
 
-/** The writer of host Services: this engine, or another syncer beside it. */
+/** The writer of host Services: this engine, or another syncer. */
 export type ServicesMode = "managed" | "external";
 
 /** The EndpointSlices of one tenant Service, counted. */
@@ -138,7 +138,7 @@ export interface AllowedBody {
 export interface Rules {
   readonly kind: SyncedKind;
   readonly enabled: boolean;
-  /** True when the source of the backends that readers get is decided for each Service. Default false. */
+  /** True when the source of backends is chosen for each Service, as with `backends: auto`. Default false. */
   readonly decidesBackends?: boolean;
   readonly patches: readonly CompiledPatch[];
   readonly engine: PatchEngine;
@@ -146,7 +146,7 @@ export interface Rules {
   readonly translator: Translator;
   readonly settings: PlanSettings;
   readonly services: ServicesMode;
-  /** True when this engine syncs Services (managed and not switched off). */
+  /** True when this engine syncs Services: `services` is "managed", and the configuration does not disable them. */
   readonly servicesEnabled: boolean;
   /** `context.vcluster` of expressions. */
   readonly vcluster: { readonly name: string; readonly namespace: string; readonly config: unknown };
@@ -156,6 +156,6 @@ export interface Rules {
   readonly adopt?: string;
   /** uid of the tenant cluster's `kube-system` namespace, which identifies the tenant cluster; recorded on every copy. */
   readonly clusterUid?: string;
-  /** uid of an earlier tenant cluster of this virtual cluster, whose copies count as ours. */
+  /** uid of an earlier tenant cluster of this virtual cluster, whose copies are adopted. */
   readonly adoptCluster?: string;
 }

@@ -60,6 +60,6 @@ export function leftNote(slices: number): Note {
   const what = slices === 1 ? "1 slice" : `${slices} slices`;
   return {
     code: "SLICES_LEFT",
-    message: `Readers on the host get backends from ${what} made from these Endpoints and no longer kept up to date, because backends: auto is no longer set. Set backends: auto again, or remove the slices that endpoint-sync audit lists`,
+    message: `Readers on the host get backends from ${what} made from these Endpoints. Nothing updates such slices, because backends: auto is no longer set. Set backends: auto again, or remove the slices that endpoint-sync audit lists`,
   };
 }

@@ -11,8 +11,8 @@ export type Writer = Pick<ClusterClient, "get" | "create" | "update" | "delete">
 /** The caches of one cluster. */
 export interface ClusterCaches {
   /**
-   * The cache of one kind. Must return the same source for the same kind every time. If there is no cache of EndpointSlices, it throws or
-   * returns undefined for them: `backends: auto` then copies only Endpoints.
+   * The cache of one kind. Must return the same source for the same kind every time. Throws or returns undefined for EndpointSlices if
+   * there is no cache of them: `backends: auto` then copies only Endpoints.
    */
   source(resource: ResourceType): ObjectSource;
   /**
@@ -34,7 +34,10 @@ export interface ClusterAccess extends ClusterCaches {
   readonly writer: Writer;
   /** Lists objects of one kind by label. If omitted, the cache of the whole kind is searched. */
   list?(resource: ResourceType, scope: ListScope): Promise<readonly KubeObject[]>;
-  /** Detects when another cluster answers in place of this one. If omitted, this is not detected; objects are only verified to be gone before their copies are deleted. */
+  /**
+   * Detects when another cluster answers in place of this one. If omitted, this is not detected; objects are only verified to be gone
+   * before their copies are deleted.
+   */
   readonly identity?: ClusterIdentity;
 }
 

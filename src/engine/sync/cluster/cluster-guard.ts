@@ -163,7 +163,7 @@ class GuardedCluster implements ClusterGuard {
     const { logger, cluster } = this.#options;
     const message = `A different cluster responds at the address of the ${cluster} cluster: expected the uid ${this.#uid}, found ${uid ?? "none"}`;
     const error = new EngineError("CLUSTER_IDENTITY", message, {
-      details: { hint: "Point the address back to the right cluster, or restart if it was rebuilt on purpose" },
+      details: { hint: "Point the address back to the right cluster, or restart the syncer if the cluster was rebuilt on purpose" },
     });
     if (this.wrong === undefined) logger.error("Nothing is synced", { cluster, code: error.code, error: message });
     this.wrong = error;

@@ -41,7 +41,7 @@ export function checkIdentity({ tenant, host, hostUid }: CheckedClusters, rules:
   const { name, namespace } = translator.vcluster;
   const uid = first.clusterUid!;
   const count = former.filter((source) => source.clusterUid === uid).length;
-  const message = `Cannot start: ${count} copies of "${name}" in namespace "${namespace}" on the host came from tenant cluster ${uid}, and the tenant cluster is ${clusterUid}`;
+  const message = `Cannot start: ${count} copies of "${name}" in namespace "${namespace}" on the host are from tenant cluster ${uid}, but the tenant cluster is now ${clusterUid}`;
   const hint =
     `If the tenant kubeconfig names the wrong cluster, correct it. If this virtual cluster was rebuilt, stop the syncer of the old one and start with --adopt-cluster ${uid}: ` +
     `those ${count} copies are then kept up to date, and deleted if the rebuilt cluster has no such object`;

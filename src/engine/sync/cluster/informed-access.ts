@@ -14,7 +14,7 @@ import { createClusterGuard } from "./cluster-guard.ts";
 export interface InformedAccess extends ClusterAccess {
   /** Requested kinds that are not listed yet, `endpointslices.discovery.k8s.io` for example. */
   unsynced(): readonly string[];
-  /** The reason why the last attempt to follow a kind failed, in a form that logs may contain; undefined while the kind can be followed. */
+  /** Why the last attempt to follow a kind failed, in a form that is safe for logs; undefined while the kind can be followed. */
   failureOf(kind: string): string | undefined;
   /** Kinds that were listed before but cannot be followed now, each with the monotonic time when that began. */
   lost(): readonly LostKind[];

@@ -25,9 +25,9 @@ export interface Permission {
   readonly side: "tenant" | "host";
   readonly verb: "get" | "list" | "watch" | "create" | "update" | "delete";
   readonly resource: ResourceType;
-  /** "" for all namespaces. */
+  /** Namespace of the objects; "" for all namespaces. */
   readonly namespace: string;
-  /** For this object only; if omitted, for every object. */
+  /** Name of the one object that the verb applies to. If omitted, it applies to every object. */
   readonly name?: string;
   /**
    * False if everything else works without it, or if a role may grant it in another form that cannot be checked: for each

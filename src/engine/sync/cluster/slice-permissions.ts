@@ -88,7 +88,7 @@ async function servesSlices({ needed, logger, ...clusters }: SlicePermissionsOpt
   if (without.length === 0) return true;
   logger.warn(COPIES_ENDPOINTS_ALONE + "an API server does not support EndpointSlices", {
     clusters: without,
-    hint: "They need Kubernetes 1.21 or newer; or set backends: endpoints in the settings",
+    hint: "Use Kubernetes 1.21 or newer, or set backends: endpoints in the settings",
   });
   return false;
 }

@@ -214,7 +214,7 @@ class WatchingBrake implements DeleteBrake {
     this.#options.logger.error("Delete brake engaged", { pending, copies });
     this.#options.engaged({
       code: "DELETE_BRAKE",
-      message: `${pending} of ${copies} copies would be deleted, because their objects are missing in the tenant cluster; none is deleted until they return, or until a start with --confirm-deletes ${pending}`,
+      message: `${pending} of ${copies} copies would be deleted, because their objects are missing in the tenant cluster; none is deleted until the objects return, or until you restart with --confirm-deletes ${pending}`,
     });
   }
 }

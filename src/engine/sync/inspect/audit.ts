@@ -142,7 +142,7 @@ function standingFinding(
   if (isReferenced(preview, resource, source)) return undefined;
   const look = preview.looks.get(syncId(resource.plural, source));
   if (look === undefined || !look.rules.enabled) {
-    return { ...shared, finding: "leftover", message: `${resource.kind} objects are not synced; the copy remains until it is cleaned up` };
+    return { ...shared, finding: "leftover", message: `${resource.kind} objects are not synced; a cleanup removes this copy` };
   }
   if (look.input.tenant !== undefined) return undefined;
   return { ...shared, finding: "orphan", message: look.plan.notes[0]?.message ?? "The tenant object is gone" };

@@ -263,7 +263,7 @@ const LET_MIRROR =
   "nothing on the host makes slices from the copied Endpoints; let the syncer make them (backends: auto in the settings), or the host's kube-controller-manager (endpointslice-mirroring-controller)";
 const ONLY_SLICES = "only Endpoints are copied; let the syncer copy slices too (backends: auto in the settings)";
 const PATCH_SLICES =
-  "the Endpoints lack an address family, and patches of endpoints keep backends: auto from copying the slices that have it; write the patches for endpointSlices too, and set backends: both";
+  "the Endpoints lack an address family; because of the patches of endpoints, backends: auto does not copy the slices that have it; write the patches for endpointSlices too, and set backends: both";
 /** The names of the host's objects are left out, because Events are the tenant's. */
 const TAKEN_ENDPOINTS =
   "Endpoints of another owner exist in place of the copy (HOST_OBJECT_FOREIGN); remove or rename those that endpoint-sync audit names";
@@ -284,7 +284,7 @@ function withheldBy(code: ReturnType<Withheld>): string {
   if (code === "API_FORBIDDEN")
     return `the copy is missing (${code}): the host's API server refuses it, because of a quota, an admission webhook or a missing permission; the syncer's log quotes the response`;
   if (code === "unknown")
-    return "the copy is missing; if a running syncer does not make it within seconds, audit and why of the copy itself say why, or the host's API server refuses it, for example because of a quota or an admission webhook: the syncer's log quotes the response";
+    return "the copy is missing; if a running syncer does not make it within seconds, run audit and why for the copy, or see the syncer's log: the host's API server may refuse the copy, for example because of a quota or an admission webhook";
   return `the copy is missing (${code}); see the Events of the Service, of its Endpoints and of its slices`;
 }
 

@@ -42,7 +42,7 @@ export interface ReportedEvent {
   /** The object that the Event is about. */
   readonly object: KubeObject;
   readonly code: Code;
-  /** The code as the reason of the Event, `NameCollision` for example. */
+  /** Reason of the Event: the code in CamelCase, such as `NameCollision`. */
   readonly reason: string;
   readonly message: string;
 }

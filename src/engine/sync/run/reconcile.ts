@@ -31,12 +31,12 @@ export interface SyncHooks {
   onPlan?(key: ObjectKey, resource: string, plan: Plan): void;
   /** Receives the outcome of each patch of a plan. `key` is the tenant key of the object, `resource` the plural of its kind. */
   onOutcome?(outcome: Outcome, key: ObjectKey, resource: string): void;
-  /** Receives Events, which are then not written to the cluster. Errors are logged. */
+  /** Receives Events instead of the cluster. Errors are logged. */
   recordEvent?(event: ReportedEvent): void | Promise<void>;
   /**
-   * With `services: "external"`, reports whether the host Service at this host key is one that may get copies of backends. If false, the
-   * Service counts as missing; if true, it counts regardless of its markers. Default: true if its markers, or those of another syncer,
-   * name this virtual cluster and the tenant Service, or if its annotation `stands-for` below the marker prefix names the tenant Service.
+   * With `services: "external"`, reports whether the host Service at this host key may get copies of backends. If false, the Service
+   * counts as missing; if true, it counts regardless of its markers. Default: true if its markers, or those of another syncer, name this
+   * virtual cluster and the tenant Service, or if its annotation `stands-for` with the marker prefix names the tenant Service.
    */
   ownsHostService?(hostKey: ObjectKey): boolean;
 }

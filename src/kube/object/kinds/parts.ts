@@ -25,7 +25,7 @@ function referenceTo(kind: Schema): ObjectSchema {
     "name?": [3, textAs("name"), "Name of the object."],
     uid: [4, textAs("dnsLabel"), "UID of the object."],
     apiVersion: [5, untried(text), "API version of the object."],
-    resourceVersion: [6, untried(text), "resourceVersion of the object, if a particular one is meant."],
+    resourceVersion: [6, untried(text), "resourceVersion of the object, if a specific version is meant."],
     fieldPath: [7, untried(text), "Part of the object, such as spec.containers{web}."],
   });
 }

@@ -218,7 +218,7 @@ class Candidate implements LeaderElection {
     this.#leadUntilMs = undefined;
     this.#reportStatus();
     const fields = { lease: formatKey(this.#options.lease), reason, holder: this.holder };
-    if (reason === "asked") this.#logger.info("Handing the lease over", { ...fields, to: this.#notes.askedBy });
+    if (reason === "asked") this.#logger.info("Handing over the lease", { ...fields, to: this.#notes.askedBy });
     else this.#logger.warn("Lost the lease", fields);
     lost.abort(reason === "asked" ? ASKED : undefined);
   }

@@ -366,5 +366,5 @@ function endedAtOnce(): EngineError {
 }
 
 function silent(): EngineError {
-  return new EngineError("API_UNAVAILABLE", "The watch is silent and did not end after its timeout");
+  return new EngineError("API_UNAVAILABLE", "The watch sent nothing and did not end after its timeout");
 }

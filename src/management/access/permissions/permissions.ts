@@ -120,7 +120,7 @@ class ManagementPermissions implements Permissions {
     if (group !== MANAGEMENT_GROUP) return REFUSED;
     // A list with a name, such as the watch of a single object, shows no more than the whole list.
     if (COLLECTION_READS.includes(verb) && resource !== DIRECT_CLUSTER_ENDPOINT_TOKENS.plural)
-      return allowed("shows what the caller may read");
+      return allowed("the response contains only what the caller may read");
     if (resource === CONFIG.plural) return READS.includes(verb) ? allowed("every authenticated user may read the configuration") : REFUSED;
     if (resource === DIRECT_CLUSTER_ENDPOINT_TOKENS.plural)
       return verb === "create" ? allowed("with the caller's own permissions") : REFUSED;
@@ -156,9 +156,11 @@ class ManagementPermissions implements Permissions {
   }
 
   #decideDerived(caller: Caller, { verb, name, namespace }: ResourceAttributes): AccessDecision {
-    if (COLLECTION_READS.includes(verb)) return allowed("shows what the caller may read");
+    if (COLLECTION_READS.includes(verb)) return allowed("the response contains only what the caller may read");
     if (verb !== "get" || name === "") return REFUSED;
-    return this.#seesSource(caller, { namespace, name }) ? allowed("the caller may read the object from which it is derived") : REFUSED;
+    return this.#seesSource(caller, { namespace, name })
+      ? allowed("the caller may read the object that the role or binding is derived from")
+      : REFUSED;
   }
 
   /** A caller who may read an object may read the roles that are derived from it. */

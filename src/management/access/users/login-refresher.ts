@@ -82,7 +82,7 @@ const FAILURES_MAX = 3;
 /** The refusals with which a login is still refreshed: its key can be accepted again, and keys created with it remain valid. */
 const ASKED_ABOUT: readonly (KeyRefusal | undefined)[] = [undefined, "disabled", "connector"];
 const GONE = "the connector of the login is no longer set up, or now has another provider";
-const UNREACHED = "the provider could not be reached for too long";
+const UNREACHED = "the provider was unreachable for too long";
 const UNASKED = "the login has ended, and it cannot be refreshed";
 const UNFOLLOWED = "the login has ended, and no key depends on it";
 

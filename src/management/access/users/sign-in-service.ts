@@ -205,7 +205,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     throw forbiddenRequest(
       USERS,
       prepared!.metadata.name!,
-      "several users are bound to your email address; an administrator has to bind one",
+      "several users are bound to your email address; an administrator must bind it to only one",
     );
   }
 
@@ -217,7 +217,9 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     const subject = this.#subjectOf(identity);
     const length = owns ? HASH_LENGTH.own : HASH_LENGTH.others;
     // If no User records the owner of a name, every new user gets a name with a digest.
-    const why = settings().disableUserCreation ? "without a User, the name has no owner" : await this.#whoseIs(username, owns);
+    const why = settings().disableUserCreation
+      ? "disableUserCreation is set, so no User owns the name"
+      : await this.#whoseIs(username, owns);
     const own = await this.#nameWithDigest(username, subject, length);
     if (why === undefined && isName(username) && !this.#isNamed(own)) return username;
     logger.info("A new user gets a name with a digest instead of a plain user name", {
@@ -311,7 +313,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
       throw forbiddenRequest(
         OWNED_ACCESS_KEYS,
         key.metadata.name!,
-        "to link an identity, send the sign-in key that has no scope and whose user has a User object",
+        "to link an identity, send a sign-in key without a scope, of a user who has a User object",
       );
     // A login by password has the groups of its own User. The linked User would get copies that do not change with them.
     if (reported.connector === PASSWORD_CONNECTOR)

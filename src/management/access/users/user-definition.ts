@@ -158,7 +158,7 @@ function allocateNames(object: KubeObject, old: KubeObject | undefined, { names,
       const free = await hold?.(`${name.use}/${name.value}`);
       // Another server may be creating the same User: a retry shows which User got the name.
       if (hold !== undefined && free === undefined)
-        throw conflict(USERS, user, `another server is writing a User with the name or identity ${JSON.stringify(name.value)}`);
+        throw conflict(USERS, user, `another server is writing a User with the name or identity ${JSON.stringify(name.value)}; try again`);
       if (free !== undefined) letGo.push(free);
       if (isOthers(name)) missed.push(name);
     }
@@ -178,7 +178,7 @@ function nameTaken({ use, field, value }: ClaimedName): FieldError {
 function connectorErrors(object: KubeObject): readonly FieldError[] {
   const { connector = "", email = "", subject = "" } = specOf<UserSpec>(object);
   if (connector === "" || subject !== "" || email !== "") return [];
-  return [invalid("spec.connector", connector, "needs spec.email, which identifies the connector's first sign-in")];
+  return [invalid("spec.connector", connector, "requires spec.email, which identifies the user at the first sign-in with this connector")];
 }
 
 /** Why a password is refused; undefined when it is not. */

@@ -60,6 +60,6 @@ export function createAuditDatabases({ chance, openDatabase = openNamed, metrics
 
 async function openNamed(text: string, options: DatabaseOptions): Promise<AuditDatabase> {
   const endpoint = dataStoreEndpoint(text);
-  if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint names no supported database");
+  if (endpoint === undefined) throw new Error("audit.dataStoreEndpoint is not the address of a supported database");
   return openAuditDatabase(await openLines(endpoint, options));
 }

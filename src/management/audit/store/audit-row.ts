@@ -27,7 +27,7 @@ export interface AuditRow {
 
 /** Longest text of a column, in UTF-16 units. Longer texts are cut; the line has them in full. */
 const COLUMN_LENGTH_MAX = 253;
-const NOTE = `left out here: the line has more than ${AUDIT_ROW_BYTES_MAX} bytes; the file contains it`;
+const NOTE = `omitted: the line has more than ${AUDIT_ROW_BYTES_MAX} bytes; the audit file contains it`;
 
 /**
  * The database row of an audit line.

@@ -121,10 +121,7 @@ class QueuedStore implements AuditStore {
     const done = Promise.all([this.#writing, this.#pruning]).then(() => this.#forget(this.#opened));
     if (!(await this.#isWithinClosing(done))) {
       const fields = { seconds: AUDIT_CLOSING_MS / 1_000, lines: this.#pending.length };
-      this.#options.logger.warn(
-        "The audit database does not respond and is closed without further waiting; the file contains its lines",
-        fields,
-      );
+      this.#options.logger.warn("The audit database does not respond and is closed; the file contains the missing lines", fields);
       this.#givenUp.abort();
     }
     this.#lose(this.#pending.length);
@@ -260,7 +257,7 @@ class QueuedStore implements AuditStore {
         }
       } catch (error) {
         if (this.#givenUp.signal.aborted) return;
-        this.#options.logger.warn("Old audit lines cannot be deleted from the database", { error: messageOf(error) });
+        this.#options.logger.warn("Cannot delete old audit lines from the database", { error: messageOf(error) });
       }
     });
   }

@@ -160,7 +160,7 @@ class Parser {
     const [hex, long, short] = this.#match(/x(?:\{([0-9A-Fa-f]{1,6})\}|([0-9A-Fa-f]{2}))/y) ?? [];
     if (hex !== undefined) {
       const point = parseInt((long ?? short)!, 16);
-      return point <= 0x10ffff ? point : this.#refuse("Found a character number above 10FFFF", start);
+      return point <= 0x10ffff ? point : this.#refuse("Found a code point above 10FFFF", start);
     }
     const letter = this.#source[this.#at] ?? this.#refuse("Found nothing after \\", start);
     if (/[1-9]/.test(letter)) this.#refuse("Backreferences are not supported", start);

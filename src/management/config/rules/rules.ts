@@ -54,7 +54,7 @@ function checkDataStore(audit: Spot): void {
     refuseAt(endpoint, { message: "Found the audit file's own path", hint: "Use a separate file for the database" });
   if (text !== undefined && store === undefined) {
     const hint =
-      "Write sqlite:///PATH, mysql://USER:PASSWORD@HOST:PORT/DATABASE or mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE; with ?tls=true, HOST is a name";
+      "Write sqlite:///PATH, mysql://USER:PASSWORD@HOST:PORT/DATABASE or mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE; with ?tls=true, HOST must be a name";
     refuseAt(endpoint, { message: "Expected the address of a database", hint });
   }
   if (text === undefined && ttl.node?.kind === "scalar" && Number(ttl.node.value) > 0)

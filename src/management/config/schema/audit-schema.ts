@@ -63,7 +63,7 @@ export const AUDIT_RULE = {
 export const AUDIT = {
   type: "object",
   name: "ConfigAudit",
-  description: "Which requests are logged in the audit file.",
+  description: "The audit log.",
   default: {},
   fields: {
     enabled: flag("Write audit lines. Requires path."),
@@ -84,7 +84,7 @@ export const AUDIT = {
     dataStoreEndpoint: textField(
       "Address of a database for audit lines, with its credentials: `sqlite:///PATH`, `mysql://USER:PASSWORD@HOST:PORT/DATABASE`, or `mysql://USER:PASSWORD@tcp(HOST:PORT)/DATABASE`; `?tls=true` or `?tls=skip-verify` at the end encrypts the connection.",
     ),
-    dataStoreTTL: countField("How long the database keeps lines, in hours; 0 or absent means forever.", 87_600_000),
+    dataStoreTTL: countField("How long the database keeps lines, in hours; 0 or omitted means forever.", 87_600_000),
     path: formField("path", "Path of the audit file. Required when the audit log is enabled."),
     maxAge: timeField(0, "Days after which rotated files are removed; 0 means never."),
     maxBackups: timeField(0, "Number of rotated files that are kept; 0 means all."),

@@ -90,7 +90,7 @@ export const AUTH = {
           },
         },
       },
-      description: "Groups whose members administer the platform with the key of their sign-in, for as long as they are members.",
+      description: "Groups whose members can administer the platform with their sign-in key, until they leave the group.",
     },
     identityRefreshSeconds: timeField(
       REFRESH_SECONDS,
@@ -137,7 +137,7 @@ export const AUTH = {
         ...textField("Each entry is a regular expression in RE2's syntax, which may match anywhere in the name."),
         maxLength: FILTER_LENGTH_MAX,
       },
-      description: "When not empty, only groups of a provider that match one of these expressions are used.",
+      description: "When not empty, only groups of a provider that match at least one of these expressions are used.",
     },
   },
 } as const satisfies ObjectSchema;

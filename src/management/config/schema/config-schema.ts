@@ -115,7 +115,7 @@ const UI_SETTINGS = {
           },
           text: formField("line", "Text of the button."),
           link: formField("link", "Address that the button opens."),
-          icon: formField("image", "Address of its icon."),
+          icon: formField("image", "Address of the button's icon."),
         },
       },
     },
@@ -127,7 +127,7 @@ const UI_SETTINGS = {
         block: flag("Block all calls to other sites."),
         allow: formList(
           "moduleOrWeb",
-          "Addresses or names of modules that may be called even if block is set. It has no effect without block.",
+          "Addresses, or names of modules, that may be called even if block is set. Has no effect without block.",
         ),
       },
     },
@@ -150,7 +150,7 @@ const VAULT = {
         token: formField("secret", "A token."),
         tokenFile: formField(
           "path",
-          "Path of a file with the token, used instead of token. The file is read again when it changes, as the file of a mounted Secret does.",
+          "Path of a file with the token, used instead of token. The file, such as one of a mounted Secret, is read again when it changes.",
         ),
         tokenSecretRef: {
           type: "object",

@@ -16,7 +16,10 @@ export const NAME_ID_DEFAULT = "urn:oasis:names:tc:SAML:2.0:nameid-format:persis
 const CLIENT = {
   clientId: formField("line", "Id of the platform as a client of the provider."),
   clientSecret: formField("secret", "Client secret that the provider issued to the platform."),
-  redirectURI: formField("web", "Callback address of the platform, to which the provider sends users back."),
+  redirectURI: formField(
+    "web",
+    "Callback address of the platform, to which the provider sends users back. Default: `/auth/{connector}/callback`.",
+  ),
 } as const;
 
 /** Generic OpenID Connect. */
@@ -25,23 +28,29 @@ export const OIDC = {
   name: "ConfigOIDC",
   description: "An OpenID Connect provider.",
   fields: {
-    issuerUrl: formField("web", "Address of the provider, the `iss` of its tokens. It must offer discovery."),
+    issuerUrl: formField("web", "Address of the provider, the `iss` of its tokens. The provider must support discovery."),
     clientId: formField(
       "line",
       "Id of the client that tokens must be issued for. If a token has the claim `azp`, it must name this client as well.",
     ),
     clientSecret: formField("secret", "Client secret that the provider issued to the platform."),
-    redirectURI: formField("web", "Callback address of the platform."),
+    redirectURI: formField("web", "Callback address of the platform. Default: `/auth/{connector}/callback`."),
     postLogoutRedirectURI: formField("web", "Address of the platform to which the provider sends users after logout."),
     caFile: formField("path", "Path of a PEM file with the root certificate of the provider."),
     insecureCa: flag("Do not check the provider's TLS certificate."),
-    preferredUsername: formField("attributeName", "Claim that contains the preferred username."),
-    platformUsernameClaim: formField("attributeName", "Claim that contains the user name."),
-    usernameClaim: formField("attributeName", "Claim that contains the user's id."),
-    emailClaim: formField("attributeName", "Claim that contains the email address."),
+    preferredUsername: formField("attributeName", "Claim that contains the preferred username. Default: `preferred_username`."),
+    platformUsernameClaim: formField(
+      "attributeName",
+      "Claim that contains the user name. Default: the preferred username, the email address or the id, whichever exists first.",
+    ),
+    usernameClaim: formField("attributeName", "Claim that contains the user's id. Default: `sub`."),
+    emailClaim: formField("attributeName", "Claim that contains the email address. Default: `email`."),
     allowedExtraClaims: formList("attributeName", "Additional claims that are stored in the sign-in key."),
     usernamePrefix: formField("line", "Prefix of each username."),
-    groupsClaim: formField("attributeName", "Claim that contains the groups; its value is a string or a list of strings."),
+    groupsClaim: formField(
+      "attributeName",
+      "Claim that contains the groups; its value is a string or a list of strings. Default: `groups`.",
+    ),
     groups: texts("When not empty, only members of at least one of these groups may sign in."),
     scopes: {
       ...formList("scope", "Requested scopes. An empty list means the default."),
@@ -80,8 +89,8 @@ export const SOURCE_HOST_A = {
         },
       },
     },
-    hostName: formField("host", "Host name of an enterprise edition."),
-    rootCA: formField("path", "Root certificate of an enterprise edition with its own authority."),
+    hostName: formField("host", "Host name of an enterprise edition. Default: the public service."),
+    rootCA: formField("path", "Path of a PEM file with the root certificate of the enterprise edition. Has no effect without hostName."),
   },
 } as const satisfies ObjectSchema;
 
@@ -141,21 +150,24 @@ const DIRECTORY_PROVIDER_B = {
 export const SAML = {
   type: "object",
   name: "ConfigSAML",
-  description: "A SAML provider. One of caData, ca and insecureSkipSignatureValidation must be set.",
+  description: "A SAML provider. Requires caData, ca or insecureSkipSignatureValidation.",
   fields: {
-    redirectURI: formField("web", "Callback address of the platform. The Destination of a response must be exactly this address."),
+    redirectURI: formField(
+      "web",
+      "Callback address of the platform, exactly as in the Destination of responses. Default: `/auth/{connector}/callback`.",
+    ),
     ssoURL: formField("web", "Address to which the request is posted, over https."),
     caData: textField(
       "Certificates that responses are signed with, as base64 of a PEM text with one or more certificates, or of one certificate in DER.",
     ),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
     insecureSkipSignatureValidation: flag(
-      "Do not check the signature of responses: anyone can sign in as anyone. Has no effect when ca or caData is set.",
+      "Do not check the signature of responses: anyone can sign in as any user. Has no effect when ca or caData is set.",
     ),
     usernameAttr: formField("attributeName", "Attribute that contains the username."),
     emailAttr: formField("attributeName", "Attribute that contains the email address."),
     groupsAttr: formField("attributeName", "Attribute that contains the groups."),
-    entityIssuer: formField("line", "Issuer of requests, and the audience that responses must have instead of redirectURI."),
+    entityIssuer: formField("line", "Issuer of requests, and the required audience of responses. Default for the audience: redirectURI."),
     ssoIssuer: formField("line", "Issuer that responses must have."),
     groupsDelim: textField("When set, the groups are one string, which is split at this delimiter."),
     allowedGroups: texts("When not empty, only members of at least one of these groups may sign in."),

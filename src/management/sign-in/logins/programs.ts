@@ -127,7 +127,7 @@ export function waitingOf(query: Pick<URLSearchParams, "get">): Waiting | undefi
   if (redirect === undefined) throw badRequest("redirect must be http://127.0.0.1:PORT/... or http://[::1]:PORT/...");
   const challenge = query.get("code_challenge") ?? "";
   if (!isChallenge(challenge) || (query.get("code_challenge_method") || "S256") !== "S256") {
-    throw badRequest("redirect needs a code_challenge of the method S256");
+    throw badRequest("redirect requires a code_challenge with the method S256");
   }
   return { redirect: redirect.href, challenge };
 }

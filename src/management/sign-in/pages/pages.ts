@@ -134,7 +134,7 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
           <input type="hidden" name="key" value="${key}" />
           <button type="submit">Download a kubeconfig</button>
         </form>
-        <p class="soft">Its name is ${name}. Sign out, or delete it, when you no longer need it.</p>`;
+        <p class="soft">The key is named ${name}. Sign out, or delete the key, when you no longer need it.</p>`;
       show(visit, { title: "You are signed in", body });
     },
 

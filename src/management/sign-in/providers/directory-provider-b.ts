@@ -38,7 +38,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
   const profileBy = async (claims: Claims, tokens: ProviderTokens): Promise<ProviderSaid> => {
     const [tid, oid] = ["tid", "oid"].map((name) => textClaim(claims, name)?.toLowerCase());
     const { idToken: _idToken, ...rest } = tokens;
-    if (tid === undefined || oid === undefined || !UUID.test(tid)) throw unauthorized("the token names no tenant or no account");
+    if (tid === undefined || oid === undefined || !UUID.test(tid)) throw unauthorized("the token does not name a tenant and an account");
     const personal = tid === PERSONAL;
     // Discovery has resolved the name of a tenant, and the issuer of the token was compared with the result.
     const named = KINDS_OF_ACCOUNTS.includes(tenant) || UUID.test(tenant) ? {} : { tenantNames: [tenant] };

@@ -92,7 +92,7 @@ export function createRest({ fetch, headers, timeoutSeconds, totalSeconds, pages
       const answers: RestAnswer[] = [];
       const asked = new Set<string>();
       for (let url: string | undefined = first; url !== undefined && !asked.has(url);) {
-        if (asked.size >= pagesMax) throw forbiddenPath(`the provider lists more than ${pagesMax} pages about you`);
+        if (asked.size >= pagesMax) throw forbiddenPath(`the provider's list about you has more than ${pagesMax} pages`);
         asked.add(url);
         const answer: RestAnswer = await ask(url, request);
         answers.push(answer);

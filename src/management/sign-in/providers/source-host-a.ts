@@ -23,7 +23,7 @@ const API_HEADERS = { accept: "application/vnd.github+json", "x-github-api-versi
 /** Returns the addresses of the host's pages and of its API. */
 function hostsOf({ hostName = "" }: SourceHostASettings): { readonly site: string; readonly api: string } {
   if (hostName === "") return SOURCE_HOST_A_HOSTS;
-  if (/[/?#@\s]/.test(hostName) || !URL.canParse(`https://${hostName}`)) throw unavailable("hostName is not a host");
+  if (/[/?#@\s]/.test(hostName) || !URL.canParse(`https://${hostName}`)) throw unavailable("hostName is not a host name");
   const site = `https://${hostName}`;
   return { site, api: hostName.endsWith(SOURCE_HOST_A_CLOUD) ? `https://api.${hostName}` : `${site}/api/v3` };
 }
@@ -103,7 +103,8 @@ function withoutIdToken(answer: Parameters<typeof tokensOf>[0]): ProviderTokens 
 /** Requires a scope for organisations, because users may grant less than was requested. Some applications' tokens have no scopes at all. */
 function demandScopes(scope: string | undefined): void {
   const granted = (scope ?? "").split(/[ ,]+/).filter((one) => one !== "");
-  if (granted.length > 0 && !granted.some((one) => ORG_SCOPES.includes(one))) throw troubled("permission", "read:org was not granted");
+  if (granted.length > 0 && !granted.some((one) => ORG_SCOPES.includes(one)))
+    throw troubled("permission", "the scope read:org was not granted");
 }
 
 interface ProfileOptions {

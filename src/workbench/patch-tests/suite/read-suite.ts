@@ -227,7 +227,13 @@ function checkContextSide(
   const entry = node?.kind === "map" ? node.entries.get(itself) : undefined;
   if (entry === undefined) return;
   const message = `In a test of the direction ${direction}, ${itself} is the object itself`;
-  report.error({ code: "CONFIG_VALUE", at: keyStartOf(entry), field: fieldPath(field, itself), message, hint: "Write it as object" });
+  report.error({
+    code: "CONFIG_VALUE",
+    at: keyStartOf(entry),
+    field: fieldPath(field, itself),
+    message,
+    hint: "Write it in the field object",
+  });
 }
 
 function checkCode(node: Node | undefined, field: string, report: Report): void {
@@ -280,7 +286,7 @@ function readPatches({ node, definition, field }: TestSource, report: Report): P
     if (item?.kind !== "map" || text?.kind !== "scalar") return [];
     if (item.entries.size === 1) {
       const hint = "Add outcome, matches, changed, code or fuel";
-      report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message: "The entry has no statement about the patch", hint });
+      report.error({ code: "CONFIG_VALUE", at: startOf(item), field: at, message: "The entry contains no expectation", hint });
     }
     const compile = () => compilePath(expectation.path, { syntax: expectation.path.startsWith("$") ? "jsonpath" : "field" });
     const path = compileText({ report, node: text, field: fieldPath(at, "path") }, compile);
@@ -293,7 +299,7 @@ function readCases({ node, definition, field }: TestSource, report: Report): Tes
   const [cases, path] = [node.entries.get("cases"), node.entries.get("path")];
   const refuse = (at: Position, message: string, hint = "") => report.error({ code: "CONFIG_VALUE", at, field, message, hint });
   if (cases !== undefined && path === undefined)
-    refuse(keyStartOf(cases), "Found cases without path", "Add the path at which to put the values of the cases");
+    refuse(keyStartOf(cases), "Found cases without path", "Add the path at which each case sets its value");
   if (cases === undefined && path !== undefined)
     refuse(keyStartOf(path), "Found path without cases", "Add cases, or move the path into an assert");
   const items = list?.kind === "list" ? list.items : [];

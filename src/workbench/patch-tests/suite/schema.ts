@@ -109,7 +109,7 @@ const CASE = {
 
 const REFERENCE = {
   type: "object",
-  description: "An object that the object refers to.",
+  description: "An object that the tested object refers to.",
   fields: {
     apiVersion: { type: "string", default: "v1", description: "apiVersion of the referenced object." },
     kind: { type: "string", required: true, description: "Kind of the referenced object." },
@@ -121,7 +121,8 @@ const REFERENCE = {
 /** One entry of `tests`. */
 const TEST = {
   type: "object",
-  description: "Applies the patches to one object. Without assertions, the test checks that patches match something and that none fails.",
+  description:
+    "Applies the patches to one object. Without assertions, the test checks that at least one patch matches a value and that none fails.",
   fields: {
     it: { type: "string", required: true, minLength: 1, description: "Title of the test in reports." },
     skip: { type: "string", minLength: 1, description: "Reason for skipping the test." },
@@ -143,18 +144,22 @@ const TEST = {
       type: "literals",
       values: ["applied", "unchanged", "error", "denied", "rejected"],
       description:
-        "The overall result. applied: a patch changed something and none failed. unchanged: no patch changed anything, and none failed. error: a patch failed. denied: a patch touched a protected field. rejected: the object would not be written at all. Default: anything but the last three.",
+        "The overall result. applied: a patch changed something and none failed. unchanged: no patch changed anything, and none failed. error: a patch failed. denied: a patch touched a protected field. rejected: the object would not be written at all. Default: applied or unchanged, unless the test expects a failure.",
     },
     error: ERROR,
     patches: {
       type: "list",
-      description: "Expected outcomes of single patches; others are not checked.",
+      description: "Expected outcomes of individual patches; other patches are not checked.",
       items: PATCH_OUTCOME,
       minItems: 1,
     },
     expected: { ...OBJECT, description: "The whole expected object: a golden file, which `test -u` writes, or the object itself." },
-    references: { type: "list", description: "All objects that the object must refer to, in any order. toHost only.", items: REFERENCE },
-    path: { type: "string", description: "With cases: the path at which the value of each case is set, and its result is read." },
+    references: {
+      type: "list",
+      description: "All objects that the tested object must refer to, in any order. toHost only.",
+      items: REFERENCE,
+    },
+    path: { type: "string", description: "With cases: the path at which each case sets its value and reads its result." },
     cases: { type: "list", description: "Runs the test once for each of these values.", items: CASE, minItems: 1, maxItems: 100_000 },
     maxFuel: { ...FUEL_MAX, description: "Maximum fuel of all patches in total. Default: the one in defaults." },
     maxMatches: { ...MATCHES_MAX, description: "Maximum number of values that one patch may find. Default: the one in defaults." },
@@ -176,7 +181,7 @@ export const PATCH_TEST = {
     config: {
       type: "any",
       description:
-        "The configuration: a file, several files (later ones win), or the content of vcluster.yaml. Set either `config` or `patches`.",
+        "The configuration: a file, several files (later files take precedence), or the content of vcluster.yaml. Set either `config` or `patches`.",
       jsonSchema: { type: ["string", "array", "object"], items: { type: "string" } },
     },
     patches: { ...PATCHES, description: "Patches of sync.toHost.endpoints, instead of a configuration." },
@@ -188,7 +193,7 @@ export const PATCH_TEST = {
     context: { ...CONTEXT, description: "Members of context in expressions; a test's own context takes precedence, member by member." },
     objects: {
       type: "map",
-      description: "Objects by name. Objects that reference patches can refer to count as objects of the tenant cluster.",
+      description: "Objects by name. Reference patches can refer to them as objects of the tenant cluster.",
       values: { ...OBJECT, description: "Each value is a file with one object, or the object itself." },
     },
     defaults: {

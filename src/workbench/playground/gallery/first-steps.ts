@@ -8,7 +8,7 @@ export const FIRST_STEPS: readonly Example[] = [
     name: "demo",
     title: "The demonstration's patches",
     about:
-      "The patches of endpoint-sync demo: a prefix, base64, a DNS name, a host name for each address and a reference. A user has edited the host object.",
+      "The patches of the command demo: a prefix, base64, a DNS name, a host name for each address and a reference. A user has edited the host object.",
     group,
     state: {
       vcluster: BLUE,
@@ -169,14 +169,14 @@ export const FIRST_STEPS: readonly Example[] = [
   {
     name: "endpoint-slices",
     title: "EndpointSlices",
-    about: "Slices have their own patches; their addresses are strings in a list, and their Service is renamed automatically.",
+    about: "Slices have their own patches. Their addresses are strings in a list. Their Service is renamed automatically.",
     group,
     state: {
       vcluster: BLUE,
       config: yamlText(`
         sync:
           toHost:
-            # Host clients that read Endpoints get the same.
+            # Host clients that read Endpoints get the same values.
             endpoints:
               patches:
                 - path: subsets[*].addresses[*].hostname
@@ -221,7 +221,7 @@ export const FIRST_STEPS: readonly Example[] = [
   {
     name: "service",
     title: "A Service",
-    about: "Host copies of Services keep ports and little else; their labels and annotations can be patched.",
+    about: "Copies of Services keep the ports and only a few other fields. You can patch their labels and annotations.",
     group,
     state: {
       vcluster: BLUE,

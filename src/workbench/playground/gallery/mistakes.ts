@@ -20,7 +20,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "oscillating-pair",
     title: "A pair that oscillates",
-    about: "The reverse removes one character too few: values grow with every round, as the smallest example of the verdict shows.",
+    about: "The reverse expression removes one character too few, so values grow in every round. The verdict shows the smallest example.",
     group,
     state: {
       vcluster: BLUE,
@@ -69,7 +69,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "endless",
     title: "An expression that does not end",
-    about: "Every evaluation has fuel: an endless loop is stopped after the same number of steps everywhere.",
+    about: "Every evaluation has limited fuel: an endless loop is stopped after the same number of steps everywhere.",
     group,
     state: {
       vcluster: BLUE,
@@ -83,7 +83,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "no-match",
     title: "A path that finds nothing",
-    about: "A path never creates anything: the first one is misspelled, the second one names a label that does not exist.",
+    about: "Paths never create anything. The first path is misspelled, and the second one names a label that does not exist.",
     group,
     state: {
       vcluster: BLUE,
@@ -99,7 +99,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "denied",
     title: "A protected field",
-    about: "If a patch changes markers of the syncer, these are restored. The rest of its result stays.",
+    about: "If a patch changes markers of the syncer, the syncer restores them. The rest of the result stays.",
     group,
     state: {
       vcluster: BLUE,
@@ -136,7 +136,7 @@ export const MISTAKES: readonly Example[] = [
           expression: value.replace(/^10\\.1\\./, "172.20.")
       `),
       settings: yamlText(`
-        # Networks of the addresses after all patches.
+        # Allowed networks. They are checked after all patches.
         addressPolicy:
           allow: [172.20.0.0/16]
       `),

@@ -116,7 +116,7 @@ function rulesOf({ rules }: Engine, { kind, apiVersion }: KubeObject): Rules | u
 
 function nothingShown({ rules }: Engine, objects: readonly ReadObject[]): Problem[] {
   const kinds = rules.map(({ kind: { resource } }) => resource.kind).reverse();
-  const message = objects.length === 0 ? "Found no object" : "Found no object of a kind that is synced";
+  const message = objects.length === 0 ? "Found no object" : "Found no object of a synced kind";
   const { line, column } = objects[0] === undefined ? { line: 1, column: 1 } : startOf(objects[0].node);
   const hint = `Write one of ${kinds.join(", ")}`;
   return [{ code: "CONFIG_REQUIRED", severity: "error", message, file: "tenant", line, column, field: "", hint }];

@@ -14,7 +14,7 @@ type Subject = { readonly side: Side; readonly object?: string };
 
 const SIDES = ["tenant", "host"] as const;
 
-const UNBORN = { code: "CONFIG_VALUE", message: "since is later than the time of the check, so no write can count" } as const;
+const UNBORN = { code: "CONFIG_VALUE", message: "since is later than the time of the check, so no write is counted" } as const;
 
 /** Reads the expectations at one time. Contradictions are reported. */
 export function readExpectation(reading: Reading, at: At, data: ExpectationData): Expectation {
@@ -25,7 +25,7 @@ export function readExpectation(reading: Reading, at: At, data: ExpectationData)
   if (data.quiescent !== undefined)
     statements.push({ kind: "quiescent", wanted: data.quiescent, place: startOf(member(at, "quiescent").node) });
   if (statements.length === 0 && reading.report.problems.length === before)
-    refuse(reading, at, "Nothing is expected here", "State what should hold: tenant, host or quiescent");
+    refuse(reading, at, "Nothing is expected here", "Add tenant, host or quiescent");
   const atMs = data.at === undefined ? Infinity : parseDuration(data.at);
   for (const statement of statements) {
     if (statement.kind === "writes" && statement.limit.sinceMs > atMs)
@@ -75,7 +75,7 @@ function assertsAt(reading: Reading, { node, field }: At): { asserts: readonly A
     if (name === "unchanged")
       reading.report.error({
         code: "CONFIG_VALUE",
-        message: "unchanged is for tests: a sequence has no object without patches",
+        message: "unchanged is allowed only in tests: a sequence has no unpatched object to compare with",
         at: place,
         field,
       });
@@ -103,7 +103,7 @@ function readLimit(reading: Reading, at: At, { since, ...limit }: Infer<typeof W
   const { exact, max, min } = limit;
   if (exact === undefined && max === undefined && min === undefined) refuse(reading, at, "Expected exact, max or min");
   if (min === 0 && max === undefined) refuse(reading, at, "There are always at least 0 writes", "Write a larger min, or max");
-  if (min !== undefined && max !== undefined && min > max) refuse(reading, at, `No number of writes is at least ${min} and at most ${max}`);
+  if (min !== undefined && max !== undefined && min > max) refuse(reading, at, `min ${min} is greater than max ${max}`);
   if (exact !== undefined && (max !== undefined || min !== undefined)) refuse(reading, at, "exact cannot be combined with max or min");
   return { ...limit, sinceMs: since === undefined ? 0 : parseDuration(since) };
 }

@@ -83,13 +83,13 @@ function checkWatched({ report }: Reading, { events, expectations }: Sequence): 
   const last = Math.max(...expectations.map(({ atMs = Infinity }) => atMs));
   for (const { atMs, place } of events) {
     if (atMs <= last) continue;
-    const message = `Nothing checks the effect of this: the last expectation is at ${formatSeconds(last)}`;
+    const message = `Nothing checks the effect of this event: the last expectation is at ${formatSeconds(last)}`;
     report.error({
       code: "CONFIG_VALUE",
       message,
       at: place,
       field: "",
-      hint: "Add an expectation at a later time, or without a time, which applies once everything is at rest",
+      hint: "Add a later expectation, or one without a time, which is checked once everything is at rest",
     });
   }
 }

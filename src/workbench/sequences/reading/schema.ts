@@ -41,7 +41,7 @@ const SET = {
 
 const actions = (what: string) =>
   ({
-    apply: named("Writes this object of `objects`, whether it exists or not. With `set`, its values are changed first."),
+    apply: named("Writes this object of `objects`, whether it exists or not. With `set`, the values of `set` are applied first."),
     edit: named(`Changes the current state of ${what}. Requires \`set\`.`),
     delete: named(`Deletes ${what}.`),
     set: SET,
@@ -65,7 +65,7 @@ const HOST_ACTION = {
 
 const FAULT = {
   type: "object",
-  description: "One fault, from this time on.",
+  description: "One fault that begins at this time.",
   fields: {
     watchExpired: cluster("The watches of this cluster end with 410 Gone; the syncer lists everything again."),
     watchCut: cluster("The watches of this cluster send nothing for a while, and then all events at once. Requires `for`."),
@@ -76,15 +76,15 @@ const FAULT = {
     emptyList: cluster(
       "The syncer lists this cluster again and receives an empty list; after a while the syncer lists the cluster once more. Requires `for`.",
     ),
-    down: cluster("This cluster responds to no requests and sends no events for a while. Requires `for`."),
-    crash: syncer("The process ends immediately. It restarts immediately, or after `for`."),
+    down: cluster("This cluster does not respond to requests and sends no events for a while. Requires `for`."),
+    crash: syncer("The process ends abruptly and restarts immediately, or after `for`."),
     stall: syncer("The process pauses for a while. Requires `for`."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster succeeds, but the syncer never receives the response."),
     lateWrite: cluster("The syncer gives up on the next write to this cluster, but the write still takes effect later. Requires `for`."),
     answered: {
       ...count(
-        "The next request, or for 409 and 422 the next write, does not reach the cluster: its response has this status. Allowed are 403, 409, 422, 429 and 503.",
+        "The next request does not reach the cluster, and its response has this status: 403, 409, 422, 429 or 503. With 409 and 422, only the next write is affected.",
         400,
       ),
       maximum: 599,
@@ -147,10 +147,13 @@ export const OBJECT_EXPECTATION = {
     is: { type: "literals", values: ["present", "absent"], description: "Whether the object exists." },
     asserts: { ...ASSERTS, description: "Like `asserts` of a test, about the object at that time." },
     writes: WRITES,
-    events: { ...REASONS, description: "The reasons of all Events about it so far, each listed once, in any order. [] means none." },
+    events: {
+      ...REASONS,
+      description: "The reasons of all Events about the object so far, each listed once, in any order. [] means none.",
+    },
     notes: {
       type: "list",
-      description: "Codes that the syncer reports about this tenant object at that time, as `why` shows; all of them, in any order.",
+      description: "All codes that the syncer reports about this tenant object at that time, as in `why`, in any order.",
       items: { type: "string", description: "A code, for example EXCLUDED." },
     },
   },
@@ -180,7 +183,7 @@ const EXPECTATION = {
     host: SIDE_EXPECTATION,
     quiescent: {
       type: "boolean",
-      description: "true if everything must be at rest: nothing is in progress, and nothing is scheduled for later.",
+      description: "If true, everything must be at rest: nothing is in progress, and nothing is scheduled for later.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -203,7 +206,7 @@ export const SEQUENCE = {
       },
     },
     seed: count("Seed that determines how long each request and each event takes, up to 50 ms. With the default 0, each takes 1 ms.", 0),
-    runs: { ...count("How many seeds are tried, in order, starting with `seed`. Default: 1.", 1), maximum: 10_000 },
+    runs: { ...count("Number of seeds that are tried, in order, starting with `seed`. Default: 1.", 1), maximum: 10_000 },
     events: { type: "list", description: "Events of the sequence.", default: [], items: EVENT },
     expect: { type: "list", description: "Expectations of the sequence.", required: true, minItems: 1, items: EXPECTATION },
   },

@@ -291,7 +291,7 @@ export class SequenceWorld {
     const [flight] = replica.flights;
     if (flight !== undefined) return `a request is in progress: ${describeRequest(flight.request, flight.reconcile.resource.plural)}`;
     const [waiting] = replica.waiting;
-    if (waiting !== undefined) return `${waiting} is still to be reconciled`;
+    if (waiting !== undefined) return `${waiting} waits to be reconciled`;
     const behind = replica.caches.find(({ idle }) => !idle);
     if (behind !== undefined) return `an event of ${behind.cluster.side} ${behind.resource.plural} has not arrived`;
     if (replica.nextDue === Infinity || replica.retriesRefused) return undefined;

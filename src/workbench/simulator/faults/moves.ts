@@ -141,7 +141,7 @@ const wait: Act = {
  * is one check and all deletes that it leads to.
  */
 export const handBack: Act = {
-  name: "what was made is handed back",
+  name: "made slices are handed back",
   kind: "move",
   weight: 3,
   isPossible: ({ replicas }) => replicas.some(({ canHandBack }) => canHandBack),

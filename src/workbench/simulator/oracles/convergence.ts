@@ -57,12 +57,12 @@ function checkObject(world: World, rules: Rules, tenant: KubeObject): Unconverge
   if (expected.kind === "unknown" || isFree) return undefined;
   const wanted = toHost(rules, { tenant, host, hostKey: hostKey!, ...servicesAt(world, key, hostKey!) });
   if (wanted.rejected !== undefined)
-    return notes.every((codes) => codes.length > 0) ? undefined : { oracle: "L6", message: `${what} is refused without a report` };
+    return notes.every((codes) => codes.length > 0) ? undefined : { oracle: "L6", message: `${what} is refused, and no note reports this` };
   const explained = notes.every((codes) => codes.some((code) => WAITS.includes(code)));
   if (explained) return undefined;
   if (host === undefined || isCopy(world, host) === undefined) return { oracle: "L1", message: `${what} has no copy` };
   if (rules.kind.resource === ENDPOINTS && seenTwice(world, rules, tenant, host)) {
-    return { oracle: "L1", message: `${what}: slices of the mirror and copies of slices cannot be distinguished` };
+    return { oracle: "L1", message: `readers get the backends of ${what} twice, or not at all` };
   }
   const difference = differenceOf(rules, wanted.object, host);
   const foreign = difference?.endsWith("expected none") !== true && /: expected none, /.test(difference ?? "");

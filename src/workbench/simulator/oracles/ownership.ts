@@ -36,7 +36,7 @@ export function ownership(world: World): Oracle {
       const taken = action === "update" && plural === "endpoints" && after !== undefined && isCopy(world, after) !== undefined;
       return taken && besideService && marksOf(world, before) === undefined
         ? undefined
-        : `${action} of ${plural} ${key}, which is not ours`;
+        : `${action} of ${plural} ${key}, which the syncer does not manage`;
     },
   };
 }

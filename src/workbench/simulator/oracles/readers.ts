@@ -138,7 +138,7 @@ export function checkReaders(world: World): { readonly oracle: string; readonly 
     if (surplus.length > 0) return { oracle: "L7", message: `${what} see ${surplus.join(", ")}, which no copy contains` };
     const twice =
       copy !== undefined && derived.some((slice) => madeOf(world, slice)) && derived.some((slice) => mirroredFrom(world, slice));
-    if (twice) return { oracle: "L7", message: `${what} get slices from the mirror and from us` };
+    if (twice) return { oracle: "L7", message: `${what} get slices from the mirror and from the syncer` };
     const left = world.mirroring ? [] : derived.filter((slice) => copy === undefined && mirroredFrom(world, slice) === undefined);
     if (left.length > 0) return { oracle: "L7", message: `${what} get slices of Endpoints that have no copy` };
   }

@@ -35,7 +35,7 @@ export function references(world: World): Oracle {
     const kind = author.generation.references?.kinds.find(({ resource }) => resource.plural === plural);
     if (kind === undefined) return `${what} was written although nothing refers to it`;
     const was = before && copyMarks(world, side, before);
-    if (before !== undefined && was === undefined) return `${action} of ${what}, which is not ours`;
+    if (before !== undefined && was === undefined) return `${action} of ${what}, which the syncer does not manage`;
     if (after === undefined) return undefined;
     const is = copyMarks(world, side, after);
     if (side !== targetSide({ kind }) || is === undefined) return `${what} was written where no copy belongs, or without its markers`;
@@ -104,10 +104,11 @@ function checkReferred(world: World, kind: ReferenceKind, id: string): string | 
   if (source === undefined) return marks && `${resource.plural} ${id} is still there, though its source is gone`;
   const says = (code: string) => world.replicas.every((replica) => replica.notes(resource.plural, key).includes(code));
   if (says("LOOP_STOPPED")) return undefined;
-  if (isTheirs(world, source)) return says("REFERENCE_REFUSED") ? undefined : `${resource.plural} ${id} is not imported, without a report`;
+  if (isTheirs(world, source))
+    return says("REFERENCE_REFUSED") ? undefined : `${resource.plural} ${id} is not imported, and no note reports this`;
   if (target === undefined) return `${resource.plural} ${id} has no copy`;
   const isEqual = jsonEqual(source["data"], target["data"]);
   if (marks === undefined)
-    return isEqual || says("REFERENCE_FOREIGN") ? undefined : `${resource.plural} ${id} blocks a copy without a report`;
+    return isEqual || says("REFERENCE_FOREIGN") ? undefined : `${resource.plural} ${id} blocks a copy, and no note reports this`;
   return isEqual && marks.uid === source.metadata.uid ? undefined : `the copy of ${resource.plural} ${id} has unexpected content`;
 }

@@ -28,7 +28,7 @@ export function tenantWrites(world: World): Oracle {
     const stamp = `${prefixOf(world)}flowed`;
     const fields = changedFields(before, after).filter((field) => field.map !== "annotations" || field.key !== stamp);
     if (fields.length === 0 && jsonEqual(bodyOf(before), bodyOf(after)))
-      return `${plural} ${key} was written without a change that flows back`;
+      return `${plural} ${key} was written without a change that is synced back`;
     const stray = fields.find((field) => {
       if (excluded(field.key)) return true;
       const hostKey = field.map === "labels" ? translatorOf(world).labelKey(field.key) : field.key;

@@ -73,7 +73,7 @@ async function slice(world: World, random: Random): Promise<string | undefined> 
   const metadata = { ...key, labels: { "kubernetes.io/service-name": service.name } };
   const object = { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata, ...content };
   return lineOfAct(
-    `tenant has a slice that says what its Endpoints do: ${formatKey(key)}`,
+    `tenant has a slice with the backends of its Endpoints: ${formatKey(key)}`,
     world.write("tenant", (writer) =>
       before === undefined ? writer.create(ENDPOINT_SLICES, object) : writer.update(ENDPOINT_SLICES, { ...before, ...content }),
     ),
@@ -86,7 +86,7 @@ const MISSED_MS = 3_500;
 /** Acts around the setting `backends`: an operator changes it, and users and the host's mirror act where it affects readers. */
 export const BACKENDS_USERS: readonly Act[] = [
   { ...{ name: "tenant serves", kind: "user", weight: 60 }, perform: serve },
-  { ...{ name: "tenant has a slice that says what its Endpoints do", kind: "user", weight: 40 }, perform: slice },
+  { ...{ name: "tenant has a slice with the backends of its Endpoints", kind: "user", weight: 40 }, perform: slice },
   {
     ...{ name: "host's mirror is slower than the syncer allows", kind: "user", weight: 20 },
     perform(world) {

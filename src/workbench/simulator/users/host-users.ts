@@ -21,7 +21,7 @@ import type { World } from "../world.ts";
 /** Creates an object with markers that are not its own: a controller derived it from a copy of ours, or another syncer made it. */
 function hasMarked(options: UserActOptions): Act {
   const { side, resource } = options;
-  return userAct(`host has a ${resource.kind} with the marks of another object`, options, (world, random, key) => {
+  return userAct(`host has a ${resource.kind} with the markers of another object`, options, (world, random, key) => {
     const copies = [ENDPOINTS, SERVICES]
       .flatMap((kind) => [...world.clusters.host.objects(kind).values()])
       .filter((object) => isCopy(world, object) !== undefined);

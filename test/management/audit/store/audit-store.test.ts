@@ -130,7 +130,7 @@ describe("lines for the database", () => {
     await settle();
     await stuck.clock.advance(2_000);
     await closed;
-    expect(stuck.told[0]).toBe("The audit database does not respond and is closed without further waiting; the file contains its lines");
+    expect(stuck.told[0]).toBe("The audit database does not respond and is closed; the file contains the missing lines");
     expect([stuck.database.rows.size, stuck.lost()]).toEqual([0, 300]);
     stuck.write(1);
     expect(stuck.lost()).toBe(301);
@@ -162,7 +162,7 @@ describe("old lines", () => {
     await until("all are there", () => database.rows.size === 5);
     database.failure = "gone";
     await clock.advance(2 * 3_600_000);
-    expect([database.rows.size, told.at(-1)]).toEqual([5, "Old audit lines cannot be deleted from the database"]);
+    expect([database.rows.size, told.at(-1)]).toEqual([5, "Cannot delete old audit lines from the database"]);
     database.failure = undefined;
     await clock.advance(3_600_000);
     await until("the old ones are gone", () => database.rows.size === 0);

@@ -64,7 +64,7 @@ test("its end comes after two seconds, is logged, and leaves no connection", asy
   await clock.advance(1);
   await closing;
   expect(told).toEqual([
-    'The audit database does not respond and is closed without further waiting; the file contains its lines {"seconds":2,"lines":1}',
+    'The audit database does not respond and is closed; the file contains the missing lines {"seconds":2,"lines":1}',
     "Audit lines are missing from the database, which is too slow or unavailable; the file contains them {}",
   ]);
   expect(metrics.value("apiserver_audit_error_total", { plugin: "database" })).toBe(1);

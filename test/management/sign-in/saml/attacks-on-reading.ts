@@ -173,7 +173,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "78",
     "no audience",
-    "the assertion is for no audience",
+    "the assertion has no audience",
     signedAs((text) => text.replace(RESTRICTION, "")),
   ),
   row(
@@ -291,7 +291,7 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "88",
     "a beginning for the subject",
-    "the confirmation has a NotBefore",
+    "the confirmation must not have NotBefore",
     signedAs((text, request) => text.replace(END, ` NotBefore="${at(request, -9)}"$&`)),
   ),
   ...["holder-of-key", "sender-vouches"].map((method) =>
@@ -359,13 +359,13 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
     "has invisible characters",
     signedAs((text) => text, { attributes: { user: ["ja\u200dne"], mail: ["a@b.example"] } }),
   ),
-  ...both("96", "a response of version 1.1", "the response is not of SAML 2.0", (text) =>
+  ...both("96", "a response of version 1.1", "the response is not SAML 2.0", (text) =>
     text.replace(/(<samlp:Response .*?) Version="2.0"/, '$1 Version="1.1"'),
   ),
   row(
     "96",
     "an assertion of version 1.1",
-    "the assertion is not of SAML 2.0",
+    "the assertion is not SAML 2.0",
     signedAs((text) => text.replace(' Version="2.0"', ' Version="1.1"')),
   ),
   row(
@@ -377,10 +377,13 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "—",
     "no statement of a sign-in",
-    "does not state that anyone has signed in",
+    "does not state that a user has signed in",
     signedAs((text) => text.replace(/<saml:AuthnStatement.*<\/saml:AuthnStatement>/, "")),
   ),
-  row("—", "an evil one that is not signed in a signed response that is cut out", "neither response nor assertion is signed", (request) =>
-    responseWith(request, evil(request)),
+  row(
+    "—",
+    "an evil one that is not signed in a signed response that is cut out",
+    "neither the response nor the assertion is signed",
+    (request) => responseWith(request, evil(request)),
   ),
 ];

@@ -45,7 +45,7 @@ const beside = (xml: string, extra: string) =>
   xml.replace("<samlp:Status>", () => `<samlp:Extensions>${extra}</samlp:Extensions><samlp:Status>`);
 const around = (assertion: string, inner: string) => assertion.replace("</saml:Assertion>", () => `${inner}</saml:Assertion>`);
 
-const UNSIGNED = "neither response nor assertion is signed";
+const UNSIGNED = "neither the response nor the assertion is signed";
 const BAD = "is not valid";
 const MISPLACED = "a signature is not where it must be";
 const TWO = "the document has 2 assertions, not 1";

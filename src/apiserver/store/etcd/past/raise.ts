@@ -22,7 +22,10 @@ export interface RaiseOptions {
 export function logLost(logger: Logger, known: KnownState, { revision, last, past }: Present): void {
   const states = { known: known.revision, lastKnown: known.last.revision, found: revision, lastFound: last.revision };
   if (past === "other")
-    logger.error("etcd has gone back in time: a backup was restored, etcd was emptied, or the key `last` was deleted", states);
+    logger.error(
+      "etcd has lost the history that this server knew: a backup was restored, etcd was emptied, or the key `last` was deleted",
+      states,
+    );
   else logger.warn("etcd has compacted the history that this server knew: a backup may have been restored in the meantime", states);
 }
 

@@ -35,7 +35,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
  * @throws API_UNAUTHORIZED when it is for a different place, request or time, or contains a statement more than once.
  */
 export function readAssertion(element: XmlElement, expected: ExpectedAnswer & { readonly issuer: string }): ReadAssertion {
-  if (attributeOf(element, "Version") !== "2.0") throw unproven("the assertion is not of SAML 2.0");
+  if (attributeOf(element, "Version") !== "2.0") throw unproven("the assertion is not SAML 2.0");
   const subject = elementNamed(element, ASSERTION, "Subject");
   if (subject === undefined) throw unproven("the assertion has no subject");
   const nameId = nameIdOf(subject, expected);
@@ -83,7 +83,7 @@ function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }:
   const recipient = attributeOf(data, "Recipient");
   if (recipient !== redirectUri) throw unproven(`the assertion is for ${quoted(recipient)}`);
   if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion is for another request, or for none");
-  if (attributeOf(data, "NotBefore") !== undefined) throw unproven("the confirmation has a NotBefore");
+  if (attributeOf(data, "NotBefore") !== undefined) throw unproven("the confirmation must not have NotBefore");
   demandNow("the confirmation", nowMs, { notOnOrAfter: attributeOf(data, "NotOnOrAfter") });
 }
 
@@ -102,7 +102,7 @@ function audiencesOf(assertion: XmlElement, nowMs: number): readonly string[] {
   const [first, ...others] = elementsNamed(conditions, ASSERTION, "AudienceRestriction").map((one) =>
     elementsNamed(one, ASSERTION, "Audience").map(plainTextOf),
   );
-  if (first === undefined) throw unproven("the assertion is for no audience");
+  if (first === undefined) throw unproven("the assertion has no audience");
   const sets = others.map((audiences) => new Set(audiences));
   return first.filter((audience) => sets.every((set) => set.has(audience)));
 }
@@ -110,7 +110,7 @@ function audiencesOf(assertion: XmlElement, nowMs: number): readonly string[] {
 /** Returns the earliest end of a session that the assertion contains; undefined if it contains none. */
 function sessionEndOf(assertion: XmlElement, nowMs: number): number | undefined {
   const statements = elementsNamed(assertion, ASSERTION, "AuthnStatement");
-  if (statements.length === 0) throw unproven("the assertion does not state that anyone has signed in");
+  if (statements.length === 0) throw unproven("the assertion does not state that a user has signed in");
   const ends = statements
     .flatMap((one) => attributeOf(one, "SessionNotOnOrAfter") ?? [])
     .map((text) => instant("SessionNotOnOrAfter", text));

@@ -35,7 +35,7 @@ export function readResponse(field: string, checks: Checks): ReadAssertion {
   if (issuer === undefined) throw unproven("the assertion names no issuer");
   // An unsigned response proves nothing, but it must not contradict the assertion or the request.
   const outerIssuer = issuerOf(response ?? outer);
-  if (outerIssuer !== undefined && outerIssuer !== issuer) throw unproven("response and assertion have different issuers");
+  if (outerIssuer !== undefined && outerIssuer !== issuer) throw unproven("the response and the assertion have different issuers");
   demandAnswerTo(response ?? outer, checks, response !== undefined);
   return readAssertion(believed, { ...checks, issuer });
 }
@@ -55,7 +55,7 @@ function decoded(field: string): string {
 function demandResponse(outer: XmlElement): void {
   if (outer.name !== "Response" || outer.namespace !== PROTOCOL)
     throw unproven(`the document is not a Response, but ${quoted(outer.name)}`);
-  if (attributeOf(outer, "Version") !== "2.0") throw unproven("the response is not of SAML 2.0");
+  if (attributeOf(outer, "Version") !== "2.0") throw unproven("the response is not SAML 2.0");
   assertedId(outer);
   const status = elementNamed(outer, PROTOCOL, "Status");
   const code = status && elementNamed(status, PROTOCOL, "StatusCode");
@@ -126,7 +126,7 @@ function proven(
 ): { response?: XmlElement; believed: XmlElement } {
   if (certificates === undefined) return { believed: assertion };
   const [ofResponse, ofAssertion] = [signatureOf(outer), signatureOf(assertion)];
-  if (ofResponse === undefined && ofAssertion === undefined) throw unproven("neither response nor assertion is signed");
+  if (ofResponse === undefined && ofAssertion === undefined) throw unproven("neither the response nor the assertion is signed");
   const keys = keysAt(certificates, nowMs);
   if (keys.length === 0) throw unproven("no certificate in the settings is valid now");
   const signed = (path: readonly string[], element: XmlElement, signature: XmlElement): XmlElement => {

@@ -134,7 +134,7 @@ class XmlReader {
     if (qualified === undefined) throw unproven(this.#why());
     this.#count();
     if (this.#names.add(qualified).size > XML_LIMITS.names) throw unproven(`the document has more than ${XML_LIMITS.names} element names`);
-    if (open.length >= XML_LIMITS.depth) throw unproven(`the document is nested deeper than ${XML_LIMITS.depth}`);
+    if (open.length >= XML_LIMITS.depth) throw unproven(`the document is nested deeper than ${XML_LIMITS.depth} levels`);
     const written = new Map<string, string>();
     for (let found = this.#take(ATTRIBUTE); found !== undefined; found = this.#take(ATTRIBUTE)) {
       this.#count();
@@ -154,7 +154,7 @@ class XmlReader {
     if (rest.startsWith("<!DOCTYPE")) return "the document has a document type";
     if (rest.startsWith("<!--")) return "the document has a comment";
     if (rest.startsWith("<![CDATA[")) return "the document has a CDATA section";
-    return rest.startsWith("<?") ? "the document has an instruction" : "the document is not well formed";
+    return rest.startsWith("<?") ? "the document has a processing instruction" : "the document is not well formed";
   }
 }
 

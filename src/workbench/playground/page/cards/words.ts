@@ -28,10 +28,10 @@ const OUTCOMES: Readonly<Record<OutcomeKind, Word>> = {
 };
 
 const VERDICTS: Readonly<Record<PairVerdict, Word>> = {
-  lossless: { text: "Lossless", tone: "good", icon: "lossless", meaning: "Every value that was tried survived the round trip unchanged." },
+  lossless: { text: "Lossless", tone: "good", icon: "lossless", meaning: "Every value that was tried is unchanged after the round trip." },
   "one-way": { text: "One-way", tone: "accent", icon: "one-way", meaning: "Host edits are not synced back." },
   drifts: { text: "Drifts", tone: "warning", icon: "drifts", meaning: "A value changes in the round trip, and then stays the same." },
-  oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps changing the other forever." },
+  oscillates: { text: "Oscillates", tone: "error", icon: "oscillates", meaning: "Each side keeps overwriting the other." },
 };
 
 /** All words, for the help. */

@@ -38,7 +38,7 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
     history.replaceState(null, "", `#${packed.fragment}`);
     const size = countOf(location.href.length, "character");
     const copied = await copyText(location.href);
-    announcer.toast(copied ? `Link copied: ${size}, with all texts in it` : "The link is now in the address bar");
+    announcer.toast(copied ? `Link copied: ${size}, including all texts` : "The link is now in the address bar");
   }
 
   async function copy(text: string | undefined, done: string, nothing = NOTHING_YET): Promise<void> {
