@@ -68,6 +68,7 @@ export interface Syncer {
    * @throws OTHER_SYNCER when the host's copies carry the markers of another syncer that is not the one to adopt.
    * @throws CONFIG_VALUE when Endpoints are not copied, but the host still has slices made from copies of Endpoints.
    * @throws API_… if the identity of the tenant cluster cannot be read, or if a cluster does not report its permissions.
+   * @throws USAGE when it was called before, also by {@link Syncer.start}.
    */
   prepare(): Promise<void>;
   /**
@@ -75,11 +76,7 @@ export interface Syncer {
    * first. Requires an earlier {@link Syncer.prepare}, and can be called again.
    */
   lead(lost: AbortSignal): Promise<void>;
-  /**
-   * Prepares the syncer, and runs it until it is stopped.
-   *
-   * @throws as {@link Syncer.prepare}.
-   */
+  /** Prepares the syncer, and runs it until it is stopped. @throws as {@link Syncer.prepare}. */
   start(): Promise<void>;
   /** Finishes the writes in progress and ends. */
   stop(): Promise<void>;
@@ -120,11 +117,9 @@ const STALE_KEYS_MAX = 1_000;
  *
  * A running syncer guarantees:
  * - Every tenant object that should be copied has a current copy on the host, once the caches of both clusters have caught up.
- * - Only objects with the markers of this tenant cluster are changed or deleted. Live reads confirm deletes, and the delete brake
- *   holds them when there are many at once.
+ * - Only objects with the markers of this tenant cluster are changed or deleted. Live reads confirm deletes; the brake holds many at once.
  * - Host edits that the configuration allows reach the tenant before the copy is written again; others are undone, with an Event.
- * - A busy namespace does not delay the others. If a process dies, the next one continues its work. While nothing changes, the syncer
- *   makes no requests.
+ * - A busy namespace does not delay the others. If a process dies, the next one continues its work. At rest, there are no requests.
  *
  * Only one syncer of a virtual cluster may write at a time: use `mayWrite` with a leader election.
  *
@@ -188,7 +183,7 @@ class RunningSyncer implements Syncer {
   }
 
   async prepare(): Promise<void> {
-    if (this.#loop !== undefined) throw new EngineError("INTERNAL", "Broken invariant: a syncer is prepared only once");
+    if (this.#loop !== undefined) throw new EngineError("USAGE", "Cannot start a syncer twice; create another one");
     const { tenant, host } = this.#options;
     this.#preparing = true;
     const [clusterUid, hostUid] = await Promise.all([readClusterUid(tenant.writer), readClusterUid(host.writer)]);

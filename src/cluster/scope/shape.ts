@@ -5,7 +5,10 @@ const SCOPE_ROLE = named("AccessScopeRole", "A role, and where it applies.", {
     listOf(text),
     "Projects in which the role applies, * for all. If projects and virtualClusters are empty, it applies everywhere.",
   ],
-  virtualClusters: [listOf(text), "Virtual clusters in which the role applies, * for all."],
+  virtualClusters: [
+    listOf(text),
+    "Virtual clusters to which the role is limited, * for all. Without projects, a limited role grants nothing.",
+  ],
 });
 
 const SCOPE_PROJECT = named("AccessScopeProject", "A project.", { project: [text, "Name of the project, * for all."] });

@@ -162,7 +162,7 @@ export const SAML = {
     ),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
     insecureSkipSignatureValidation: flag(
-      "Do not check the signature of responses: anyone can sign in as any user. Has no effect when ca or caData is set.",
+      "Do not check the signature of responses: anyone can sign in as every user. Has no effect when ca or caData is set.",
     ),
     usernameAttr: formField("attributeName", "Attribute that contains the username."),
     emailAttr: formField("attributeName", "Attribute that contains the email address."),

@@ -27,6 +27,7 @@ test("keeps no more keys than twice the objects and a thousand, whatever comes a
     while (!done) await clock.advance(5);
   };
   await during(syncer.prepare());
+  await expect(syncer.start()).rejects.toMatchObject({ code: "USAGE" });
   const most = 2 * syncer.status().waiting + 1_000;
   const waiting: number[] = [];
   for (let round = 0; round < 30; round++) {
