@@ -175,7 +175,7 @@ test("the bodies of a long line are only in the file, and secrets in neither", a
   await send("POST", "/teams", { metadata: { name: "long" }, spec: { description: "x".repeat(AUDIT_ROW_BYTES_MAX) } });
   await send("POST", "/namespaces/default/sharedsecrets", { metadata: { name: "s" }, spec: { data: { a: "Y2FuYXJ5LWh1bnRlcjI=" } } });
   const { items } = await eventually(started, "verb=create", 2);
-  expect(items[1]!.annotations).toEqual({ "management.platform/bodies": expect.stringContaining("the file contains it") as string });
+  expect(items[1]!.annotations).toEqual({ "management.platform/bodies": expect.stringContaining("the audit file contains it") as string });
   expect(items[1]).not.toHaveProperty("requestObject");
   expect(JSON.stringify(items)).not.toMatch(/Y2FuYXJ5|canary/);
   expect((await lines())[0]).toHaveProperty("requestObject");
