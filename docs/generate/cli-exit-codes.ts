@@ -72,6 +72,6 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
   ],
   "platform-data check": [{ code: EXIT_FAILED, meaning: "a value cannot be decrypted, or the check found another problem" }],
   login: [{ code: EXIT_FAILED, meaning: "not signed in, or the platform cannot be reached" }],
-  "login-token": [{ code: EXIT_FAILED, meaning: "no stored key works and you did not sign in, or the platform cannot be reached" }],
+  "login-token": [{ code: EXIT_FAILED, meaning: "no stored key is valid and you did not sign in, or the platform cannot be reached" }],
   "secret get": [{ code: EXIT_FAILED, meaning: "there is no such SharedSecret or key, or you may not read it" }],
 };

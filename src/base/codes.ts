@@ -221,7 +221,7 @@ export const CODES = {
   OTHER_SYNCER: {
     meaning: "Objects on the host carry the markers of another syncer of the same virtual cluster.",
     remedy:
-      "Stop the other syncer, then start with --adopt and the prefix that the message names. This syncer then manages these objects, and deletes them with their tenant objects.",
+      "Stop the other syncer. Then start this one with --adopt PREFIX, where PREFIX is the prefix in the message. This syncer then manages these objects, and deletes them with their tenant objects.",
   },
   ADOPTED: {
     meaning: "The syncer took over a copy of another syncer, as requested with --adopt.",
@@ -298,7 +298,7 @@ export const CODES = {
       "Follow the message: free space on the disk, or check the disk and start again. No part of the failed write was stored; earlier acknowledged writes are safe.",
   },
   LEADERSHIP_LOST: {
-    meaning: "Another process may be the leader by now, so this process has stopped writing.",
+    meaning: "Another process may already be the leader, so this process has stopped writing.",
     remedy:
       "No action is needed: the process becomes the leader again when the lease is free. If the process exited with this code, let its supervisor restart it.",
   },

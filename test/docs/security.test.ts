@@ -63,7 +63,7 @@ describe("the numbers of the management API", () => {
       constant("apiserver/http/limits/in-flight.ts", "watches"),
       constant("apiserver/http/limits/limits.ts", "CONNECTIONS_MAX"),
     ],
-    "objects of one kind, and MiB of all objects, that are stored for one user or team": [
+    "objects of one kind, and MiB of all objects, that are stored for each user or team": [
       of("config/limits.ts", "OBJECTS_PER_OWNER_MAX"),
       of("config/limits.ts", "BYTES_PER_OWNER_MAX") / 1024 / 1024,
     ],

@@ -33,7 +33,7 @@ export function defineManagement(command: Command, context: CommandContext): voi
     .option("--config <file>", "configuration of the platform, reloaded when it changes (default: built-in settings)")
     .option("--tls-cert <file>", "certificate chain of the server (PEM; default: generated)")
     .option("--tls-key <file>", "key of that certificate (PEM)")
-    .option("--http", "serve plain HTTP, on loopback only; for curl, because kubectl sends no key over HTTP")
+    .option("--http", "serve plain HTTP on loopback only, for clients such as curl; kubectl does not send keys over plain HTTP")
     .option("--admin-key-file <file>", "file with the administrator's access key (default: generated and printed)")
     .option("--encryption-key-file <file>", "file with the keys that encrypt the data; or set ENDPOINT_SYNC_ENCRYPTION_KEY")
     .option("--max-requests-inflight <count>", "maximum read requests in progress", parsePositive, 400)

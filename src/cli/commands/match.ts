@@ -17,7 +17,7 @@ interface MatchOptions {
 export function defineMatch(command: Command, context: CommandContext): void {
   command
     .argument("<path>", "the path, as in a patch")
-    .requiredOption("-f, --filename <file>", "objects in YAML or JSON; - is standard input; repeatable", collect)
+    .requiredOption("-f, --filename <file>", "file with objects in YAML or JSON, or - for standard input; repeatable", collect)
     .addOption(outputOption())
     .addHelpText(
       "after",

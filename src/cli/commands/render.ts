@@ -28,7 +28,7 @@ interface RenderOptions extends ConfigurationOptions {
 export function defineRender(command: Command, context: CommandContext): void {
   const withFiles = command
     .addOption(configOption().makeOptionMandatory())
-    .requiredOption("-f, --filename <file>", "objects in YAML or JSON; - is standard input; repeatable", collect)
+    .requiredOption("-f, --filename <file>", "file with objects in YAML or JSON, or - for standard input; repeatable", collect)
     .addOption(new Option("--direction <direction>", "direction of the sync").choices(["toHost", "toTenant"]).default("toHost"))
     .option("--host-object <file>", "the object on the host, for context.hostObject")
     .option("--tenant-object <file>", "the tenant object, for context.virtualObject; with toTenant, it provides the name of the result")

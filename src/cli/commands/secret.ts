@@ -18,7 +18,7 @@ export function defineSecret(command: Command, context: CommandContext): void {
       .argument("<name>", "name of the SharedSecret")
       .description("keep a Secret in a connected cluster equal to a SharedSecret, until stopped"),
   )
-    .option("--to <namespace/name>", "the Secret (default: the same namespace and name)")
+    .option("--to <namespace/name>", "Secret to write (default: the namespace and name of the SharedSecret)")
     .option("--kubeconfig <file>", "kubeconfig of the connected cluster (default: in-cluster credentials)")
     .option("--context <context>", "context in that file (default: the current context)")
     .option("--adopt", "take over an existing Secret that is not linked to a SharedSecret")

@@ -35,7 +35,7 @@ export function defineValidate(command: Command, context: CommandContext): void 
     .addOption(outputOption())
     .option("--strict", "treat warnings as errors, except warnings about settings if there is no --settings")
     .option("--laws", "also try the patches on many values, and report which patches are lossless, drift, or oscillate")
-    .option("-f, --filename <file>", "objects to try the patches on; - is standard input; repeatable", collect)
+    .option("-f, --filename <file>", "file with objects to try the patches on, or - for standard input; repeatable", collect)
     .option("--seed <number>", "with --laws: random seed (default 1)", parseCount)
     .addHelpText(
       "after",

@@ -64,7 +64,7 @@ export async function serveFolder(options: FolderSocketOptions): Promise<FolderS
     await once(server, "listening");
     await chmod(file, 0o600);
   } catch (error) {
-    options.logger.warn("Commands cannot reach this server, so backups are possible only after it has stopped", {
+    options.logger.warn("The platform-data commands cannot reach this server: stop the server before you make a backup", {
       error: messageOf(error),
     });
   }

@@ -17,7 +17,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_patch_outcomes_total: "Outcomes of patches, counted once per patch and plan",
   endpoint_sync_contradictions_total:
     "Reconciles in which a cache has contradicted its cluster for at least a third of a second; the syncer then lists the objects again, at most once a minute",
-  endpoint_sync_braked_objects: "Objects whose writes are slowed, because they do not result from changes of the source",
+  endpoint_sync_braked_objects: "Objects whose writes are delayed because they are repeated without a change to the source object",
   endpoint_sync_braked_writes_total: "Delayed writes of objects that are written too often",
   endpoint_sync_events_dropped_total: "Events that were not written because their namespace exceeded its rate limit",
   endpoint_sync_long_pieces_total: "Tasks that took more than 50 ms and blocked all others; the log names the objects",
@@ -86,7 +86,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   process_open_fds: "Open files and connections; on Linux",
   process_start_time_seconds: "Start time of the process, in seconds since 1970",
   nodejs_heap_size_used_bytes: "Memory used by JavaScript objects",
-  nodejs_eventloop_lag_p50_seconds: "Median delay of due work since the last scrape",
-  nodejs_eventloop_lag_p99_seconds: "99th percentile of the delay of due work since the last scrape",
-  nodejs_eventloop_lag_max_seconds: "Longest delay since the last scrape: how long a single task blocked all others",
+  nodejs_eventloop_lag_p50_seconds: "Median event loop lag since the last scrape",
+  nodejs_eventloop_lag_p99_seconds: "99th percentile of the event loop lag since the last scrape",
+  nodejs_eventloop_lag_max_seconds: "Longest event loop lag since the last scrape: the time for which a single task blocked all others",
 };

@@ -91,7 +91,10 @@ interface Demand {
 function demandHeld({ policy, user, type, object, rules }: Demand): void {
   const { name = "", namespace = "" } = object.metadata;
   const count = rules.reduce((sum, rule) => sum + simpleRuleCount(rule), 0);
-  if (count > COMBINATIONS_MAX) throw forbiddenRequest(type, name, `its rules have more than ${COMBINATIONS_MAX} combinations to check`);
+  if (count > COMBINATIONS_MAX) {
+    const why = `the role's rules have more than ${COMBINATIONS_MAX} combinations of verb, group, resource and name; split the role`;
+    throw forbiddenRequest(type, name, why);
+  }
   const missing = missingRules(createRbacAuthorizer(policy).rulesFor(user, namespace), rules);
   if (missing.length === 0) return;
   const who = `user ${JSON.stringify(user.name)} (groups=${quoted(user.groups)})`;

@@ -54,12 +54,16 @@ const SCOPE_RULE = named(
 );
 
 /** Shape of an access scope in the published API. Empty fields are left out. */
-export const ACCESS_SCOPE = named("AccessScope", "What a credential can access. Without entries, it can access nothing.", {
-  roles: [listOf(SCOPE_ROLE), "Roles that the credential has."],
-  projects: [listOf(SCOPE_PROJECT), "Projects that the credential can access."],
-  spaces: [listOf(SCOPE_SPACE), "Spaces of projects that the credential can access."],
-  virtualClusters: [listOf(SCOPE_VIRTUAL_CLUSTER), "Virtual clusters that the credential can access."],
-  clusters: [listOf(SCOPE_CLUSTER), "Connected clusters that the credential can access."],
-  rules: [listOf(SCOPE_RULE), "Requests that the credential may make. Deprecated: use projects, spaces and virtualClusters."],
-  allowPlatformCli: [bool, "If true, the credential has the role platformCLI. Deprecated: use roles."],
-});
+export const ACCESS_SCOPE = named(
+  "AccessScope",
+  "What a credential can access. An empty scope grants no access, except to requests that are always allowed. Without a scope, there is no restriction.",
+  {
+    roles: [listOf(SCOPE_ROLE), "Roles that the credential has."],
+    projects: [listOf(SCOPE_PROJECT), "Projects that the credential can access."],
+    spaces: [listOf(SCOPE_SPACE), "Spaces of projects that the credential can access."],
+    virtualClusters: [listOf(SCOPE_VIRTUAL_CLUSTER), "Virtual clusters that the credential can access."],
+    clusters: [listOf(SCOPE_CLUSTER), "Connected clusters that the credential can access."],
+    rules: [listOf(SCOPE_RULE), "Requests that the credential may make. Deprecated: use projects, spaces and virtualClusters."],
+    allowPlatformCli: [bool, "If true, the credential has the role platformCLI. Deprecated: use roles."],
+  },
+);

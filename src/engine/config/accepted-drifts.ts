@@ -15,9 +15,15 @@ export const ACCEPTED_DRIFTS = {
       list: {
         type: "literals",
         values: SYNCED_KINDS.map(({ section }) => section),
-        description: "List of patches; all lists if omitted.",
+        description: "Name of the patch list. If omitted, the entry applies to all lists.",
       },
-      path: { type: "string", required: true, minLength: 1, maxLength: 4_096, description: "Path of the patch, in any spelling." },
+      path: {
+        type: "string",
+        required: true,
+        minLength: 1,
+        maxLength: 4_096,
+        description: "Path of the patch, in any equivalent notation.",
+      },
       reason: {
         type: "string",
         required: true,

@@ -74,7 +74,7 @@ export interface PatchFailure {
 
 /** The record of one patch on one object. */
 export interface Outcome {
-  /** Position of the patch in its list. */
+  /** Index of the patch in its list, starting at 0. */
   readonly patch: number;
   /** The patch's path in canonical form. */
   readonly path: string;

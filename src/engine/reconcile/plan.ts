@@ -233,7 +233,12 @@ function* planTakeOver(rules: Rules, input: CopyInput & { host: KubeObject }, an
  */
 function* planReplacement(rules: Rules, input: CopyInput & { host: KubeObject }, answer: MakePlan): Generator<undefined, Plan> {
   if (input.host.metadata.deletionTimestamp) return answer("waiting");
-  const planned = yield* planRebuild(rules, input, answer, "The tenant object of the existing copy now translates to another host name");
+  const planned = yield* planRebuild(
+    rules,
+    input,
+    answer,
+    "The host object is the copy of another tenant object, which no longer has this name on the host",
+  );
   return { ...planned, restsOnSource: true };
 }
 

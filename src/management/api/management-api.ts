@@ -68,7 +68,7 @@ export interface ManagementApiOptions {
   /** Public address of the platform: the issuer of tokens for clusters. */
   readonly issuer: () => string;
   readonly adminKey?: string;
-  /** How much one user or team may store. */
+  /** How much each user and each team may store. */
   readonly quota?: QuotaLimits;
   /** Set when other processes may use the store. Default: none does. */
   readonly sharing?: Sharing;

@@ -63,7 +63,7 @@ export interface ManagementOptions {
   readonly reachProviders?: ManagementApiOptions["reachProviders"];
   /** Limits of requests. By default, a body can have 10,000 fields and items here. */
   readonly limits?: ServerLimits;
-  /** Quota of one user or team. */
+  /** Quota of each user and each team. */
   readonly quota?: QuotaLimits;
   /** Default: none. */
   readonly metrics?: Metrics;

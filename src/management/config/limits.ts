@@ -7,9 +7,9 @@ export const MANAGEMENT_BODY_VALUES_MAX = 10_000;
 export const PASSWORD_LENGTH_MAX = 1_024;
 /** Most sign-in keys of one user; if there are more, the oldest keys end. */
 export const LOGINS_PER_USER_MAX = 500;
-/** Most objects of one kind that one user or team may store, by default. */
+/** Most objects of one kind that each user or team may store, by default. */
 export const OBJECTS_PER_OWNER_MAX = 500;
-/** Most bytes of all objects that one user or team may store, by default. */
+/** Most bytes of all objects that each user or team may store, by default. */
 export const BYTES_PER_OWNER_MAX = 64 * 1024 * 1024;
 /** Memory for all objects in one process, as the manifests set it, in MiB. */
 export const STORED_MIB = 96;

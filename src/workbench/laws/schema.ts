@@ -2,11 +2,11 @@ import { SYNCED_KINDS } from "../../engine/kinds/synced-kinds.ts";
 import type { Infer, ListSchema, ObjectSchema } from "../../schema/schema.ts";
 
 const SHARED = {
-  path: { type: "string", description: "Path of the patch that must satisfy the law; every patch if omitted." },
+  path: { type: "string", description: "Path of the patch that must satisfy the law. If omitted, every patch must." },
   list: {
     type: "literals",
     values: SYNCED_KINDS.map(({ section }) => section),
-    description: "List of patches; all lists if omitted.",
+    description: "Name of the patch list to check. If omitted, all lists are checked.",
   },
   domain: {
     type: "literals",

@@ -52,8 +52,9 @@ describe("scopeWarnings", () => {
       scope: { rules: [{ namespaces: ["a", "*"], resources: [{ group: "*", resources: ["pods"], resourceNames: ["*"] }] }] },
       want: [
         DEPRECATED,
-        ...["resources[0].group", "resources[0].resourceNames[0]", "namespaces[1]"].map(
-          (field) => `scope.rules[0].${field}: "*" is not a wildcard here and matches nothing; an empty list means all`,
+        `scope.rules[0].resources[0].group: "*" is not a wildcard here and matches nothing; leave the rule's resources empty to match all groups`,
+        ...["resources[0].resourceNames[0]", "namespaces[1]"].map(
+          (field) => `scope.rules[0].${field}: "*" is not a wildcard here and matches nothing; leave the list empty to match all`,
         ),
       ],
     },

@@ -129,7 +129,7 @@ const CASES: readonly Case[] = [
     requests: [getService, write(CREATE), settled],
   },
   {
-    why: "what rests on a Service that is another one by now is not written",
+    why: "what rests on a Service that has been replaced is not written",
     plans: [BESIDE, { notes: [{ code: "HOST_OBJECT_FOREIGN", message: "test" }] }],
     input: { hostService: HOST_SERVICE },
     answers: [OBJECT, ABSENT],
@@ -154,7 +154,7 @@ const CASES: readonly Case[] = [
     requests: [get, write(CREATE), settled],
   },
   {
-    why: "what rests on a source that is gone by now is not written",
+    why: "what rests on a source that no longer exists is not written",
     plans: [AGAIN, {}],
     answers: [ABSENT],
     requests: [get, done({ result: "settled", requeueAfterMs: 5_000 })],

@@ -80,13 +80,13 @@ function ruleWarnings(rule: ScopeRule, field: string, options: ScopeOptions): st
 
 function resourceWarnings({ group = "", resourceNames = [] }: ScopeResources, field: string): string[] {
   return [
-    ...noWildcard(group, `${field}.group`),
+    ...noWildcard(group, `${field}.group`, "leave the rule's resources empty to match all groups"),
     ...resourceNames.flatMap((name, at) => noWildcard(name, `${field}.resourceNames[${at}]`)),
   ];
 }
 
-function noWildcard(name: string, field: string): string[] {
-  return name === WILDCARD ? [`${field}: "*" is not a wildcard here and matches nothing; an empty list means all`] : [];
+function noWildcard(name: string, field: string, remedy = "leave the list empty to match all"): string[] {
+  return name === WILDCARD ? [`${field}: "*" is not a wildcard here and matches nothing; ${remedy}`] : [];
 }
 
 function known(name: string, names: readonly string[]): string {

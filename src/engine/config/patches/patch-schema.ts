@@ -43,7 +43,8 @@ const REFERENCE = {
 /** One entry of a `patches` list. Source: the patch item of the endpoint sync settings. */
 export const PATCH = {
   type: "object",
-  description: "Rewrites one field while an object is synced, using expressions or as a reference to another object.",
+  description:
+    "Rewrites the field at `path` while an object is synced, either with expressions or by translating it as a reference to another object.",
   fields: {
     path: {
       type: "string",

@@ -13,7 +13,7 @@ const HABITS: readonly (readonly [where: RegExp, hint: string])[] = [
   [/▸or\b/, "Write ||"],
   [/\bnot ▸/, "Write !"],
   [/▸then\b|▸if\b|▸else\b|▸elif\b/, "Write condition ? one : other"],
-  [/-▸>/, "Write => for a function"],
+  [/-▸>/, "Write => instead of -> for a function"],
   [/\blambda ▸/, "Write (x) => … for a function"],
   [/\?▸:/, "Write ?? for a default"],
   [/= ▸=/, "Write === to compare"],

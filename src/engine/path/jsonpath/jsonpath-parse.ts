@@ -61,7 +61,7 @@ function refuseExcess(scanner: Scanner, segments: readonly JsonPathSegment[]): v
     throw unsupported(scanner, { problem: `found more than ${DESCENTS_MAX} ".."`, hint });
   }
   if (segments.reduce((product, { selectors }) => product * selectors.length, 1) > ALTERNATIVES_MAX) {
-    throw unsupported(scanner, { problem: `found unions of more than ${ALTERNATIVES_MAX} paths`, hint: "Write one patch for each" });
+    throw unsupported(scanner, { problem: `the unions expand to more than ${ALTERNATIVES_MAX} paths`, hint: "Write one patch for each" });
   }
 }
 

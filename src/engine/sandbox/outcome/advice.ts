@@ -93,7 +93,7 @@ export function adviseOnThrown({ name, message }: Thrown, where: Circumstances):
 function adviseOnAbsent(name: string | undefined, absent: string, { text, place }: Circumstances): string {
   const operand = place && operandBefore(text, place);
   if (operand === "this") return "There is no `this`; use `value` and `context`";
-  if (operand === undefined || operand === absent) return "Write ?. before the member, and ?? for a value to use instead";
+  if (operand === undefined || operand === absent) return "Use ?. to access the member, and ?? to set a default";
   const member = name !== undefined && /^[\p{L}_$][\w$]*$/u.test(name) ? `.${name}` : ".[…]";
   return `\`${operand}\` is ${absent} here; write ${operand}?${member} ?? "…"`;
 }

@@ -13,7 +13,7 @@ import { BYTES_PER_OWNER_MAX, OBJECTS_PER_OWNER_MAX } from "../../config/limits.
 import { chargedBy, payerOf } from "./payer.ts";
 import { Usage, type Charge, type Charged, type Used } from "./usage.ts";
 
-/** How much one user or team may store. */
+/** How much each user and each team may store. */
 export interface QuotaLimits {
   /** Objects of each kind. Default 500. */
   readonly objects?: number;

@@ -27,9 +27,9 @@ export const AUDIT_RULE = {
   description: "One rule. It matches when all of its lists match; an empty list always matches.",
   fields: {
     level: { type: "literals", values: LEVELS, default: "None", description: "How much is logged for a matching request." },
-    users: texts("Names of users."),
-    userGroups: texts("Groups of users."),
-    verbs: formList("verb", "Verbs such as `get`; `*` means all."),
+    users: texts("Names of users; `*` means all. An empty list matches every request."),
+    userGroups: texts("Groups of users; `*` means all. An empty list matches every request."),
+    verbs: formList("verb", "Verbs such as `get`; `*` or an empty list means all."),
     resources: {
       type: "list",
       description: "Resources that the rule matches, by API group.",
@@ -37,25 +37,25 @@ export const AUDIT_RULE = {
         type: "object",
         description: "Resources of one group.",
         fields: {
-          group: formField("group", "API group."),
-          resources: formList("plural", "Plural names, with the subresource after a slash; `*` means all."),
-          resourceNames: texts("Names of objects."),
+          group: formField("group", "API group; `*` means all. Empty or omitted means the core group."),
+          resources: formList("plural", "Plural names, with the subresource after a slash; `*` or an empty list means all."),
+          resourceNames: texts("Names of objects; `*` or an empty list means all."),
         },
       },
     },
-    namespaces: texts("Namespaces; an empty string means objects without a namespace."),
+    namespaces: texts("Namespaces; `*` or an empty list means all. An empty string means objects without a namespace."),
     nonResourceURLs: formList("pathPattern", "Non-resource paths, such as `/auth/*`; a `*` at the end matches any ending."),
     omitStages: OMITTED,
     requestTargets: {
       type: "list",
-      description: "Type of the request; `*` means all.",
+      description: "Types of requests; `*` or an empty list means all.",
       items: {
         type: "literals",
         values: ["*", "Management", "Cluster", "VCluster", "ProjectSpace", "ProjectVCluster"],
         description: "Requests to this API have the type Management.",
       },
     },
-    clusters: texts("Names of clusters."),
+    clusters: texts("Names of clusters. A rule with clusters matches no request to this API."),
   },
 } as const satisfies ObjectSchema;
 

@@ -78,7 +78,7 @@ const PATCH_OUTCOME = {
   type: "object",
   description: "The expected outcome of one patch.",
   fields: {
-    path: { type: "string", required: true, description: "Path of the patch, in any spelling." },
+    path: { type: "string", required: true, description: "Path of the patch, in any equivalent notation." },
     outcome: {
       type: "literals",
       values: ["applied", "noChange", "noMatch", "noExpression", "error", "denied"],
@@ -144,7 +144,7 @@ const TEST = {
       type: "literals",
       values: ["applied", "unchanged", "error", "denied", "rejected"],
       description:
-        "The overall result. applied: a patch changed something and none failed. unchanged: no patch changed anything, and none failed. error: a patch failed. denied: a patch touched a protected field. rejected: the object would not be written at all. Default: applied or unchanged, unless the test expects a failure.",
+        "Expected overall result; the first of these that applies: rejected (the object would not be written at all), error (a patch failed), denied (a patch touched a protected field), applied (a patch changed something), unchanged. Default: applied or unchanged, unless the test expects a failure.",
     },
     error: ERROR,
     patches: {

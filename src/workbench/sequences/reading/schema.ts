@@ -41,7 +41,9 @@ const SET = {
 
 const actions = (what: string) =>
   ({
-    apply: named("Writes this object of `objects`, whether it exists or not. With `set`, the values of `set` are applied first."),
+    apply: named(
+      "Name of an object in `objects`. Creates the object, or resets it to its definition if it exists. Values in `set` are applied to the definition first.",
+    ),
     edit: named(`Changes the current state of ${what}. Requires \`set\`.`),
     delete: named(`Deletes ${what}.`),
     set: SET,
@@ -68,20 +70,24 @@ const FAULT = {
   description: "One fault that begins at this time.",
   fields: {
     watchExpired: cluster("The watches of this cluster end with 410 Gone; the syncer lists everything again."),
-    watchCut: cluster("The watches of this cluster send nothing for a while, and then all events at once. Requires `for`."),
+    watchCut: cluster(
+      "The watches of this cluster send nothing for the duration in `for`, which is required, and then all events at once.",
+    ),
     lostEvent: cluster("The next event of this cluster never arrives."),
     lateList: cluster(
       "The syncer lists this cluster again and receives the state of `behind` changes ago, but no state older than those it has received before.",
     ),
     emptyList: cluster(
-      "The syncer lists this cluster again and receives an empty list; after a while the syncer lists the cluster once more. Requires `for`.",
+      "The syncer lists this cluster again and receives an empty list. After the duration in `for`, which is required, it lists the cluster once more.",
     ),
-    down: cluster("This cluster does not respond to requests and sends no events for a while. Requires `for`."),
+    down: cluster("This cluster does not respond to requests and sends no events for the duration in `for`, which is required."),
     crash: syncer("The process ends abruptly and restarts immediately, or after `for`."),
-    stall: syncer("The process pauses for a while. Requires `for`."),
+    stall: syncer("The process pauses for the duration in `for`, which is required."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster succeeds, but the syncer never receives the response."),
-    lateWrite: cluster("The syncer gives up on the next write to this cluster, but the write still takes effect later. Requires `for`."),
+    lateWrite: cluster(
+      "The syncer gives up on the next write to this cluster, but the write still takes effect after the duration in `for`, which is required.",
+    ),
     answered: {
       ...count(
         "The next request does not reach the cluster, and its response has this status: 403, 409, 422, 429 or 503. With 409 and 422, only the next write is affected.",

@@ -237,13 +237,13 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "86",
     "31 s too late for the subject",
-    "the confirmation has ended",
+    "the confirmation has expired",
     signedAs((text, request) => text.replace(END, ` NotOnOrAfter="${at(request, -31)}"`)),
   ),
   row(
     "86",
     "31 s too late",
-    "the assertion has ended",
+    "the assertion has expired",
     signedAs((text, request) => text.replace(/(<saml:Conditions.*?) NotOnOrAfter="[^"]*"/, `$1 NotOnOrAfter="${at(request, -31)}"`)),
   ),
   row(
@@ -279,13 +279,13 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "88",
     "no end for the subject",
-    "the confirmation has no end",
+    "the confirmation has no expiry time (NotOnOrAfter)",
     signedAs((text) => text.replace(END, "")),
   ),
   row(
     "88",
     "no end",
-    "the assertion has no end",
+    "the assertion has no expiry time (NotOnOrAfter)",
     signedAs((text) => text.replace(/(<saml:Conditions.*?) NotOnOrAfter="[^"]*"/, "$1")),
   ),
   row(

@@ -174,8 +174,8 @@ function demandNow(
   { notBefore, notOnOrAfter }: { readonly notBefore?: string | undefined; readonly notOnOrAfter: string | undefined },
 ): void {
   if (notBefore !== undefined && instant("NotBefore", notBefore) - SKEW_MS > nowMs) throw unproven(`${what} is not valid yet`);
-  if (notOnOrAfter === undefined) throw unproven(`${what} has no end`);
+  if (notOnOrAfter === undefined) throw unproven(`${what} has no expiry time (NotOnOrAfter)`);
   const endMs = instant("NotOnOrAfter", notOnOrAfter);
-  if (nowMs >= endMs + SKEW_MS) throw unproven(`${what} has ended`);
+  if (nowMs >= endMs + SKEW_MS) throw unproven(`${what} has expired`);
   if (endMs > nowMs + ASSERTION_MS) throw unproven(`${what} is valid for more than a day`);
 }

@@ -8,7 +8,7 @@ const QUOTED_MAX = 200;
  * The error for a provider's response that does not prove a sign-in. The rule that it violates appears only in the log.
  *
  * @example
- * unproven("the assertion has ended").code; // "API_UNAUTHORIZED"
+ * unproven("the assertion has expired").code; // "API_UNAUTHORIZED"
  */
 export function unproven(rule: string): EngineError {
   return Object.assign(unauthorized("the provider's response was not accepted; start again"), { cause: rule });
