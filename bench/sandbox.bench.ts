@@ -117,7 +117,7 @@ function elementsGroup({ peers, isolate }: Engines): Group {
   const next = inTurn(lists);
   const cases = runs.map(({ name, run }): Case => ({ name, run: () => run(next()) }));
   return {
-    title: `(e) (b) for ${ELEMENTS} elements`,
+    title: `(e) expression (b) for ${ELEMENTS} elements`,
     baseline: OURS,
     ours: OURS,
     cases,

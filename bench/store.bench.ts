@@ -85,7 +85,7 @@ async function readGroups(): Promise<Group[]> {
     sides("get", (store) => store.get(next())),
     sides(`list of ${OBJECTS}`, (store) => store.list({ prefix: PREFIX })),
     sides(`page of 500 of ${OBJECTS}`, (store) => store.list({ prefix: PREFIX, start: keyOf(3), limit: 500 })),
-    sides(`page of 500, ${OBJECTS / 2} writes ago`, (store) => store.list({ prefix: PREFIX, limit: 500, revision: half })),
+    sides(`page of 500, as of ${OBJECTS / 2} writes ago`, (store) => store.list({ prefix: PREFIX, limit: 500, revision: half })),
     sides("watch that catches up with 1,000 events", async (store) => {
       const after = (await store.revision()) - 1_000;
       (await store.watch({ prefix: PREFIX, after, onEvent: () => {} })).stop();

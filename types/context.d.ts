@@ -30,10 +30,10 @@ declare const context: {
 };
 
 // begin: functions (npm run docs writes them)
-/** Base64 → text in Latin-1; throws if it is not base64, as in browsers. */
+/** Decodes base64 to Latin-1 text. Throws if the text is not base64, as in browsers. */
 declare function atob(text: string): string;
-/** Text in Latin-1 → base64; throws if a character is above U+00FF. */
+/** Encodes Latin-1 text as base64. Throws if a character is above U+00FF. */
 declare function btoa(text: string): string;
-/** `<name>.<namespace>.svc[.<domain>]` of a tenant Service → the full DNS name of its host Service. */
+/** Translates `<name>.<namespace>.svc[.<domain>]` of a tenant Service to the full DNS name of its host Service. */
 declare function virtualToHostDNS(name: string): string;
 // end: functions

@@ -47,7 +47,7 @@ same file. Reports use the titles on this page. These requirements and limits ap
 - Cases that need a cluster to discard its history, to break a stream, or to respond to requests without credentials do not run. A real cluster offers
   no way to do the first two, and its administrator decides about the third.
 - The suites expect the messages and defaults of Kubernetes ${VERSION}; the wording of messages can differ in other versions.
-- The suites expect Endpoints to be stored as in Kubernetes 1.36. Earlier versions regroup subsets on every write, and fail the three cases that cite its
+- The suites expect Endpoints to be stored as in Kubernetes 1.36. Earlier versions regroup subsets on every write, and fail the three cases below that cite
   \`Canonicalize\`. An embedded cluster with \`regroupsEndpoints\` behaves like an earlier version.
 
 ## How the controllers differ

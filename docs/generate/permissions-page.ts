@@ -43,7 +43,7 @@ ${table(
 ${REQUESTS.map(({ on }) => requestSection(plainRows, on)).join("\n")}
 ## Scopes
 
-The table shows how many requests each scope of a key allows an administrator and the owner.
+The table shows how many requests an administrator and the owner may make with a key of each scope.
 
 ${table(
   ["Scope", "As in `spec.scope`", ...SCOPED_CALLERS.map((name) => code(name))],

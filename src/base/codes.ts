@@ -16,19 +16,19 @@ export const CODES = {
   },
   API_UNAUTHORIZED: {
     meaning: "The API server rejected the credentials.",
-    remedy: "Check the user of the kubeconfig context, and that its token or certificate has not expired.",
+    remedy: "Check that the kubeconfig context names the right user, and that the user's token or certificate has not expired.",
   },
   API_FORBIDDEN: {
     meaning: "The credentials lack a permission, or a quota or an admission webhook does not allow the request.",
     remedy:
-      "Grant the verb and resource to the user, as the message names them. If it names a quota or a webhook, raise the quota, or change the rules of the webhook.",
+      "Grant the user the verb and resource that the message names. If the message names a quota or a webhook, raise the quota, or change the rules of the webhook.",
   },
   API_NOT_FOUND: {
     meaning: "The API server has no such object or resource.",
-    remedy: "Check the name and the namespace; if the resource itself is missing, check the cluster's version.",
+    remedy: "Check the name and the namespace. If the resource itself is missing, check the cluster's version.",
   },
   API_ALREADY_EXISTS: {
-    meaning: "An object with that name already exists.",
+    meaning: "An object with the requested name already exists.",
     remedy: "Rename one of the two objects, or remove the one on the host. The existing object is unchanged.",
   },
   API_CONFLICT: {
@@ -126,11 +126,12 @@ export const CODES = {
   },
   EXPRESSION_FUEL: {
     meaning: "An expression ran out of fuel.",
-    remedy: "Simplify the expression, or raise the limit in the settings.",
+    remedy:
+      "Simplify the expression, or raise the exceeded limit in the settings: limits.fuel for one evaluation, limits.objectFuel for one object, or limits.configurationFuel for compiling all expressions.",
   },
   EXPRESSION_MEMORY: {
     meaning: "An expression exceeded its memory limit.",
-    remedy: "Build smaller values, or raise the limit in the settings.",
+    remedy: "Build smaller values, or raise limits.memoryBytes in the settings.",
   },
   EXPRESSION_STACK: {
     meaning: "An expression recursed too deeply.",
@@ -169,7 +170,7 @@ export const CODES = {
       "If the message names the type of a Secret, use a Secret of another type. Otherwise, ask the host's operator to annotate the object on the host as the message describes.",
   },
   REFERENCE_LIMIT: {
-    meaning: "The number of referenced objects exceeds the limit, so this one is not copied.",
+    meaning: "A referenced object is not copied, because the number of referenced objects exceeds the limit.",
     remedy: "Remove unneeded references, or raise references.objects in the settings.",
   },
   REVERSE_NOT_INVERSE: {
@@ -192,7 +193,7 @@ export const CODES = {
   },
   NAME_COLLISION: {
     meaning: "Two tenant objects translate to the same host name.",
-    remedy: "Rename the first object in the message. The other object keeps its copy unchanged.",
+    remedy: "Rename the object that the message names first. The copy of the other object is unchanged.",
   },
   NAME_NOT_MAPPED: {
     meaning: "The namespace of the object is not mapped, and only mapped namespaces are synced.",
@@ -231,14 +232,14 @@ export const CODES = {
     meaning:
       "The object has more or larger labels and annotations than its copy can track. Those beyond the limit are not synced in either direction, but addresses are still synced. With more than 10,000 labels and annotations, the copy is no longer updated.",
     remedy:
-      "Remove some labels or annotations, or shorten the one that is too large. About 1,500 fit, or fewer if their keys are long. All annotations together, including the copy's own, may have at most 256 KiB.",
+      "Remove some labels or annotations, or shorten the one that is too large. A copy can track about 1,500 labels and annotations, or fewer if their keys are long. All annotations together, including the copy's own, may have at most 256 KiB.",
   },
   ADDRESS_REFUSED: {
-    meaning: "The address policy refused an address: the copy leaves it out, and a host edit that adds it is undone.",
+    meaning: "The address policy refused an address. The address is left out of the copy, and a host edit that adds it is undone.",
     remedy: "Correct the address, or change addressPolicy in the settings.",
   },
   FIELD_LEFT_OUT: {
-    meaning: "A copy leaves out a field or annotation, because the host's API server rejects it on a Service of the copy's type.",
+    meaning: "A field or annotation is left out of a copy, because the host's API server rejects it on a Service of the copy's type.",
     remedy: "No action is needed. If a patch wrote the field, let the patch write spec.type too.",
   },
   SLICE_EDIT_UNDONE: {

@@ -45,8 +45,8 @@ export interface EmbeddedClusterOptions {
    */
   readonly controllers?: readonly string[];
   /**
-   * The API server regroups subsets of Endpoints on every write, as before Kubernetes 1.36: one for each set of addresses, in an
-   * unpredictable order. Default false: subsets are stored as written.
+   * The API server regroups subsets of Endpoints on every write, as Kubernetes before 1.36 does: into one subset for each set of
+   * addresses, in an unpredictable order. Default false: subsets are stored as written.
    */
   readonly regroupsEndpoints?: boolean;
   /** A platform whose tokens the cluster accepts in addition to its own. Default: none. */
@@ -61,7 +61,7 @@ export interface EmbeddedCluster {
   readonly access: Access;
   /** Stops and starts the cluster's controllers while it runs. */
   readonly controllers: Controllers;
-  /** Drops the history: a watch or page that starts before this moment is answered with 410. */
+  /** Drops the history: the server then answers 410 to a watch or page that starts at an earlier version. */
   compact(): Promise<void>;
   /** Resolves when the cluster's own controllers have caught up. */
   settled(): Promise<void>;

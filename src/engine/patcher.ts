@@ -59,7 +59,7 @@ export interface Patcher {
  * within the limits of the settings.
  *
  * A patch that fails does not throw: it is an outcome of the result, and the setting `onError` determines the value in the object. A
- * patcher does not know Services and slices. If an object is copied only beside them, it shows the copy as if they existed.
+ * patcher does not know Services and slices. If an object is copied only when they exist, its copy is shown as if they existed.
  *
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}. Its methods throw USAGE for a kind that is not synced, and
  *   NAME_NOT_MAPPED for a namespace that is not mapped to the host.

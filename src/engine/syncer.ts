@@ -31,12 +31,12 @@ import type { SyncHooks } from "./sync/run/reconcile.ts";
 
 /** Options of a syncer. Clock, randomness, logs and metrics have defaults. */
 export interface SyncerOptions extends EngineOptions {
-  /** Caches of and writes to the tenant cluster. The caller starts and stops its caches. */
+  /** Caches of the tenant cluster, and writes to it. The caller starts and stops the caches. */
   readonly tenant: ClusterAccess;
-  /** The same for the host cluster. */
+  /** Caches of the host cluster, and writes to it. The caller starts and stops the caches. */
   readonly host: ClusterAccess;
   readonly hooks?: SyncHooks;
-  /** Number of deletes that the delete brake allows, once; see the setting `deleteBrake`. Default 0. */
+  /** Number of deletes, in total, that the delete brake allows instead of holding them; see the setting `deleteBrake`. Default 0. */
   readonly confirmDeletes?: number;
   /** Called right before each write; while it returns false, no write begins. Default: always true. */
   readonly mayWrite?: () => boolean;
@@ -117,9 +117,11 @@ const STALE_KEYS_MAX = 1_000;
  *
  * A running syncer guarantees:
  * - Every tenant object that should be copied has a current copy on the host, once the caches of both clusters have caught up.
- * - Only objects with the markers of this tenant cluster are changed or deleted. Live reads confirm deletes; the brake holds many at once.
+ * - Only objects with the markers of this tenant cluster are changed or deleted. Live reads confirm deletes, and the delete brake holds
+ *   them if there are many at once.
  * - Host edits that the configuration allows reach the tenant before the copy is written again; others are undone, with an Event.
- * - A busy namespace does not delay the others. If a process dies, the next one continues its work. At rest, there are no requests.
+ * - A busy namespace does not delay the others. If a process dies, the next one continues its work.
+ * - While nothing changes, there are no requests.
  *
  * Only one syncer of a virtual cluster may write at a time: use `mayWrite` with a leader election.
  *

@@ -68,7 +68,7 @@ test.each([
     "an object whose namespace is missing",
     service({ name: "web", namespace: "nowhere" }),
     "Service nowhere/web",
-    'namespaces "nowhere" not found\n  Add the Namespace "nowhere" before it, in this file or in an earlier -f\n',
+    'namespaces "nowhere" not found\n  Add the Namespace "nowhere" before the object, in this file or in an earlier -f\n',
   ],
   [
     "an object that it refuses",

@@ -59,7 +59,7 @@ export function readCases(setting: () => RawSetting): void {
       ]);
     });
 
-    test("a request for a next page returns 400 with a resourceVersion, and 422 with a resourceVersionMatch too", async () => {
+    test("a request for a next page returns 400 if it sets resourceVersion, and 422 if it also sets resourceVersionMatch", async () => {
       const { raw, path } = setting();
       for (const name of ["r-page-a", "r-page-b"]) await make(name);
       const first = await raw.send("GET", `${path("configmaps")}?limit=1`);

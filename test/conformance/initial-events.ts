@@ -56,7 +56,7 @@ export function initialEventCases(setting: () => RawSetting): void {
       expect([code, refusal["reason"]]).toEqual([504, "Timeout"]);
     });
 
-    test("initial events end in the same way for metadata alone", async () => {
+    test("initial events of metadata alone also end with a bookmark", async () => {
       const headers = { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" };
       const [line] = await setting().raw.watch(watchOf(`${whole}&labelSelector=none%3Dsuch`), 1, { headers });
       expect(line).toMatchObject({ type: "BOOKMARK", object: { kind: "PartialObjectMetadata", metadata: { annotations: end } } });

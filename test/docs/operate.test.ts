@@ -130,7 +130,7 @@ describe("Events", () => {
 test("markers: every one that is written, and no other", () => {
   const prefix = "sync.platform/";
   const source = { vcluster: "b", kind: "v1/Endpoints", namespace: "n", name: "n", uid: "1", hostName: "h", hostNamespace: "h" };
-  const markers = writeMarkers(prefix, { ...source, clusterUid: "2", resourceVersion: "3", configHash: "4" });
+  const markers = writeMarkers(prefix, { ...source, vclusterNamespace: "v", clusterUid: "2", resourceVersion: "3", configHash: "4" });
   const written = [...Object.keys({ ...markers.labels, ...markers.annotations }), ...Object.keys(writeBase(prefix, new Map()))];
   const documented = firstColumn("Markers on host objects").filter((key) => !key.includes("<"));
   expect(documented.sort()).toEqual(written.sort());

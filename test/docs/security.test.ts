@@ -93,7 +93,7 @@ describe("the numbers of the management API", () => {
 });
 
 test("each attacker has something against them, and each part of the page is reached from there", () => {
-  const section = PAGE.split("Protection against each:\n")[1]!.split("\n## ")[0]!;
+  const section = PAGE.split("Protection against each threat:\n")[1]!.split("\n## ")[0]!;
   const anchors = [...section.matchAll(/\(#([\w-]+)\)/g)].map(([, anchor]) => anchor!);
   const headings = [...PAGE.matchAll(/^##+ (.+)$/gm)].map(([, heading]) =>
     heading!

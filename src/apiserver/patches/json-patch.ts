@@ -76,7 +76,7 @@ function parsePointer(text: unknown, where: string): Pointer {
   if (!text.startsWith("/")) throw new PatchSyntaxError(`${where} does not begin with a slash: ${JSON.stringify(text)}`);
   if (/~(?![01])/.test(text)) throw new PatchSyntaxError(`${where} has an invalid ~ escape: ${JSON.stringify(text)}`);
   const segments = text.slice(1).split("/");
-  if (segments.length > JSON_DEPTH_MAX) throw new PatchSyntaxError(`${where} is deeper than ${JSON_DEPTH_MAX}`);
+  if (segments.length > JSON_DEPTH_MAX) throw new PatchSyntaxError(`${where} has more than ${JSON_DEPTH_MAX} segments`);
   return segments.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 

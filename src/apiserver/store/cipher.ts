@@ -3,11 +3,11 @@
  * them.
  */
 export interface SealingKeys {
-  /** The id of the key that encrypts new texts. */
+  /** The id of the key for encrypting new texts. */
   readonly first: string;
-  /** The ids of all keys that decrypt, including the first one. */
+  /** The ids of all keys for decrypting texts, including `first`. */
   readonly all: readonly string[];
-  /** The id of the key that encrypted a text; "" for an unencrypted text. */
+  /** Returns the id of the key with which a text is encrypted; "" for an unencrypted text. */
   readonly sealerOf: (sealed: string) => string;
 }
 
@@ -17,6 +17,6 @@ export interface Cipher {
   readonly seal: (key: string, text: string) => string;
   /** Decrypts a text. Throws if it was not encrypted for this key or by this cipher. */
   readonly open: (key: string, sealed: string) => string;
-  /** Default: there is one key, which is never replaced. */
+  /** The keys, if they can be replaced. Default: there is one key, which is never replaced. */
   readonly keys?: SealingKeys;
 }

@@ -13,17 +13,17 @@
 
 /** Result of one step. */
 export interface ResealStep {
-  /** Values that this step has re-encrypted with the first key. */
+  /** Number of values that this step has re-encrypted with the first key. */
   readonly resealed: number;
-  /** True if no value that the store can reach is encrypted with a key other than the first one. */
+  /** True if every value that the store can reach is encrypted with the first key. */
   readonly done: boolean;
 }
 
 /** Re-encrypts values. */
 export interface Resealable {
   /**
-   * The number of values that each key encrypts, by key id. Includes values in the history that the store needs when it opens. Keys that
-   * encrypt nothing have 0.
+   * Returns the number of values that are encrypted with each key, by key id; 0 for an unused key. Includes values in the history that the
+   * store needs when it opens.
    */
   sealedBy(): Promise<ReadonlyMap<string, number>>;
   /**

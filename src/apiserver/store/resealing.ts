@@ -30,7 +30,7 @@ export interface Resealing {
 }
 
 /**
- * Re-encrypts all values of older keys with the first key, in the background. Logs when it is finished.
+ * Re-encrypts, in the background, all values that are not encrypted with the first key. Logs when it is finished.
  *
  * @example
  * const resealing = startResealing({ store, clock: systemClock, logger });

@@ -97,11 +97,11 @@ export interface Store {
   get(key: string): Promise<StoredObject | undefined>;
   /** Reads a part of a list. @throws API_EXPIRED when `revision` is older than the history; `details.oldest` is the oldest state in it. */
   list(range: StoreRange): Promise<StorePage>;
-  /** Returns undefined when the key already exists. @throws API_ERROR (507) when there is no memory for the object, like `update`. */
+  /** Creates an object; returns undefined if its key exists. @throws API_ERROR (507), like `update`, if there is no memory for it. */
   create(key: string, object: KubeObject, terms?: WriteTerms): Promise<StoredObject | undefined>;
-  /** Returns undefined when the object does not exist, or is no longer at the revision `expected`. */
+  /** Updates an object; returns undefined if the object does not exist, or is no longer at the revision `expected`. */
   update(key: string, object: KubeObject, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
-  /** Returns the last state, with the revision of the deletion; undefined in the same cases as `update`. */
+  /** Deletes an object. Returns its last state with the revision of the deletion; undefined in the same cases as `update`. */
   delete(key: string, expected: number, terms?: WriteTerms): Promise<StoredObject | undefined>;
   /** Starts a watch. @throws API_EXPIRED when `after` is older than the history; `details.oldest` is the oldest possible start. */
   watch(options: StoreWatchOptions): Promise<StoreWatch>;

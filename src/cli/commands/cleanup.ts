@@ -31,8 +31,13 @@ interface CleanupFlags extends ClusterFlags {
 /** `cleanup`: removes copies from the host. */
 export function defineCleanup(command: Command, context: CommandContext): void {
   addClusterFlags(command)
-    .addOption(new Option("--kind <kind>", "remove only copies of this kind; repeatable").argParser(collect))
-    .option("--cluster-uid <uid>", "remove only copies from the tenant cluster with this uid; required if there are copies from several")
+    .addOption(
+      new Option("--kind <kind>", "remove only copies of this kind, such as endpoints (default: all kinds); repeatable").argParser(collect),
+    )
+    .option(
+      "--cluster-uid <uid>",
+      "remove only copies from the tenant cluster with this uid; required if there are copies from several tenant clusters",
+    )
     .option("--yes", "delete without asking for confirmation")
     .addOption(outputOption())
     .addHelpText("after", "\nStop the syncer first, or it recreates the copies. The tenant cluster is not contacted and need not exist.")

@@ -25,11 +25,15 @@ interface ClusterOptions extends PlatformFlags {
 /** `cluster`: runs one embedded cluster until it is stopped. */
 export function defineCluster(command: Command, context: CommandContext): void {
   const withPlace = command
-    .requiredOption("--name <name>", "name of the cluster, its context and its user", parseLabel)
+    .requiredOption("--name <name>", "name of the cluster, and of its kubeconfig context and user", parseLabel)
     .option("--port <port>", "TCP port on loopback (default: a free port, or with --data the previous port)", parsePort)
     .option("--kubeconfig <file>", "where to write the kubeconfig (default: <name>.kubeconfig)")
     .option("--data <folder>", "folder in which to keep objects and credentials for the next start (default: in memory)")
-    .option("-f, --filename <file>", "initial objects, YAML or JSON; existing objects do not change; repeatable", collect)
+    .option(
+      "-f, --filename <file>",
+      "file with initial objects in YAML or JSON, or - for standard input; existing objects do not change; repeatable",
+      collect,
+    )
     .option(
       "--controllers <names>",
       "controllers to run, separated by commas: * means all, -name excludes one; the names are those of kube-controller-manager (default: *)",

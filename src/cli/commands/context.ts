@@ -22,7 +22,7 @@ export function defineContext(command: Command, context: CommandContext): void {
       examples("endpoint-sync context", "endpoint-sync context set blue --name blue --namespace vc-blue --config vcluster.yaml"),
     )
     .action(() => show(context));
-  define("list", "list the contexts; * is the current one", "endpoint-sync context list").action(() => list(context));
+  define("list", "list the contexts; * marks the current one", "endpoint-sync context list").action(() => list(context));
   define("show", "print the flags of a context", "endpoint-sync context show blue")
     .argument("[name]", "name of the context (default: the current one)")
     .action((name?: string) => show(context, name));
@@ -33,7 +33,7 @@ export function defineContext(command: Command, context: CommandContext): void {
   );
   addContextFlags(set.argument("<name>", "name of the context")).action((name: string, flags: ClusterFlags) => save(context, name, flags));
   define("use", "make a context the current one", "endpoint-sync context use blue")
-    .argument("[name]", "name of the context (default: no context)")
+    .argument("[name]", "name of the context; if omitted, no context is current")
     .action((name?: string) => use(context, name));
   define("remove", "remove a context", "endpoint-sync context remove blue")
     .argument("<name>", "name of the context")

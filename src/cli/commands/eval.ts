@@ -25,11 +25,11 @@ type Answer = { readonly result: unknown; readonly fuel: number } | { readonly e
 /** `eval`: evaluates one expression on one value. */
 export function defineEval(command: Command, context: CommandContext): void {
   const withFiles = command
-    .argument("<expression>", "the expression")
-    .option("--value <json>", "the variable value, as JSON; - reads standard input")
-    .option("--object <file>", "the tenant object, for context.virtualObject and, with --path, for the variable value")
+    .argument("<expression>", "JavaScript expression, as in a patch")
+    .option("--value <json>", 'the variable "value", as JSON, or - for standard input')
+    .option("--object <file>", 'file with the tenant object, for context.virtualObject and, with --path, for the variable "value"')
     .option("--path <path>", "path of the value in the object; the expression runs once per match")
-    .option("--host-object <file>", "the host object, for context.hostObject")
+    .option("--host-object <file>", "file with the host object, for context.hostObject")
     .addOption(configOption("for context.vcluster.config"))
     .addOption(settingsOption());
   addVclusterOptions(withFiles)

@@ -59,7 +59,7 @@ const WAITING_FOR_NAMESPACE: readonly Code[] = ["HOST_NAMESPACE_MISSING", "HOST_
 /** `plan`: shows what `run` would write. */
 export function definePlan(command: Command, context: CommandContext): void {
   addInspectionFlags(command)
-    .option("--confirm-deletes <number>", "as for run", parseCount)
+    .option("--confirm-deletes <number>", "use the same value as for run", parseCount)
     .addHelpText(
       "after",
       examples(
@@ -149,7 +149,7 @@ function blockersOf(notes: readonly Remark[]): string[] {
   );
   const refused = notes
     .filter(({ code }) => code === "API_INVALID")
-    .map(({ object }) => `${object} would be refused; see API_INVALID for the reason`);
+    .map(({ object }) => `${object} would be refused; see the warning API_INVALID`);
   return [...missing, ...refused];
 }
 

@@ -37,7 +37,7 @@ export function definePlatformData(command: Command, context: CommandContext): v
   )
     .addHelpText("after", examples("endpoint-sync platform-data check backup-1 --encryption-key-file platform.key"))
     .action(async (backup: string | undefined, flags: PlatformDataFlags) => (await load()).checkData(context, backup, flags));
-  withStore(command.command("keys").description("print how many values each encryption key encrypts, even while the server runs"))
+  withStore(command.command("keys").description("print how many values are encrypted with each key, even while the server runs"))
     .addHelpText("after", examples("endpoint-sync platform-data keys --data platform-data --encryption-key-file platform.key"))
     .action(async (flags: PlatformDataFlags) => (await load()).reportKeys(context, flags));
 }
@@ -47,6 +47,6 @@ function withStore(command: Command): Command {
     .helpOption("-h, --help", "this help")
     .option("--data <folder>", "data folder of the server, as passed to management --data");
   return addEtcdFlags(withData)
-    .option("--encryption-key-file <file>", "file with the keys that encrypt the data; or set ENDPOINT_SYNC_ENCRYPTION_KEY")
+    .option("--encryption-key-file <file>", "file with the encryption keys for the data; or set ENDPOINT_SYNC_ENCRYPTION_KEY")
     .addOption(outputOption());
 }

@@ -30,8 +30,11 @@ export function defineRender(command: Command, context: CommandContext): void {
     .addOption(configOption().makeOptionMandatory())
     .requiredOption("-f, --filename <file>", "file with objects in YAML or JSON, or - for standard input; repeatable", collect)
     .addOption(new Option("--direction <direction>", "direction of the sync").choices(["toHost", "toTenant"]).default("toHost"))
-    .option("--host-object <file>", "the object on the host, for context.hostObject")
-    .option("--tenant-object <file>", "the tenant object, for context.virtualObject; with toTenant, it provides the name of the result")
+    .option("--host-object <file>", "file with the host object, for context.hostObject")
+    .option(
+      "--tenant-object <file>",
+      "file with the tenant object, for context.virtualObject; with --direction toTenant, the result has its name",
+    )
     .addOption(settingsOption());
   addVclusterOptions(withFiles)
     .addOption(outputOption().default("yaml"))

@@ -13,8 +13,8 @@ export function defineRun(command: Command, context: CommandContext): void {
         .choices(["managed", "external"])
         .default("managed"),
     )
-    .option("--enable-endpoints", "sync Endpoints even if the configuration disables them for another syncer")
-    .option("--adopt <prefix>", "take over the copies of a stopped syncer, by the prefix of its markers")
+    .option("--enable-endpoints", "sync Endpoints even if sync.toHost.endpoints.enabled is false in the configuration")
+    .option("--adopt <prefix>", "take over the copies of a stopped syncer whose markers have this prefix")
     .option("--adopt-cluster <uid>", "take over the copies from the tenant cluster with this uid, after the virtual cluster was rebuilt")
     .option("--confirm-deletes <number>", "allow up to this many of the deletes that the delete brake holds", parseCount)
     .option("--host-qps <number>", "maximum writes per second to the host (default: no limit)", parseRate)

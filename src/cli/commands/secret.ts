@@ -7,7 +7,7 @@ import type { SecretGetFlags, SecretSyncFlags } from "../management/clients/secr
 export function defineSecret(command: Command, context: CommandContext): void {
   command.addHelpText("after", examples("endpoint-sync secret get db -n shop --key password --platform-kubeconfig platform.kubeconfig"));
   withPlatform(command.command("get").argument("<name>", "name of the SharedSecret").description("print the values of a SharedSecret"))
-    .option("--key <key>", "print only this value, decoded")
+    .option("--key <key>", "print only the value of this key, decoded")
     .addHelpText("after", examples("endpoint-sync secret get db -n shop --key password --platform-kubeconfig platform.kubeconfig"))
     .action(async (name: string, flags: SecretGetFlags) =>
       (await import("../management/clients/secret-run.ts")).getSecret(context, name, flags),
@@ -20,7 +20,7 @@ export function defineSecret(command: Command, context: CommandContext): void {
   )
     .option("--to <namespace/name>", "Secret to write (default: the namespace and name of the SharedSecret)")
     .option("--kubeconfig <file>", "kubeconfig of the connected cluster (default: in-cluster credentials)")
-    .option("--context <context>", "context in that file (default: the current context)")
+    .option("--context <context>", "context in the --kubeconfig file (default: its current context)")
     .option("--adopt", "take over an existing Secret that is not linked to a SharedSecret")
     .addHelpText(
       "after",
@@ -38,6 +38,6 @@ function withPlatform(command: Command): Command {
     .helpOption("-h, --help", "this help")
     .option("-n, --namespace <namespace>", "namespace of the SharedSecret", parseLabel, "default")
     .option("--platform-kubeconfig <file>", "kubeconfig for the management API, with an access key", collect)
-    .option("--platform-url <url>", "URL of the management API instead of a kubeconfig; set the key in ENDPOINT_SYNC_ACCESS_KEY")
-    .option("--platform-ca <file>", "certificate authority for that URL (PEM)");
+    .option("--platform-url <url>", "URL of the management API instead of a kubeconfig; set the access key in ENDPOINT_SYNC_ACCESS_KEY")
+    .option("--platform-ca <file>", "certificate authority for --platform-url (PEM)");
 }

@@ -27,8 +27,8 @@ export function defineWhy(command: Command, context: CommandContext): void {
   const { kinds = SYNCED_KINDS } = context;
   addInspectionFlags(command)
     .argument("<kind>", formatChoice(kinds.map(({ resource }) => resource.plural)))
-    .argument("<object>", "namespace/name in the tenant cluster, or of the copy on the host")
-    .option("--wait <seconds>", "wait up to this long until no write for the object is pending", parsePositive)
+    .argument("<object>", "namespace/name of the tenant object, or of its copy on the host")
+    .option("--wait <seconds>", "maximum time to wait until no write for the object is pending (default: do not wait)", parsePositive)
     .addHelpText(
       "after",
       examples(

@@ -128,9 +128,9 @@ function tryThis({ kubeconfigs: { tenant, host } }: DemoWorld): string {
     "Use both clusters with kubectl until you press Ctrl-C:",
     `  kubectl --kubeconfig ${tenant} get endpoints -A`,
     `  kubectl --kubeconfig ${host} get endpoints -n vc-blue`,
-    "Change the tenant, and see the change on the host:",
+    "Set an annotation in the tenant. The syncer adds a prefix on the host:",
     `  kubectl --kubeconfig ${tenant} annotate endpoints web -n shop example.com/team=sales --overwrite`,
-    "Edit the host, and see the edit synced back without the prefix:",
+    "Edit the annotation on the host. The syncer removes the prefix in the tenant:",
     `  kubectl --kubeconfig ${host} annotate endpoints web-x-shop-x-blue -n vc-blue example.com/team=blue-ops --overwrite`,
     "",
   ].join("\n");

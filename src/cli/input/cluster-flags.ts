@@ -63,11 +63,15 @@ function clusterOptions(): readonly Option[] {
     new Option("--tenant-kubeconfig <file>", "kubeconfig of the tenant cluster (default: in-cluster credentials)").env(
       "ENDPOINT_SYNC_TENANT_KUBECONFIG",
     ),
-    new Option("--tenant-context <context>", "context in that file (default: its current context)").env("ENDPOINT_SYNC_TENANT_CONTEXT"),
+    new Option("--tenant-context <context>", "context in the --tenant-kubeconfig file (default: its current context)").env(
+      "ENDPOINT_SYNC_TENANT_CONTEXT",
+    ),
     new Option("--host-kubeconfig <file>", "kubeconfig of the host cluster (default: in-cluster credentials)").env(
       "ENDPOINT_SYNC_HOST_KUBECONFIG",
     ),
-    new Option("--host-context <context>", "context in that file (default: its current context)").env("ENDPOINT_SYNC_HOST_CONTEXT"),
+    new Option("--host-context <context>", "context in the --host-kubeconfig file (default: its current context)").env(
+      "ENDPOINT_SYNC_HOST_CONTEXT",
+    ),
     configOption(),
     settingsOption(),
     ...vclusterOptions(),

@@ -191,7 +191,7 @@ async function fileOf(path: string, { container, volumes }: PodTemplate, reading
     const file = found && (await fileIn(source, found.inside, reading));
     if (file !== undefined) return file;
   }
-  const hint = "Specify a local copy of the file with its flag, such as --config";
+  const hint = "Specify a local copy of the file with the corresponding flag, such as --config";
   throw new EngineError("CONFIG_FILE", `No Secret or ConfigMap that Deployment "${reading.reference}" mounts contains ${path}`, {
     details: { hint },
   });

@@ -36,6 +36,6 @@ export async function createMissing({ registry, client }: EmbeddedCluster, objec
 function remedyOf(error: unknown, { metadata: { namespace } }: KubeObject): string {
   const lacksNamespace = isEngineError(error, "API_NOT_FOUND") && namespace !== undefined;
   return lacksNamespace
-    ? `Add the Namespace "${namespace}" before it, in this file or in an earlier -f`
+    ? `Add the Namespace "${namespace}" before the object, in this file or in an earlier -f`
     : "Correct the document, or remove it";
 }

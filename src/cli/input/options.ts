@@ -14,7 +14,7 @@ export function configOption(use = "the virtual cluster's configuration"): Optio
 
 /** The option `--settings`. */
 export function settingsOption(): Option {
-  return new Option("--settings <file>", "settings of the engine").env("ENDPOINT_SYNC_SETTINGS");
+  return new Option("--settings <file>", "file with the settings of the engine").env("ENDPOINT_SYNC_SETTINGS");
 }
 
 /** Adds `--name` and `--namespace` to a command that needs no cluster. Placeholders replace missing names. */

@@ -8,7 +8,7 @@ const STATES: Readonly<Record<ObjectExplanation["state"], string>> = {
   waiting: "something else must happen first",
   left: "the host object is not changed",
   refused: "the object cannot be copied in its current form",
-  stale: "the list is older than the copy",
+  stale: "the copy is from a newer version of its source than the one that was read",
 };
 
 /**

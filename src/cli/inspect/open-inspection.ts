@@ -32,10 +32,10 @@ const AGAIN_AFTER_MS = 500;
 export function addInspectionFlags(command: Command): Command {
   return addOptionalClusterFlags(command)
     .hook("preAction", (_program, action) => dropUnsaid(action))
-    .addOption(new Option("--services <who>", "as for run").choices(["managed", "external"]).default("managed"))
-    .option("--enable-endpoints", "as for run")
-    .option("--adopt <prefix>", "as for run")
-    .option("--adopt-cluster <uid>", "as for run")
+    .addOption(new Option("--services <who>", "use the same value as for run").choices(["managed", "external"]).default("managed"))
+    .option("--enable-endpoints", "use this option if run uses it")
+    .option("--adopt <prefix>", "use the same value as for run")
+    .option("--adopt-cluster <uid>", "use the same value as for run")
     .addOption(outputOption());
 }
 

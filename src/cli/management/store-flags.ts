@@ -56,13 +56,13 @@ export interface OpenStoreOptions {
 /** Adds the options for etcd. */
 export function addEtcdFlags(command: Command): Command {
   return command
-    .addOption(new Option("--etcd <urls>", "members of the etcd that stores all data, separated by commas").argParser(parseUrls))
+    .addOption(new Option("--etcd <urls>", "URLs of the etcd members that store all data, separated by commas").argParser(parseUrls))
     .option("--etcd-prefix <prefix>", "prefix of all keys in etcd (default: /endpoint-sync/)")
     .option("--etcd-ca <file>", "certificate authority of etcd (PEM)")
     .option("--etcd-cert <file>", "client certificate for etcd (PEM)")
-    .option("--etcd-key <file>", "key of that certificate (PEM)")
-    .option("--etcd-user <name>", "user of etcd")
-    .option("--etcd-password-file <file>", "file with the password of that user");
+    .option("--etcd-key <file>", "private key for --etcd-cert (PEM)")
+    .option("--etcd-user <name>", "name of the etcd user")
+    .option("--etcd-password-file <file>", "file with the password of --etcd-user");
 }
 
 function parseUrls(text: string): readonly string[] {

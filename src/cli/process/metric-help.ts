@@ -9,12 +9,12 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   endpoint_sync_writes_total: "Creates, updates and deletes by the syncer; constant while nothing changes",
   endpoint_sync_lag_seconds: "Time from the arrival of a change in the tenant to the response to the resulting write on the host",
   endpoint_sync_plans_total:
-    "Reconciles of an object, by outcome: copied (a copy exists), absent (no copy should exist), waiting (something else must happen first), left (both objects are left alone), refused (the object cannot be copied), stale (the cache is older than the copy)",
+    "Reconciles of an object, by outcome: copied (a copy exists), absent (no copy should exist), waiting (something else must happen first), left (the objects in both clusters are left alone), refused (the object cannot be copied), stale (the cache is older than the copy)",
   endpoint_sync_notes_total: "Reasons why objects are left alone, waiting, or changed during the sync, by code",
   endpoint_sync_refused_addresses_total:
     "Addresses left out, and host edits undone, because of the address policy, counted at each reconcile of an object",
   endpoint_sync_fuel_total: "Steps that expressions used",
-  endpoint_sync_patch_outcomes_total: "Outcomes of patches, counted once per patch and plan",
+  endpoint_sync_patch_outcomes_total: "Outcomes of patches, counted once per patch and reconcile",
   endpoint_sync_contradictions_total:
     "Reconciles in which a cache has contradicted its cluster for at least a third of a second; the syncer then lists the objects again, at most once a minute",
   endpoint_sync_braked_objects: "Objects whose writes are delayed because they are repeated without a change to the source object",
@@ -46,7 +46,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   controller_runtime_reconcile_panics_total: "Reconciles that failed because of a bug",
   controller_runtime_reconcile_time_seconds: "Duration of a reconcile",
   controller_runtime_active_workers: "Busy workers",
-  controller_runtime_max_concurrent_reconciles: "Number of workers: the setting workers",
+  controller_runtime_max_concurrent_reconciles: "Number of workers, as configured by the setting workers",
   leader_election_master_status: "1 in the leader process",
   rest_client_requests_total: "Requests to API servers; code is <error> if there was no response",
   rest_client_request_duration_seconds: "Time from a request to its complete response; for a watch, to the start of the response",
@@ -60,7 +60,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
     "Requests refused because a limit was reached: reads, writes, watches, bytes (of bodies), connections, or quota (objects of one owner)",
   apiserver_resource_objects: "Stored objects",
   apiserver_storage_request_duration_seconds:
-    "Duration of writes to the store (create, update, delete), and of revision, the first step of a request if servers share an etcd; all other reads are served from memory",
+    "Duration of operations of the store: create, update, delete, and revision, which is the first step of a request if servers share an etcd. All other reads are served from memory",
   apiserver_storage_request_errors_total: "Failed operations of the store, excluding conflicts",
   apiserver_storage_size_bytes: "Size of the store's files, with --data; etcd reports its own size as etcd_mvcc_db_total_size_in_bytes",
   apiserver_audit_event_total: "Lines generated for the audit log, including lost ones",
@@ -72,7 +72,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   management_login_refreshes_total:
     "Checks of existing logins: current (the user may still sign in), ended, failed (the request to the provider failed), unasked (the provider cannot be queried without the user)",
   management_access_keys:
-    "Stored keys, by type (unknown for types that the server does not define) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or now names another provider), member (left the team), holder (the user who set the value left the team, or is disabled or deleted), maker (the key that created it is refused)",
+    "Stored keys, by type (unknown for types that the server does not define) and state: working, or the reason for their refusal: expired, disabled, deleted, user (deleted), password (changed since), connector (removed, or now names another provider), member (left the team), holder (the user who set the key's value left the team, or is disabled or deleted), maker (the key that created it is refused)",
   management_access_key_refusals_total:
     "Requests that were refused with 401: missing (no key), unknown, or a state of management_access_keys",
   management_administrator_key_end_timestamp_seconds:
@@ -83,7 +83,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   process_cpu_seconds_total: "Processor time used",
   process_resident_memory_bytes: "Resident memory",
   endpoint_sync_build_info: "Always 1; the labels contain the versions of this program and of Node",
-  process_open_fds: "Open files and connections; on Linux",
+  process_open_fds: "Open files and connections; only on Linux",
   process_start_time_seconds: "Start time of the process, in seconds since 1970",
   nodejs_heap_size_used_bytes: "Memory used by JavaScript objects",
   nodejs_eventloop_lag_p50_seconds: "Median event loop lag since the last scrape",

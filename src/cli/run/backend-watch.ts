@@ -239,7 +239,7 @@ class RunningWatch {
     this.#options.runtime.logger.warn("The tenant's mirror of Endpoints seems to be off: Services without a selector have no slices", {
       services: more.length + 1,
       service: formatKey(first),
-      hint: "If they have Endpoints, set backends: auto in the settings, or let the tenant's kube-controller-manager run its endpointslice-mirroring-controller",
+      hint: "If these Services have Endpoints, set backends: auto in the settings, or let the tenant's kube-controller-manager run its endpointslice-mirroring-controller",
     });
   }
 

@@ -107,7 +107,7 @@ class WatchedReadiness implements Readiness {
     if (services.length === 0) return [];
     const many = services.length === 1 ? "1 Service" : `${services.length} Services`;
     const remedy = "set backends: auto again, or remove what endpoint-sync audit lists";
-    return [`SLICES_LEFT: slices on the host of ${many} are not kept up to date, for example ${services[0]}; ${remedy}`];
+    return [`SLICES_LEFT: the host's slices of ${many} are not kept up to date, for example ${services[0]}; ${remedy}`];
   }
 
   #wrong(): readonly string[] {

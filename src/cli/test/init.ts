@@ -67,7 +67,7 @@ endpoint-sync render --config vcluster.yaml --settings settings.yaml -f endpoint
 endpoint-sync test
 \`\`\`
 
-After you change the patches, \`endpoint-sync test init\` writes tests for new ones and keeps the others.
+After you change the patches, \`endpoint-sync test init\` writes tests for new patches and keeps the existing tests.
 `;
 
 /** Writes a small project: the files of {@link initTests}, with settings, an object and a README. Nothing is overwritten. */
@@ -132,6 +132,6 @@ async function isThere(file: string): Promise<boolean> {
 }
 
 function noPatches(config: string): EngineError {
-  const hint = "Write a patch first: docs/guides/write-patches.md";
+  const hint = "Write a patch first, as docs/guides/write-patches.md describes";
   return new EngineError("USAGE", `"${config}" has no patches to test`, { details: { hint } });
 }

@@ -78,7 +78,7 @@ function noneRan({ filter }: TestFlags): EngineError {
 
 function refuseWatchedDocument(chosen: readonly ChosenReporter[]): void {
   if (!isDocumentPrinted(chosen)) return;
-  throw new EngineError("USAGE", "Cannot print one document per run to standard output while watching", {
+  throw new EngineError("USAGE", "Cannot print a JSON or JUnit report to standard output while watching: every run would add a document", {
     details: { hint: "Send the report to a file, as in --reporter junit=report.xml" },
   });
 }

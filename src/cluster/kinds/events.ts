@@ -10,7 +10,7 @@ import { EVENT_COLUMNS } from "./columns/events.ts";
 
 const EVENT_SOURCE = named("EventSource", "Reporter of an Event.", {
   component: [1, text, "Name of the program."],
-  host: [2, text, "Node on which it runs."],
+  host: [2, text, "Node on which the program runs."],
 });
 const EVENT_SERIES = named("EventSeries", "Repetitions of an Event.", {
   count: [1, int32, "Number of occurrences so far."],

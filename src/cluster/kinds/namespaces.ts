@@ -22,7 +22,7 @@ const SPEC = named("NamespaceSpec", "Finalizers of a namespace.", {
 });
 const STATUS = named("NamespaceStatus", "Observed state of a namespace.", {
   phase: [1, text, "Active or Terminating."],
-  conditions: [2, NAMESPACE_CONDITIONS, "Progress of its deletion, and reasons for a delay."],
+  conditions: [2, NAMESPACE_CONDITIONS, "Progress of the namespace's deletion, and reasons for a delay."],
 });
 
 /** `v1` Namespaces. */

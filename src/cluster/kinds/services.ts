@@ -18,13 +18,13 @@ const PORT_STATUS = named("PortStatus", "State of one port of a Service at its l
   error: [3, optional(text), "Reason for a problem with the port, if any."],
 });
 const INGRESS = named("LoadBalancerIngress", "An address at which a load balancer accepts traffic.", {
-  ip: [1, text, "Its address."],
-  hostname: [2, text, "Its DNS name, for load balancers that have no address."],
+  ip: [1, text, "IP address of the load balancer."],
+  hostname: [2, text, "DNS name of the load balancer, if it has no address."],
   ipMode: [3, optional(text), "VIP if traffic arrives at the nodes with this address as its destination, otherwise Proxy."],
   ports: [4, listOf(PORT_STATUS), "State of each port of the Service."],
 });
 const LOAD_BALANCER = named("LoadBalancerStatus", "State of a load balancer.", {
-  ingress: [1, listOf(INGRESS), "Addresses at which it accepts traffic."],
+  ingress: [1, listOf(INGRESS), "Addresses at which the load balancer accepts traffic."],
 });
 const STATUS = named("ServiceStatus", "Observed state of a Service.", {
   loadBalancer: [1, always(LOAD_BALANCER), "State of the load balancer."],

@@ -123,7 +123,7 @@ function aborted(signal: AbortSignal): Promise<never> {
 export function readKeySet(document: unknown): ReadonlyMap<string, PublicKey> {
   const listed = isRecord(document) ? document["keys"] : undefined;
   if (!Array.isArray(listed)) throw unusable('expected an object with a list "keys" (JWKS)');
-  if (listed.length > KEYS_MAX) throw unusable(`there are more than ${KEYS_MAX}`);
+  if (listed.length > KEYS_MAX) throw unusable(`there are more than ${KEYS_MAX} keys`);
   const found = new Map<string, PublicKey>();
   for (const jwk of listed as unknown[]) {
     if (!isRecord(jwk)) continue;

@@ -74,7 +74,7 @@ const copiedByReference = (kind: string) =>
       all: {
         type: "boolean",
         default: false,
-        description: "Ignored here. It makes the virtual cluster's own syncer copy all of them, not only those in use.",
+        description: `Ignored here. It makes the virtual cluster's own syncer copy all ${kind}, not only those in use.`,
       },
       patches: FOREIGN_PATCHES,
     },

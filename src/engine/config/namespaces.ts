@@ -83,7 +83,7 @@ function sidesOf({ key, entry, name }: { key: string; entry: MapEntry; name: str
 
 function reportEmpty(node: Node, report: Report): void {
   const hint = 'Write at least one entry, such as "team-*": "${name}-team-*", or set enabled to false';
-  report.error({ code: "CONFIG_VALUE", at: startOf(node), field: FIELD, message: "Namespaces are enabled without a mapping", hint });
+  report.error({ code: "CONFIG_VALUE", at: startOf(node), field: FIELD, message: "Namespace mapping is enabled but empty", hint });
 }
 
 type Options = { readonly report: Report; readonly vcluster?: VclusterIdentity | undefined };

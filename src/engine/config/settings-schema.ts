@@ -69,7 +69,7 @@ const labelKey = {
   pattern: LABEL_KEY,
   patternHint: "a valid label key",
   maxLength: 317,
-  description: "Label to compare.",
+  description: "Key of the label to compare.",
 } as const;
 
 const SELECTOR = {
@@ -81,7 +81,7 @@ const SELECTOR = {
     matchLabels: { type: "map", keys: labelKey, values: labelValue, description: "Labels that an object must have, with these values." },
     matchExpressions: {
       type: "list",
-      description: "Further conditions.",
+      description: "Conditions in addition to matchLabels.",
       items: {
         type: "object",
         description: "One condition.",
@@ -118,7 +118,7 @@ const REFERENCES = {
       100,
       1,
       10_000,
-      "Maximum number of objects that are followed. Each needs its own watch in both clusters. If there are more, the tenant namespaces that refer to them get equal shares.",
+      "Maximum number of referenced objects that are copied. Each needs its own watch in both clusters. If there are more, the tenant namespaces that refer to them get equal shares of this number.",
     ),
     kinds: {
       type: "list",
@@ -180,7 +180,7 @@ export const SETTINGS_SCHEMA = {
       type: "literals",
       values: ["endpoints", "slices", "both", "auto"],
       description:
-        "Which objects on the host contain the backends of a Service. auto: copies of the objects that each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, the value is endpoints if that section is present or sync.toHost.endpoints is disabled, otherwise auto.",
+        "Which objects on the host contain the backends of a Service. auto: copies of the objects that each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, the value is endpoints if the section sync.toHost.endpointSlices is present or sync.toHost.endpoints is disabled, otherwise auto.",
     },
     selector: SELECTOR,
     requireService: {
@@ -193,7 +193,8 @@ export const SETTINGS_SCHEMA = {
       type: "literals",
       values: ["field", "jsonpath"],
       default: "field",
-      description: "jsonpath: paths that start with $ may use recursive descent, slices and unions.",
+      description:
+        "Syntax of paths. jsonpath: paths that start with $ may use recursive descent, slices and unions. field: these are refused.",
     },
     references: REFERENCES,
     markerPrefix: {
@@ -251,7 +252,7 @@ export const SETTINGS_SCHEMA = {
           5,
           1,
           1_000,
-          "Number of undone edits, or of recreations, after which an edited copy is left alone, or a deleted copy is recreated only at even intervals.",
+          "Number of undone edits after which a copy is left alone, and number of recreations after which a deleted copy is recreated only at even intervals.",
         ),
         minutes: count(10, 1, 1_440, "Time within which undone edits and recreations are counted, in minutes."),
         writes: count(
@@ -269,8 +270,8 @@ export const SETTINGS_SCHEMA = {
       description:
         "Holds deletes if many tenant objects are missing from one list (at startup, or after a lost connection). If their copies exceed both of these limits, no copy is deleted until the objects return or `--confirm-deletes` is given.",
       fields: {
-        percent: count(30, 0, 100, "Share of the copies of one kind, in percent."),
-        count: count(20, 0, 1_000_000, "Number of copies of one kind."),
+        percent: count(30, 0, 100, "Limit as a share of the copies of one kind, in percent."),
+        count: count(20, 0, 1_000_000, "Limit as a number of copies of one kind."),
       },
     },
     leaderElection: {

@@ -76,7 +76,7 @@ export const SCOPE: ReadonlySet<string> = new Set([
 /** Returns the syntax problem of a node in an otherwise correct tree. Its offsets are those of the tree. */
 export function refuseNode({ node, depth, inFunction }: SyntaxStep): SyntaxProblem | undefined {
   const offset = node.start;
-  if (depth > EXPRESSION_DEPTH_MAX) return { message: `it is nested deeper than ${EXPRESSION_DEPTH_MAX}`, offset };
+  if (depth > EXPRESSION_DEPTH_MAX) return { message: `it is nested deeper than ${EXPRESSION_DEPTH_MAX} levels`, offset };
   if (node.type === "ImportExpression") return { message: "import is not available", offset, hint: NOTHING_OUTSIDE };
   if ("async" in node && node.async === true) return { message: "async functions are not available", offset, hint: NO_WAITING };
   if (stampsPrivateNames(node)) return { message: "a class that extends another cannot have private members", offset, hint: PLAIN_MEMBERS };

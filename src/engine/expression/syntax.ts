@@ -65,7 +65,7 @@ function findDeepParenthesis(text: string): SyntaxProblem | undefined {
   for (let offset = 0; offset < text.length; offset += 1) {
     if (text[offset] === "(") depth += 1;
     if (text[offset] === ")") depth -= 1;
-    if (depth > EXPRESSION_DEPTH_MAX) return { message: `it is nested deeper than ${EXPRESSION_DEPTH_MAX}`, offset };
+    if (depth > EXPRESSION_DEPTH_MAX) return { message: `it is nested deeper than ${EXPRESSION_DEPTH_MAX} levels`, offset };
   }
   return undefined;
 }

@@ -33,7 +33,7 @@ export type { Match };
 export interface Path {
   /** The text as it was written. */
   readonly text: string;
-  /** The canonical spelling: equal for `a.b` and `a["b"]`, and itself a path. `$` is the whole object. */
+  /** The path in canonical form: equal for `a.b` and `a["b"]`, and itself a path. `$` is the whole object. */
   readonly canonical: string;
   readonly segments: readonly Segment[];
   /** Number of wildcard segments; 0 means at most one match. */

@@ -40,7 +40,7 @@ export interface ReconcilerOptions {
   readonly engine: SyncEngine;
   /** The caches and the writer of the tenant cluster. The reconciler starts and stops neither. */
   readonly tenant: ClusterAccess;
-  /** The same for the host cluster. */
+  /** The caches and the writer of the host cluster. The reconciler starts and stops neither. */
   readonly host: ClusterAccess;
   /**
    * Receives the key of every object that must be reconciled; at the start, the keys of all objects. A key is a string for your queue;
@@ -48,7 +48,7 @@ export interface ReconcilerOptions {
    */
   enqueue(key: string): void;
   readonly hooks?: SyncHooks;
-  /** Number of deletes that the delete brake allows, once; see the setting `deleteBrake`. Default 0. */
+  /** Number of deletes, in total, that the delete brake allows instead of holding them; see the setting `deleteBrake`. Default 0. */
   readonly confirmDeletes?: number;
   /** Default: {@link systemClock}. */
   readonly clock?: Clock;

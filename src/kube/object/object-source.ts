@@ -35,7 +35,7 @@ export interface ObjectSource {
    */
   expect?(object: KubeObject, written: Written): void;
   /**
-   * Requests a new list, because the cluster has contradicted the cache for a while. The list is read soon, and at most once a minute.
+   * Requests a new list, because the cluster contradicts the cache. The list is read soon, and at most once a minute.
    * Without this method, the cache may stay wrong.
    */
   relist?(): void;

@@ -42,7 +42,7 @@ export interface ManagementOptions {
    * certificate. False serves plain HTTP, for loopback addresses only.
    */
   readonly tls?: (Omit<ServerCertificate, "caPem"> & { readonly caPem?: string }) | false;
-  /** Address at which browsers and clusters reach the server. Default: the listen address. Servers on a shared store need the same one. */
+  /** Address at which browsers and clusters reach the server. Default: the listen address. Servers on a shared store must share it. */
   readonly publicUrl?: string;
   /**
    * IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. Without it, all clients of a proxy
@@ -61,7 +61,7 @@ export interface ManagementOptions {
   readonly readFile?: (path: string) => Promise<string>;
   /** Sends requests to sign-in providers; for tests. Default: each request uses its own connection. */
   readonly reachProviders?: ManagementApiOptions["reachProviders"];
-  /** Limits of requests. By default, a body can have 10,000 fields and items here. */
+  /** Limits of requests. Here, `bodyValues` is 10,000 by default. */
   readonly limits?: ServerLimits;
   /** Quota of each user and each team. */
   readonly quota?: QuotaLimits;
@@ -95,8 +95,8 @@ export interface Management {
   /** Applies a new configuration immediately. */
   configure(config: ManagementConfig): Promise<void>;
   /**
-   * Shows administrators, in a condition of the object `config`, why a newer version of the file is not in effect; undefined once the
-   * file matches the configuration in effect.
+   * Shows administrators, in a condition of the object `config`, why a newer version of the file is not in effect. Pass undefined once
+   * the file matches the configuration in effect.
    */
   showRefusal(message: string | undefined): Promise<void>;
   /** Resolves when the server's own controllers have caught up. */

@@ -65,9 +65,9 @@ export function lostData(place: string, sign: string): EngineError {
 
 /** The error for a lost log, which contained the latest writes. */
 export function lostLog(log: string): EngineError {
-  const why = "the server that had the data open did not close it, and its last writes are in that file";
+  const why = "the server that had the data open did not close it, and its last writes are in the missing file";
   const hint = `${RESTORE} To continue with the remaining data, start once with --accept-data-loss; if another program has opened the database in the meantime, nothing is lost`;
-  return new EngineError("STORE_FAILED", `Cannot start: "${log}" is missing; ${why}`, { details: { hint } });
+  return new EngineError("STORE_FAILED", `Cannot use the data: "${log}" is missing; ${why}`, { details: { hint } });
 }
 
 /** The error for a database that lacks writes that its server has acknowledged. */

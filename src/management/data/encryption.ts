@@ -5,7 +5,10 @@ import type { Cipher, SealingKeys } from "../../apiserver/store/cipher.ts";
 
 /** Options of {@link createCipher}. */
 export interface CipherOptions {
-  /** Keys of {@link ENCRYPTION_KEY_BYTES} bytes each. The first key encrypts; all of them decrypt, so that keys can be replaced. */
+  /**
+   * Keys of {@link ENCRYPTION_KEY_BYTES} bytes each. Values are encrypted with the first key and decrypted with any of them, so that keys
+   * can be replaced.
+   */
   readonly keys: readonly Uint8Array[];
   readonly chance: Pick<Chance, "bytes">;
 }
@@ -55,7 +58,7 @@ export function createCipher({ keys, chance }: CipherOptions): Cipher & { readon
         decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
         return `${decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)).toString("utf8")}${decipher.final("utf8")}`;
       } catch {
-        throw unreadable("it was changed or moved");
+        throw unreadable("it was changed or moved", "Restore the data from a backup");
       }
     },
   };
@@ -72,12 +75,11 @@ function keyMissing(sealed: string): EngineError {
   const id = sealerOf(sealed);
   if (id === "") return unreadable("it was not encrypted with any of the available keys");
   const message = `Cannot read the stored data: it was encrypted with the key ${id}, which is not available`;
-  const hint = `Add the key ${id} as another line to the encryption keys, and keep it until platform-data keys reports that it encrypts nothing`;
+  const hint = `Add the key ${id} as another line to the encryption keys, and keep it until platform-data keys reports that no data is encrypted with it`;
   return new EngineError("STORE_FAILED", message, { details: { hint, key: id } });
 }
 
-function unreadable(why: string): EngineError {
-  const hint = "Use the encryption key that the data was encrypted with";
+function unreadable(why: string, hint = "Use the encryption key that the data was encrypted with"): EngineError {
   return new EngineError("STORE_FAILED", `Cannot read the stored data: ${why}`, { details: { hint } });
 }
 
@@ -94,14 +96,12 @@ function idOf(key: Uint8Array): string {
  * parseEncryptionKeys("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="); // one key of 32 zeros
  */
 export function parseEncryptionKeys(text: string): readonly Uint8Array[] {
-  const lines = text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-  const wrong = lines.findIndex((line) => !ENCODED_KEY.test(line));
-  if (lines.length > 0 && wrong < 0) return lines.map((line) => Buffer.from(line, "base64"));
+  const lines = text.split("\n").map((line) => line.trim());
+  const keys = lines.filter((line) => line !== "");
+  const wrong = lines.findIndex((line) => line !== "" && !ENCODED_KEY.test(line));
+  if (keys.length > 0 && wrong < 0) return keys.map((line) => Buffer.from(line, "base64"));
   const what =
-    lines.length === 0
+    keys.length === 0
       ? "There is no encryption key"
       : `Line ${wrong + 1} is not an encryption key: it must be ${ENCRYPTION_KEY_BYTES} bytes in base64`;
   throw new EngineError("CONFIG_VALUE", what, { details: { hint: HOW } });

@@ -66,7 +66,9 @@ export function faultsAgainst(manifest: Manifest, found: FoundBackup): readonly 
   return [
     ...strangers.map((key) => strangerFault(key, found.backups.get(key))),
     ...names.flatMap((name) => partFault(name, { wanted: manifest.parts[name], found: parts[name] })),
-    ...(found.revision === manifest.at ? [] : [`its last write is ${found.revision}, but its manifest records ${manifest.at}`]),
+    ...(found.revision === manifest.at
+      ? []
+      : [`its last write is revision ${found.revision}, but its manifest records revision ${manifest.at}`]),
     ...serverFault(manifest.serverFile, fileDigest(found.serverFile)),
   ];
 }

@@ -36,7 +36,7 @@ export interface OwnedSpec {
 export const OWNER = named(
   "Owner",
   "Owner of an object. Owners may do everything with the object, but cannot grant permissions that they do not have.",
-  { user: [text, "A platform user."], team: [text, "A team; each of its members owns the object."] },
+  { user: [text, "Name of the user who owns the object."], team: [text, "Name of a team. Each of its members owns the object."] },
 );
 
 /** `spec.access[]`. Source: specification 1, "Access rule item". */
@@ -47,8 +47,8 @@ export const ACCESS_RULE = named("AccessRule", "Grants verbs on the object to us
     "Allowed verbs: get, list, watch, create, update, patch, delete; on teams also bind and makeowner; VerbAll means all. An empty list allows nothing.",
   ],
   subresources: [listOf(text), "Subresources of the object to which the verbs also apply."],
-  users: [listOf(text), 'Users who get the verbs; "*" means every authenticated user.'],
-  teams: [listOf(text), "Teams whose members get the verbs."],
+  users: [listOf(text), 'Names of users who get the verbs; "*" means every authenticated user.'],
+  teams: [listOf(text), "Names of teams whose members get the verbs."],
 });
 
 /** Descriptions of fields that most kinds have. */

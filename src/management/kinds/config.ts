@@ -23,7 +23,7 @@ const STATUS: ObjectSchema = {
     conditions: {
       ...listOf(CONDITION),
       description:
-        "Conditions of the configuration, only for administrators. Accepted is False while the text of the file is not in effect, and contains the reason. FullyInEffect is False while some settings have no effect, and names these settings.",
+        "Conditions of the configuration, visible only to administrators. Accepted is False while the content of the file is not in effect; its message gives the reason. FullyInEffect is False while some settings have no effect; its message lists these settings.",
     },
   },
 };

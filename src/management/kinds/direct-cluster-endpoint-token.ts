@@ -24,7 +24,10 @@ const SHAPE = kindShape(
       always(
         named("DirectClusterEndpointTokenSpec", "Lifetime and scope of the token.", {
           ttl: [int64, "Lifetime in seconds. Default: one day."],
-          scope: [ACCESS_SCOPE, "Restricts the token to some of its bearer's permissions."],
+          scope: [
+            ACCESS_SCOPE,
+            "Restricts the token to some of its bearer's permissions. The scope of the caller's key always applies, too.",
+          ],
         }),
       ),
       "Lifetime and scope of the token.",

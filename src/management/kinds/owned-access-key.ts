@@ -113,9 +113,9 @@ const IDENTITY = named("KeyIdentity", "The user's data as the provider last repo
   identityRefresh: [optional(time), "When this identity was last updated."],
 });
 
-const OIDC_PROVIDER = named("KeyOIDCProvider", "For refresh tokens of the platform as an OpenID Connect provider.", {
-  clientId: [text, "Client of the token."],
-  nonce: [text, "Nonce of the request."],
+const OIDC_PROVIDER = named("KeyOIDCProvider", "Data of a refresh token that the platform issued as an OpenID Connect provider.", {
+  clientId: [text, "Id of the client to which the token was issued."],
+  nonce: [text, "Nonce of the authentication request."],
   redirectUri: [text, "Redirect address of the client."],
   scopes: [text, "Requested scopes."],
 });
@@ -130,10 +130,10 @@ const OIDC_LOGIN = named("KeyOIDCLogin", "Tokens of a provider. Deprecated: use 
 const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key.", {
   displayName: [text, USUAL_TEXTS.displayName],
   description: [text, USUAL_TEXTS.description],
-  user: [text, "User that the key acts as. Default, if neither team nor subject is set: the caller who creates it."],
-  team: [text, "Team that the key acts as."],
+  user: [text, "Name of the user that the key acts as. Default, if neither team nor subject is set: the caller who creates the key."],
+  team: [text, "Name of the team that the key acts as."],
   subject: [text, "Any other subject that the key acts as."],
-  groups: [listOf(text), "Additional groups that the key has."],
+  groups: [listOf(text), "Names of groups that the key has in addition to the groups of its owner."],
   key: [
     text,
     "The bearer token. The server generates one if it is omitted. It is returned once, in the response to the request that sets it, and never again.",
@@ -142,13 +142,16 @@ const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key."
   ttl: [int64, "Lifetime in seconds; 0 means no limit, unless the platform has one. A key never outlives the key that created it."],
   ttlAfterLastActivity: [bool, "If true, ttl counts from the last use of the key instead of its creation."],
   scope: [ACCESS_SCOPE, "Restricts the key to some of its owner's permissions. Default: no restriction."],
-  type: [text, "Manager of the key: User for users, Login for sign-ins, other values for the platform itself."],
+  type: [
+    text,
+    "Purpose of the key: User for keys that users create, Login for keys of sign-ins, other values for internal keys of the platform.",
+  ],
   identity: [IDENTITY, "The user's data as the provider last reported it."],
   oidcProvider: [
     OIDC_PROVIDER,
-    "For refresh tokens of the platform as an OpenID Connect provider. It is stored without effect: the platform is not a provider.",
+    "Data of a refresh token that the platform issued as an OpenID Connect provider. It is stored but has no effect, because the platform is not a provider.",
   ],
-  parent: [text, "Deprecated: another key of the same sign-in."],
+  parent: [text, "Deprecated: name of another key of the same sign-in."],
   oidcLogin: [OIDC_LOGIN, "Deprecated: tokens of a provider; use identity."],
 });
 
@@ -187,7 +190,7 @@ export function accessKeyColumns(endOf: (key: KubeObject) => number): readonly C
   return [
     NAME_COLUMN,
     textColumn("Owner", "Owner of the key.", (object) => ownerText(specOf<KeySpec>(object))),
-    textColumn("Type", "Manager of the key.", (object) => specOf<KeySpec>(object).type ?? ""),
+    textColumn("Type", "Purpose of the key.", (object) => specOf<KeySpec>(object).type ?? ""),
     textColumn("Disabled", "Whether spec.disabled is true.", (object) => String(specOf<KeySpec>(object).disabled === true)),
     textColumn("Expires", "Time until the key expires.", (object, now) => endText(endOf(object), now)),
     textColumn("Last Activity", "Time since the key was last used.", (object, now) => activityText(object, now)),

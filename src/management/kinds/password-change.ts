@@ -24,7 +24,7 @@ export const PASSWORD_CHANGE: ResourceDefinition = {
             password: [text, "The new password. It is never returned."],
           }),
         ),
-        "Both passwords.",
+        "The current and the new password.",
       ],
     },
     "Changes the password of a user who knows the current one.",

@@ -33,10 +33,10 @@ const SPEC = named("TeamSpec", "Members and settings of the team.", {
   owner: [OWNER, USUAL_TEXTS.owner],
   username: [
     text,
-    "Name that identifies the team, and its namespace in the container registry. The platform contains no registry: it stores the name, and warns if no registry accepts it or another team has it.",
+    "Name that identifies the team, also used as its namespace in a container registry. The platform contains no registry. It stores the name, and warns if registries do not accept it or if another team has it.",
   ],
-  users: [listOf(text), "Platform users who belong to the team."],
-  groups: [listOf(text), "Groups of an authentication provider whose members belong to the team."],
+  users: [listOf(text), "Names of platform users who belong to the team."],
+  groups: [listOf(text), "Names of groups at an authentication provider. Members of these groups belong to the team."],
   imagePullSecrets: [listOf(PULL_SECRET), "Secrets that the team may use to pull images. The platform stores them, but pulls no images."],
   clusterRoles: [listOf(CLUSTER_ROLE), "Roles of the team's users in the clusters."],
   access: [listOf(ACCESS_RULE), USUAL_TEXTS.access],

@@ -65,7 +65,7 @@ const SPEC = named("UserSpec", "Identity and settings of the user.", {
   linkedSubjects: [listOf(text), "Additional identities with which the same user signs in."],
   connector: [
     text,
-    "Connector of a user that an administrator creates before the first sign-in. The first sign-in through this connector with spec.email as its verified email address sets the subject.",
+    "Connector for the first sign-in of a user that an administrator creates in advance. When someone signs in through it with the verified email address spec.email, spec.subject is set.",
   ],
   groups: [
     listOf(text),

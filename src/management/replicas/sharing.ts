@@ -5,7 +5,7 @@ import type { Resealable } from "../../apiserver/store/resealable.ts";
 export interface Sharing {
   /** Identity of this process in logs and in the Lease. Default: a random one. */
   readonly identity?: string;
-  /** Times of the election for background work. Default 15, 10 and 2 s, as in client-go. */
+  /** Lease duration, renew deadline and retry period of the election for background work. Default 15, 10 and 2 s, as in client-go. */
   readonly times?: ElectionTimes;
   /**
    * Lets the backend of the store drop the history before a revision, for example with `compactEtcd` of a store in etcd. The leader calls

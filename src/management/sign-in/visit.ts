@@ -64,7 +64,8 @@ export async function readForm<Name extends string>(
   const form = new URLSearchParams((await readBytes(request, bytesMax)).toString());
   const values = names.map((name): [Name, string] => {
     const [value = "", ...others] = form.getAll(name);
-    if (value === "" || others.length > 0 || query.has(name)) throw badRequest(`the form must contain the field ${name} exactly once`);
+    if (value === "" || others.length > 0 || query.has(name))
+      throw badRequest(`the form must contain the field ${name} exactly once, with a value`);
     return [name, value];
   });
   return Object.fromEntries(values) as Record<Name, string>;
@@ -84,7 +85,7 @@ function parsed(text: string): Record<string, unknown> {
 
 function fieldOf(body: Record<string, unknown>, name: string, mayBeEmpty = false): string {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
-  if (typeof value !== "string" || (value === "" && !mayBeEmpty)) throw badRequest(`the field ${name} is missing or not a string`);
+  if (typeof value !== "string" || (value === "" && !mayBeEmpty)) throw badRequest(`the field ${name} is missing, empty or not a string`);
   return value;
 }
 

@@ -211,7 +211,9 @@ function readKeys(text: string): readonly KeptKey[] {
     // The reason would quote the text, which is secret.
   }
   throw new EngineError("CONFIG_VALUE", "Cannot read the signing keys of tokens: the stored keys are damaged", {
-    details: { hint: "Remove them so that a new one is generated; tokens that were issued with them then stop working" },
+    details: {
+      hint: "Remove the stored keys so that the server generates a new key; tokens that were issued with the old keys then stop working",
+    },
   });
 }
 

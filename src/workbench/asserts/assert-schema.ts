@@ -72,11 +72,11 @@ export const ASSERT = {
           type: "list",
           default: [],
           items: { type: "string", description: "Each entry is a path, with or without [*]." },
-          description: "Paths at which the object may differ, and everything below them.",
+          description: "Paths of values that may differ, including everything below them.",
         },
       },
     },
-    not: { type: "boolean", default: false, description: "The opposite must hold." },
+    not: { type: "boolean", default: false, description: "If true, the opposite of the statement must hold." },
   },
 } as const satisfies ObjectSchema;
 

@@ -68,7 +68,7 @@ function readAssert(node: MapNode, definition: AssertDefinition, { report, field
   if (name === undefined || names.length > 1) {
     const statements = Object.keys(ASSERT.fields).filter((known) => known !== "not");
     const message = name === undefined ? "The entry has no statement" : `Found ${names.join(" and ")} in one entry`;
-    const hint = name === undefined ? `Write one of ${statements.join(", ")}` : "Write a separate entry for each";
+    const hint = name === undefined ? `Write one of ${statements.join(", ")}` : "Write a separate entry for each statement";
     // A misspelt name is already reported as an unknown field.
     if (name !== undefined || node.entries.size <= Number(node.entries.has("not")))
       report.error({ code: "CONFIG_VALUE", at: startOf(node), field, message, hint });

@@ -19,7 +19,7 @@ export interface TestPlace {
   readonly column: number;
 }
 
-/** One statement of a test that does not hold. */
+/** A failed statement of a test. */
 export interface TestFailure {
   /** One sentence: the expected and the actual result. */
   readonly message: string;
@@ -46,7 +46,7 @@ export interface TestResult {
   /** Reason for skipping the test. */
   readonly reason?: string;
   readonly failures: readonly TestFailure[];
-  /** Total cost of all patches; 0 if not applicable. */
+  /** Fuel that all patches used; 0 if not applicable. */
   readonly fuel: number;
   /** For a law: the number of inputs that were tried, and their seed. */
   readonly runs?: number;

@@ -36,7 +36,8 @@ export interface LoadedPatches {
   /** All patches: those of Services first, then EndpointSlices, then Endpoints, then other kinds, each in the order of its list. */
   readonly all: readonly PatchUnderTest[];
   /**
-   * Returns the one patch at a path or at a position of its list. The path is written as in the configuration, or in canonical form.
+   * Returns the one patch at a path, or at an index of its list, starting at 0. The path is written as in the configuration, or in
+   * canonical form.
    *
    * @param list Default: the first list that has such a patch, Endpoints first.
    * @throws USAGE if there is none.

@@ -42,7 +42,7 @@ export interface PatchMatchers {
   toFailWith(code: Code, value: unknown, options?: PatchRunOptions): void;
   /** Every value that the kind allows comes back unchanged from the host. */
   toRoundTrip(options?: Omit<LawOptions, "only">): void;
-  /** Every value costs less than `fuel`. */
+  /** Every value costs less than `fuel` units of fuel. */
   toCostLessThan(fuel: number, options?: CostOptions): void;
 }
 

@@ -53,7 +53,7 @@ export interface PatchRun {
   /** The resulting value; undefined if it was removed, or left out because the patch failed. */
   readonly value: unknown;
   readonly outcome: OutcomeKind;
-  /** Steps of the evaluation. */
+  /** Fuel that the evaluation used. */
   readonly fuel: number;
   /** Concrete path of the value. */
   readonly at: string;
@@ -67,7 +67,7 @@ export interface PatchRun {
 /** A patch that is applied to single values, without the other patches of its list and the syncer's own steps. */
 export interface PatchUnderTest {
   readonly list: PatchListName;
-  /** Position in its list. */
+  /** Index in its list, starting at 0. */
   readonly index: number;
   /** Canonical path. */
   readonly path: string;

@@ -67,7 +67,7 @@ export interface LawResult {
 /** One patch with its verdict. */
 export interface PairReport {
   readonly list: PatchListName;
-  /** Position in its list. */
+  /** Index in its list, starting at 0. */
   readonly patch: number;
   /** Canonical path. */
   readonly path: string;
@@ -109,6 +109,6 @@ export interface LawReport {
   readonly idleAcceptances: readonly number[];
   /** Random seed: the same seed, configuration and objects give the same report. */
   readonly seed: number;
-  /** Cost of all evaluations. */
+  /** Fuel that all evaluations used. */
   readonly fuel: number;
 }

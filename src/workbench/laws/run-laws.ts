@@ -85,7 +85,7 @@ function runLaw(law: LawDefinition, options: RunLawsOptions, place: TestPlace): 
   // Only an expression that reads its own result can break `idempotent`, so there may be nothing to try.
   if (concerned.length > 0 || (name === "idempotent" && judged.length > 0)) return { ...all, verdict: "passed" };
   if (entry.path !== undefined) return { ...all, verdict: "failed", failures: [nothingTried(judged[0]!.pair, { name, place })] };
-  return { ...all, verdict: "skipped", reason: "none of its patches has values to try" };
+  return { ...all, verdict: "skipped", reason: "no patch that the law applies to has values to try" };
 }
 
 function optionsOf({ domain, runs, seed, rounds }: Entry, rest: Pick<LawOptions, "only" | "objects" | "acceptedDrifts">): LawOptions {

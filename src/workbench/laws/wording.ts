@@ -25,7 +25,7 @@ export function formatLawSteps(steps: readonly LawStep[]): string {
 export function explainFailure({ message }: Extract<Arrival, { kind: "failed" }>, to: "host" | "tenant"): string {
   const contained =
     to === "host"
-      ? "The host keeps the value that was last written, or does not have the field"
+      ? "The host keeps the value that was last written; if none was written, it does not have the field"
       : "A host edit of the value is not synced back";
   return `${message}. ${contained}.`;
 }
@@ -71,7 +71,7 @@ const UNREST = {
 export function explainUnrest(unrest: NonNullable<Alternation["unrest"]>, rounds: number, { comesBack }: Trip): string {
   const how = `The value ${UNREST[unrest]} and does not settle within ${rounds} rounds.`;
   return comesBack
-    ? `${how} If both sides copy each other, they write forever; this syncer does not sync back an edit that would change on its way (REVERSE_NOT_INVERSE).`
+    ? `${how} If every edit were copied in both directions, the writes would never end; this syncer does not sync back an edit that would change on its way (REVERSE_NOT_INVERSE).`
     : `${how} expression reads its own result in context.hostObject, so every reconcile of the object writes it again.`;
 }
 

@@ -63,7 +63,7 @@ export interface Run {
   readonly timeline: readonly string[];
   /** Hash of the run; equal for two runs with identical events. */
   readonly hash: string;
-  /** Accepted writes of all replicas. */
+  /** Number of accepted writes of all replicas. */
   readonly writes: number;
   /** Duration in virtual milliseconds. */
   readonly elapsedMs: number;

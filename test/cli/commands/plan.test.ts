@@ -63,7 +63,7 @@ describe("plan", () => {
     const { code, stdout, stderr } = await cli("plan", [], { config });
     expect({ code, stdout }).toEqual({
       code: 2,
-      stdout: "Blocked: endpoints shop/web would be refused; see API_INVALID for the reason.\n",
+      stdout: "Blocked: endpoints shop/web would be refused; see the warning API_INVALID.\n",
     });
     expect(stderr).toContain(`warning API_INVALID: endpoints shop/web: The host's API server refuses the object as invalid: ${why}`);
   });
@@ -186,7 +186,7 @@ describe("permissions", () => {
     expect(answer.code).toBe(code);
     expect(answer.stderr).toMatch(
       new RegExp(
-        `^error API_FORBIDDEN: Cannot use the ${side} cluster ${sides[side].url}: .*cannot ${verb} resource "(services|endpoints)".*\n  Grant the verb and resource`,
+        `^error API_FORBIDDEN: Cannot use the ${side} cluster ${sides[side].url}: .*cannot ${verb} resource "(services|endpoints)".*\n  Grant the user the verb and resource`,
         "m",
       ),
     );

@@ -310,7 +310,9 @@ describe("with slices alone, the tenant's mirror", () => {
     const { clock, state, lines } = createWorld([], withBackends("slices"));
     await clock.advance(LOOK_MS);
     const [line] = lines;
-    expect(line).toMatch(/"services":1,"service":"shop\/web","hint":"If they have Endpoints, set backends: auto.*endpointslice-mirroring/);
+    expect(line).toMatch(
+      /"services":1,"service":"shop\/web","hint":"If these Services have Endpoints, set backends: auto.*endpointslice-mirroring/,
+    );
     for (const changed of state.changedSlices) changed();
     await clock.advance(10 * LOOK_MS);
     expect([lines.length, line?.startsWith(SAYS), state.lists]).toEqual([1, true, []]);
@@ -350,7 +352,7 @@ describe("slices that were made before, and are not kept current,", () => {
     await clock.advance(LOOK_MS);
     expect(probe()).toEqual({
       remarks: [
-        "SLICES_LEFT: slices on the host of 1 Service are not kept up to date, for example shop/web; set backends: auto again, or remove what endpoint-sync audit lists",
+        "SLICES_LEFT: the host's slices of 1 Service are not kept up to date, for example shop/web; set backends: auto again, or remove what endpoint-sync audit lists",
       ],
     });
     expect(lines).toEqual([

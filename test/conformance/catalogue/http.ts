@@ -35,7 +35,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
     cases: {
       "a namespace that does not exist has an empty list": ["API concepts", "Collections"],
       "a field selector can select a namespace too": ["Field selectors", "Supported fields"],
-      "a request for a next page returns 400 with a resourceVersion, and 422 with a resourceVersionMatch too": reads,
+      "a request for a next page returns 400 if it sets resourceVersion, and 422 if it also sets resourceVersionMatch": reads,
     },
   },
   {
@@ -242,7 +242,7 @@ export const HTTP_SECTIONS: readonly CatalogueSection[] = [
       "?resourceVersionMatch=Exact&resourceVersion=1 returns 422": ["upstream", "`validateWatchOptions`"],
       "initial events of an empty collection end immediately, at the resourceVersion of a list": ["API concepts", "Streaming lists"],
       "initial events are at least as new as the given state; a future state returns 504": initialEvents,
-      "initial events end in the same way for metadata alone": ["API concepts", "Streaming lists"],
+      "initial events of metadata alone also end with a bookmark": ["API concepts", "Streaming lists"],
     },
   },
   {

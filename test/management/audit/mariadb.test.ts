@@ -194,7 +194,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     await pass(() => store.pending === 0);
     expect([await counted(), lost()]).toEqual([96, 4]);
     expect(told).toEqual([
-      expect.stringMatching(/^The audit database rejects lines; the file contains them .*Data too long for column 'line'/),
+      expect.stringMatching(/^The audit database rejects lines; the audit file contains them .*Data too long for column 'line'/),
     ]);
     await store.close();
   });
@@ -262,7 +262,7 @@ describe.runIf(hasMariadb)("audit lines in MariaDB", { timeout: 120_000 }, () =>
     expect(await counted()).toBe(1 + AUDIT_PENDING_LINES_MAX);
     expect(told.map((text) => text.replace(/ \{.*/, ""))).toEqual([
       "The audit database cannot be used; its lines are queued",
-      "Audit lines are missing from the database, which is too slow or unavailable; the file contains them",
+      "Audit lines are missing from the database, which is too slow or unavailable; the audit file contains them",
       "The audit database accepts lines again",
     ]);
     expect(told[2]).toContain(`"lost":${30_000 - AUDIT_PENDING_LINES_MAX}`);

@@ -14,7 +14,7 @@ import { createCipher, ENCRYPTION_KEY_BYTES, parseEncryptionKeys } from "../../.
 const keyOf = (byte: number) => new Uint8Array(ENCRYPTION_KEY_BYTES).fill(byte);
 const cipherOf = (...bytes: number[]) => createCipher({ keys: bytes.map(keyOf), chance: systemChance });
 const hintOf = (byte: number) =>
-  `Add the key ${cipherOf(byte).keys.first} as another line to the encryption keys, and keep it until platform-data keys reports that it encrypts nothing`;
+  `Add the key ${cipherOf(byte).keys.first} as another line to the encryption keys, and keep it until platform-data keys reports that no data is encrypted with it`;
 const textOf = (byte: number) => Buffer.from(keyOf(byte)).toString("base64");
 
 async function failure(run: () => unknown): Promise<{ code: string; message: string; hint: unknown }> {
@@ -52,8 +52,11 @@ describe("a cipher", () => {
 
   test("opens nothing at another place", async () => {
     const cipher = cipherOf(1);
-    const { code, message } = await failure(() => cipher.open("/b", cipher.seal("/a", "text")));
-    expect([code, message]).toEqual(["STORE_FAILED", "Cannot read the stored data: it was changed or moved"]);
+    expect(await failure(() => cipher.open("/b", cipher.seal("/a", "text")))).toEqual({
+      code: "STORE_FAILED",
+      message: "Cannot read the stored data: it was changed or moved",
+      hint: "Restore the data from a backup",
+    });
   });
 
   test("opens nothing that was changed anywhere", async () => {
@@ -107,6 +110,7 @@ describe("the text of encryption keys", () => {
     ["", "There is no encryption key"],
     ["\n \n", "There is no encryption key"],
     ["secret", "Line 1 is not an encryption key: it must be 32 bytes in base64"],
+    [`${textOf(1)}\n\nsecret`, "Line 3 is not an encryption key: it must be 32 bytes in base64"],
     [`${textOf(1)}\nsecret`, "Line 2 is not an encryption key: it must be 32 bytes in base64"],
     [Buffer.alloc(31, 9).toString("base64"), "Line 1 is not an encryption key: it must be 32 bytes in base64"],
     [Buffer.alloc(33, 9).toString("base64"), "Line 1 is not an encryption key: it must be 32 bytes in base64"],

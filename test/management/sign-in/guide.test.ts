@@ -40,7 +40,7 @@ test("its numbers are those of the source", () => {
   const minutes = (ms: number) => `${ms / 60_000} minutes`;
   const text = PAGE.replace(/\s+/g, " ");
   expect(text).toContain(`| wrong passwords for one user name from one address | ${failuresPerPair} |`);
-  expect(text).toContain(`where it never succeeded | ${failuresPerUsername} |`);
+  expect(text).toContain(`without a sign-in of that user within the last 30 days | ${failuresPerUsername} |`);
   expect(text).toContain(`count as one | ${failuresPerAddress} |`);
   expect(text).toContain(`counted from the first wrong password | ${minutes(failureWindowMs)} |`);
   expect(text).toContain(`A login takes at most ${minutes(pendingLifetimeMs)}`);

@@ -179,7 +179,10 @@ describe("a token is refused", () => {
 
   test("137 for this client, but issued to another", async () => {
     provider.lies = { claims: { azp: "other" } };
-    expect(await login(platform)).toMatchObject({ status: 403, body: { message: "forbidden: the token was issued to another client" } });
+    expect(await login(platform)).toMatchObject({
+      status: 403,
+      body: { message: "forbidden: the claim azp of the token does not name this client" },
+    });
     provider.lies = { claims: { azp: CLIENT_ID, aud: [CLIENT_ID, "other"] } };
     expect((await login(platform)).status).toBe(200);
   });

@@ -49,9 +49,9 @@ test("123 no one signs in where passwords are disabled", async () => {
 test.each<[string, string, number, string]>([
   ["application/json", "{", 400, "the body is not JSON"],
   ["application/json", "[]", 400, "the body is not a JSON object"],
-  ["application/json", '{"username":"jane"}', 400, "the field password is missing or not a string"],
-  ["application/json", '{"username":"jane","password":1}', 400, "the field password is missing or not a string"],
-  ["application/x-www-form-urlencoded", "username=jane&password=", 400, "the field password is missing or not a string"],
+  ["application/json", '{"username":"jane"}', 400, "the field password is missing, empty or not a string"],
+  ["application/json", '{"username":"jane","password":1}', 400, "the field password is missing, empty or not a string"],
+  ["application/x-www-form-urlencoded", "username=jane&password=", 400, "the field password is missing, empty or not a string"],
   ["text/plain", "username=jane&password=x", 415, "accepted media types include"],
   ["application/json", JSON.stringify({ username: "jane", password: "x".repeat(1_025) }), 400, "too long"],
   ["application/json", JSON.stringify({ username: "jane", password: "x".repeat(20_000) }), 413, "too large"],

@@ -118,7 +118,7 @@ describe.runIf(hasChromium)("the playground's settings", { timeout: BROWSER_TEST
     await editor(page, "settings").click();
     await page.keyboard.insertText(`acceptedDrifts: [{ path: 'metadata.annotations["example.com/team"]', reason: only small letters }]\n`);
     await pane(page, "results").getByRole("button", { name: "Round trip: Drifts, accepted" }).click();
-    await pane(page, "results").getByText("The settings accept it: only small letters").waitFor();
+    await pane(page, "results").getByText("The settings accept this drift: only small letters").waitFor();
     expect(await pane(page, "results").getByText("1 drifts").count()).toBe(0);
     expect(await graveViolations(page)).toEqual([]);
   });

@@ -97,15 +97,15 @@ test.each([
 });
 
 test.each([
-  ["{ at: 1s }", "9: error CONFIG_VALUE sequences[0].expect[0]: Nothing is expected here. Add tenant, host or quiescent"],
+  ["{ at: 1s }", "9: error CONFIG_VALUE sequences[0].expect[0]: The entry contains no expectation. Add tenant, host or quiescent"],
   ["{ host: { wep: present } }", '19: error CONFIG_VALUE sequences[0].expect[0].host: Unknown object "wep". Did you mean "web"?'],
   [
     "{ host: { web: there } }",
-    "24: error CONFIG_VALUE sequences[0].expect[0].host.web: Expected present, absent or a map of expectations of the object",
+    "24: error CONFIG_VALUE sequences[0].expect[0].host.web: Expected present, absent or a map of expectations for the object",
   ],
   [
     "{ host: { web: {} } }",
-    "24: error CONFIG_VALUE sequences[0].expect[0].host.web: Nothing is expected of the object. Write present or absent",
+    "24: error CONFIG_VALUE sequences[0].expect[0].host.web: The object has no expectation. Write present or absent",
   ],
   [
     "{ host: { web: { writs: {} } } }",
@@ -118,7 +118,7 @@ test.each([
   ],
   [
     "{ host: { web: { notes: [] } } }",
-    "33: error CONFIG_VALUE sequences[0].expect[0].host.web.notes: notes exist only for objects of the tenant cluster",
+    "33: error CONFIG_VALUE sequences[0].expect[0].host.web.notes: notes is allowed only for objects of the tenant cluster",
   ],
   [
     "{ host: { web: { asserts: [{ equals: { path: a, value: 1 } }] } } }",

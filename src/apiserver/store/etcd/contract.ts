@@ -12,8 +12,8 @@ export interface EtcdStore extends Store, Resealable {
    */
   compactEtcd(revision: number): Promise<void>;
   /**
-   * Invalidates the writes in flight of all processes. Processes that may still write repeat theirs. A process that becomes the writer
-   * calls this first, so that earlier requests of other processes have no effect.
+   * Invalidates the writes in flight of all processes. Processes that are still allowed to write repeat their writes. A process that
+   * becomes the writer calls this first, so that earlier requests of other processes have no effect.
    *
    * @throws API_UNAVAILABLE while etcd cannot be reached.
    */

@@ -211,7 +211,9 @@ export class Replica {
   #nextLast({ type, kv }: WireEvent): LastWrite {
     const next = lastWrite(type === "DELETE" ? undefined : kv);
     if (next.version === this.#last.version + 1) return next;
-    throw new MissedWrite(`revision ${revisionOf({ kv })} is write ${next.version}, but the last known write is ${this.#last.version}`);
+    throw new MissedWrite(
+      `revision ${revisionOf({ kv })} contains write number ${next.version}, but the last known write has number ${this.#last.version}`,
+    );
   }
 
   /** Recognizes a write whose result is contained in reloaded contents. */

@@ -49,9 +49,9 @@ const CHARACTERS_PER_COMMIT = 4 * 1024 * 1024;
  * All objects are also in memory. Reads and watches are served from memory, so they cost as much as in a memory store. Writes that begin in
  * one turn of the event loop share a transaction.
  *
- * @throws CONFIG_FILE when the file is in use, damaged, not a database of this program, or that of a newer version; STORE_FAILED when it
- *   contains more than `memory` allows. A write throws STORE_FAILED, and stores nothing, when the disk is full or fails, or when a file of
- *   the database was removed, moved, replaced or changed while it was open. After such a change, every write fails, and `recovers` is
+ * @throws CONFIG_FILE when the file is in use, damaged, not a database of this program, or written by a newer version; STORE_FAILED when
+ *   it contains more than `memory` allows. A write throws STORE_FAILED, and stores nothing, when the disk is full or fails, or when a file
+ *   of the database was removed, moved, replaced or changed while it was open. After such a change, every write fails, and `recovers` is
  *   false.
  *
  * @example

@@ -91,6 +91,6 @@ export function execEntry(flags: LoginTokenFlags): object {
     args: loginTokenArguments(flags),
     interactiveMode: "IfAvailable",
     provideClusterInfo: true,
-    installHint: "endpoint-sync, which signs you in to the platform, is not in PATH: npm install --global endpoint-sync",
+    installHint: "endpoint-sync, which signs you in to the platform, is not in PATH. Install it with: npm install --global endpoint-sync",
   };
 }

@@ -63,7 +63,7 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
       await keys.write(made);
       const ended = endOf(made);
       if (ended !== undefined)
-        warn(`The new ${ended}: kubectl asks you to sign in for each command. Check this machine's clock, ${nowText()}`);
+        warn(`The new ${ended}: kubectl asks you to sign in for each command. Check this machine's clock, which shows ${nowText()}`);
       return made;
     },
     { signal, waits: () => terminal.err("Another process is signing in; waiting for it") },

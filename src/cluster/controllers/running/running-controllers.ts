@@ -22,8 +22,8 @@ export interface Controllers {
    */
   stop(name: ControllerName): Promise<void>;
   /**
-   * Starts a controller, which processes everything that is stored. Resolves when the controller follows the cluster; `settled` of the
-   * cluster waits for its first work. Starting a running controller has no effect.
+   * Starts a controller, which processes everything that is stored. Resolves when the controller follows the cluster. To wait for the
+   * controller's first work, await the cluster's `settled`. Starting a running controller has no effect.
    *
    * @throws USAGE for an unknown name, and when the cluster has been stopped.
    */

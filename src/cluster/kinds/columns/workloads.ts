@@ -45,7 +45,7 @@ export const DEPLOYMENT_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   READY_COLUMN,
   count("Up-to-date", "updatedReplicas", "Pods of the current template."),
-  count("Available", "availableReplicas", "Pods that have been ready for long enough."),
+  count("Available", "availableReplicas", "Pods that have been ready for at least minReadySeconds."),
   AGE_COLUMN,
   ...CONTAINER_COLUMNS,
   wide(textColumn("Selector", "Labels of the Pods that are counted.", (object) => selectorText(memberAt(object, "spec", "selector")))),
@@ -72,7 +72,9 @@ export const DISRUPTION_BUDGET_COLUMNS: readonly Column[] = [
 /** The columns that `kubectl get` shows for NetworkPolicies. */
 export const NETWORK_POLICY_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
-  textColumn("Pod-Selector", "Labels of the Pods that it applies to.", (object) => selectorText(memberAt(object, "spec", "podSelector"))),
+  textColumn("Pod-Selector", "Labels of the Pods that the policy applies to.", (object) =>
+    selectorText(memberAt(object, "spec", "podSelector")),
+  ),
   AGE_COLUMN,
 ];
 

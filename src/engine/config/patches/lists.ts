@@ -31,7 +31,7 @@ export function warnOfDeadReverses(kind: SyncedKind, patches: readonly CheckedPa
     const message = `reverseExpression never takes effect: ${kind.bodyInWords} are synced back as one value, and ${cause}`;
     const hint = unpaired
       ? "Add the expression that reverseExpression undoes"
-      : `Add a reverseExpression to patches[${oneWay!.index}], or remove this one`;
+      : `Add a reverseExpression to patches[${oneWay!.index}], or remove the reverseExpression here`;
     report.warning({ code: "CONFIG_VALUE", at: keyStartOf(reverse), field: fieldPath(field, "reverseExpression"), message, hint });
   }
 }

@@ -57,7 +57,8 @@ export const PATCH = {
     expression: {
       type: "string",
       refuseNull: true,
-      description: "JavaScript expression for tenant → host; `value` is the field. If omitted, nothing is patched in that direction.",
+      description:
+        "JavaScript expression for tenant → host; `value` is the value of the field. If omitted, nothing is patched in that direction.",
     },
     reverseExpression: {
       type: "string",
@@ -66,7 +67,7 @@ export const PATCH = {
         "JavaScript expression for host → tenant; it should undo `expression`. If omitted, nothing is patched in that direction.",
     },
     reference: REFERENCE,
-    labels: { ...LABELS, description: "Same meaning as labels inside reference, which is preferred." },
+    labels: { ...LABELS, description: "Same meaning as reference.labels, which is preferred." },
   },
   jsonSchema: {
     anyOf: [{ required: ["expression"] }, { required: ["reverseExpression"] }, { required: ["reference"] }],
@@ -78,7 +79,7 @@ export const PATCH = {
 export const PATCHES = {
   type: "list",
   description:
-    "Override what is synced by default. Patches are applied in order from tenant to host, and in reverse order from host to tenant.",
+    "Patches for the objects of this kind. They are applied in the listed order from tenant to host, and in reverse order from host to tenant.",
   items: PATCH,
   maxItems: 1_000,
 } as const satisfies ListSchema;

@@ -43,7 +43,7 @@ export const HOST_FUNCTIONS: readonly HostFunction[] = [
   {
     name: "virtualToHostDNS",
     signature: "(name: string): string",
-    about: "`<name>.<namespace>.svc[.<domain>]` of a tenant Service → the full DNS name of its host Service.",
+    about: "Translates `<name>.<namespace>.svc[.<domain>]` of a tenant Service to the full DNS name of its host Service.",
     guest: String.raw`
     if (typeof name !== "string") throw new TypeError("virtualToHostDNS() needs a string");
     // Refused before it is read. Only longer texts come in several pieces.
@@ -57,7 +57,7 @@ export const HOST_FUNCTIONS: readonly HostFunction[] = [
   {
     name: "btoa",
     signature: "(text: string): string",
-    about: "Text in Latin-1 → base64; throws if a character is above U+00FF.",
+    about: "Encodes Latin-1 text as base64. Throws if a character is above U+00FF.",
     guest: String.raw`
     needText("btoa", arguments.length);
     const base64 = host(flat(text));
@@ -69,7 +69,7 @@ export const HOST_FUNCTIONS: readonly HostFunction[] = [
   {
     name: "atob",
     signature: "(text: string): string",
-    about: "Base64 → text in Latin-1; throws if it is not base64, as in browsers.",
+    about: "Decodes base64 to Latin-1 text. Throws if the text is not base64, as in browsers.",
     guest: String.raw`
     needText("atob", arguments.length);
     const decoded = host(flat(text));

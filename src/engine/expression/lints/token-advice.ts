@@ -15,7 +15,7 @@ const HABITS: readonly (readonly [where: RegExp, hint: string])[] = [
   [/▸then\b|▸if\b|▸else\b|▸elif\b/, "Write condition ? one : other"],
   [/-▸>/, "Write => instead of -> for a function"],
   [/\blambda ▸/, "Write (x) => … for a function"],
-  [/\?▸:/, "Write ?? for a default"],
+  [/\?▸:/, "Write ?? instead of ?: for a default"],
   [/= ▸=/, "Write === to compare"],
   [/^[a-z]▸["']/, "Write `…${value}…` to put values into a string"],
   [/["'] \. ▸/, "Write + to join strings"],

@@ -110,7 +110,7 @@ const TYPOS: Readonly<Record<string, string>> = {
   "’": STRAIGHT,
   "`": STRAIGHT,
   "]": 'Remove it, or open it: ["…"], [0] or [*]',
-  "[": 'Close the bracket before: ["…"], [0] or [*]',
+  "[": 'Close the bracket before this one: ["…"], [0] or [*]',
   "\\": 'Only \\. \\[ \\] and \\\\ are escapes outside quotes; other keys go in ["…"]',
 };
 

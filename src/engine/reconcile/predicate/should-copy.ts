@@ -94,7 +94,7 @@ function besideService(
   const excluded = besideAnyService(rules, tenant, service);
   if (excluded !== undefined || service === undefined) return excluded;
   if (rules.settings.requireService && (tenantService === undefined || tenantService.spec?.selector !== undefined)) {
-    const message = "requireService is set, and there is no Service of this name without a selector";
+    const message = "requireService is set, and no Service without a selector has this name";
     return { action: "remove", code: "EXCLUDED", message, restsOnServices: ["tenant"] };
   }
   const selector = hostService?.spec?.selector;

@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [
   ],
   [/is not iterable/, () => "Only lists, strings, Map and Set can be spread here; write Object.entries(…) for an object"],
   [/^invalid 'in' operand/, () => "`in` tests an object for a key; write includes for lists and strings"],
-  [/^invalid 'instanceof'/, () => "Write typeof, or Array.isArray(…) for a list"],
+  [/^invalid 'instanceof'/, () => "Write typeof instead of instanceof, or Array.isArray(…) for a list"],
   [/^cannot convert bigint/, () => "Do not mix 1n with 1; write Number(…)"],
   [/^cannot convert symbol/, () => "Write symbol.description"],
   [/^cannot convert to object/, () => "null and undefined have no members; write … ?? {}"],
@@ -75,7 +75,7 @@ const RULES: readonly Rule[] = [
   [/current time|randomness is not available/, () => "Use `value` and `context`"],
   [/^Function\(\) is not available/, () => "Write the code as part of the expression"],
   [/^atob\(\) takes base64/, () => "The text is not base64. atob() decodes base64; btoa() encodes text"],
-  [/^btoa\(\) takes characters/, () => "Write btoa(unescape(encodeURIComponent(value))) for the UTF-8 of any text"],
+  [/^btoa\(\) takes characters/, () => "Write btoa(unescape(encodeURIComponent(value))) to encode any text as UTF-8"],
   [/^virtualToHostDNS\(\) needs/, () => "Write virtualToHostDNS(String(value))"],
   [/^invalid (repeat|array|string) (count|length)/, () => "Write Math.max(0, …) around a number that can be negative"],
 ];

@@ -361,7 +361,7 @@ class RunningHandBack implements HandBack {
     if (made.length > 0 && !isReplaced && !shows(copy, mirrored)) return "waits";
     const result = await removeMade(host, this.#options, {
       ...{ id: `${HAND_BACK}|${id}`, slices: made, key: keyOf(copy) },
-      reason: "Slices of the host's mirror, or copies of the tenant's slices, show its backends",
+      reason: "Slices of the host's mirror, or copies of the tenant's slices, contain the backends of this slice",
       // A mirror deletes its slices as soon as it notices that it is disabled.
       isStill: isReplaced ? undefined : (one) => one !== undefined && !skipsMirror(one) && shows(one as Endpoints, mirrored),
     });

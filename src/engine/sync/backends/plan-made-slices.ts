@@ -96,7 +96,9 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
   });
   const gone = !shown ? [] : made.filter((slice) => !wanted.has(idOf(slice)) && !slice.metadata.deletionTimestamp);
   const deletions = [
-    ...gone.map((slice) => deletion(slice, "Other slices show its backends, or the copy no longer has them", "none")),
+    ...gone.map((slice) =>
+      deletion(slice, "Other slices contain the backends of this slice, or the copy of Endpoints no longer has them", "none"),
+    ),
     ...left.map((slice) => deletion(slice, "The slice was left behind by a mirror that no longer works", "none")),
   ];
   return { operations: [...written, ...deletions], notes: [], confirms, standIns: standIns(), madeBefore: [...madeBefore.keys()] };

@@ -128,7 +128,7 @@ async function hasSlicePermissions({ needed, tenant, host, logger }: SlicePermis
   const more = missing.length > NAMED_MAX ? `; and ${missing.length - NAMED_MAX} more` : "";
   logger.warn(COPIES_ENDPOINTS_ALONE + "permissions on EndpointSlices are missing", {
     missing: named.join("; ") + more,
-    hint: "Grant them and restart, or set backends: endpoints in the settings",
+    hint: "Grant these permissions and restart the syncer, or set backends: endpoints in the settings",
   });
   return false;
 }

@@ -17,8 +17,8 @@ const ENDPOINT = named("Endpoint", "One endpoint behind a Service.", {
   hostname: [3, optional(textAs("dnsLabel")), "DNS name of the endpoint within the Service."],
   targetRef: [4, optional(POD_REFERENCE), "The object behind the endpoint, most often a Pod."],
   deprecatedTopology: [5, untried(textMap)],
-  nodeName: [6, optional(textAs("name")), "Node of the endpoint."],
-  zone: [7, optional(textAs("dnsLabel")), "Zone of the endpoint."],
+  nodeName: [6, optional(textAs("name")), "Name of the node on which the endpoint runs."],
+  zone: [7, optional(textAs("dnsLabel")), "Name of the zone in which the endpoint runs."],
   hints: [8, untried(HINTS)],
 });
 const PORT = named("EndpointPort", "A port that all endpoints of a slice share.", {

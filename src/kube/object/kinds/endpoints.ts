@@ -4,7 +4,7 @@ import { POD_REFERENCE, PORT_NUMBER, PORT_PROTOCOL } from "./parts.ts";
 const ADDRESS = named("EndpointAddress", "An address of a Service.", {
   ip: [1, mandatory(textAs("ip")), "The IPv4 or IPv6 address. Loopback, link-local and multicast addresses are refused."],
   hostname: [3, textAs("dnsLabel"), "DNS name of this address within the Service."],
-  nodeName: [4, optional(textAs("name")), "Node of the address."],
+  nodeName: [4, optional(textAs("name")), "Name of the node that has the address."],
   targetRef: [2, optional(POD_REFERENCE), "The object behind the address, most often a Pod."],
 });
 const PORT = named("EndpointPort", "A port of the addresses of a subset.", {

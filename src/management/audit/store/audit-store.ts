@@ -121,7 +121,7 @@ class QueuedStore implements AuditStore {
     const done = Promise.all([this.#writing, this.#pruning]).then(() => this.#forget(this.#opened));
     if (!(await this.#isWithinClosing(done))) {
       const fields = { seconds: AUDIT_CLOSING_MS / 1_000, lines: this.#pending.length };
-      this.#options.logger.warn("The audit database does not respond and is closed; the file contains the missing lines", fields);
+      this.#options.logger.warn("The audit database does not respond and is closed; the audit file contains the missing lines", fields);
       this.#givenUp.abort();
     }
     this.#lose(this.#pending.length);
@@ -181,7 +181,7 @@ class QueuedStore implements AuditStore {
     this.#batchMax = Math.max(1, Math.floor(batch.length / 2));
     if (batch.length > 1) return;
     this.#take(batch);
-    if (!this.#refusing) this.#options.logger.error("The audit database rejects lines; the file contains them", { error: message });
+    if (!this.#refusing) this.#options.logger.error("The audit database rejects lines; the audit file contains them", { error: message });
     this.#refusing = true;
     this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN);
   }
@@ -202,7 +202,9 @@ class QueuedStore implements AuditStore {
   #lose(count: number): void {
     if (count === 0) return;
     if (this.#lost === 0)
-      this.#options.logger.error("Audit lines are missing from the database, which is too slow or unavailable; the file contains them");
+      this.#options.logger.error(
+        "Audit lines are missing from the database, which is too slow or unavailable; the audit file contains them",
+      );
     this.#lost += count;
     this.#metrics.count("apiserver_audit_error_total", DATABASE_PLUGIN, count);
   }

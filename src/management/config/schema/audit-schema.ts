@@ -68,7 +68,9 @@ export const AUDIT = {
   fields: {
     enabled: flag("Write audit lines. Requires path."),
     disableAgentSyncBack: flag("Do not let agents send their audit lines."),
-    level: countField("Detail of the log, from 0 (nothing) to 4 (everything). Cannot be combined with policy."),
+    level: countField(
+      "Detail of the log, from 0 (nothing) to 4 (most); higher numbers mean 4. Default without policy: 1. Cannot be combined with policy.",
+    ),
     policy: {
       type: "object",
       description: "Policy that determines which requests are logged, and in how much detail. Cannot be combined with level.",
@@ -88,7 +90,7 @@ export const AUDIT = {
     path: formField("path", "Path of the audit file. Required when the audit log is enabled."),
     maxAge: timeField(0, "Days after which rotated files are removed; 0 means never."),
     maxBackups: timeField(0, "Number of rotated files that are kept; 0 means all."),
-    maxSize: timeField(AUDIT_SIZE_MB, "Size at which the file is rotated, in megabytes; 0 means the default."),
+    maxSize: timeField(AUDIT_SIZE_MB, "Size at which the file is rotated, in megabytes; 0 means 100."),
     compress: flag("Compress rotated files with gzip."),
   },
 } as const satisfies ObjectSchema;

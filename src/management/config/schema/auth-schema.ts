@@ -50,8 +50,8 @@ export const AUTH = {
       type: "object",
       description: "Sign-in through a cluster management product.",
       fields: {
-        host: formField("hostOrWeb", "Host name."),
-        bearerToken: formField("secret", "API key: the name and the secret of a token."),
+        host: formField("hostOrWeb", "Host name of the cluster manager."),
+        bearerToken: formField("secret", "API key of an administrator: the name and the secret of a token, separated by a colon."),
         insecure: flag("Do not check the TLS certificate."),
       },
     },
@@ -70,7 +70,7 @@ export const AUTH = {
         },
       },
     },
-    connectors: { type: "list", default: [], items: CONNECTOR, description: "Further providers." },
+    connectors: { type: "list", default: [], items: CONNECTOR, description: "Additional providers." },
     plainNamesConnector: textField(
       "Id of the connector whose user names and groups are used unchanged in rules, owners and teams. Default: the only connector. Groups of any other connector begin with its id and a colon, unless it has a groupsPrefix.",
     ),
@@ -82,7 +82,7 @@ export const AUTH = {
         type: "object",
         description: "A group of a provider.",
         fields: {
-          connector: { ...textField("Id of the connector, or name of the section."), required: true, minLength: 1 },
+          connector: { ...textField("Id of the connector, or name of the provider's section in auth."), required: true, minLength: 1 },
           group: {
             ...textField("Name of the group at the provider, without prefix; for directoryProviderB, the id of the group."),
             required: true,

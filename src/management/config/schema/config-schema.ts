@@ -25,7 +25,7 @@ const OIDC_SERVER = {
     wildcardRedirect: flag("Allow `*` in redirect addresses of clients."),
     clients: {
       type: "list",
-      description: "The clients.",
+      description: "Clients of this provider.",
       items: {
         type: "object",
         description: "A client.",
@@ -58,8 +58,8 @@ const APPS = {
         fields: {
           name: formField("line", "Name of the repository."),
           url: formField("repository", "Address of the repository."),
-          username: formField("line", "User of the repository."),
-          password: formField("secret", "Password of that user."),
+          username: formField("line", "Username for the repository."),
+          password: formField("secret", "Password for the repository."),
           insecure: flag("Do not check the TLS certificate."),
         },
       },
@@ -71,10 +71,10 @@ const APPS = {
         type: "object",
         description: "An app.",
         fields: {
-          chart: formField("word", "Repository and name of the chart."),
-          initialVersion: formField("word", "Proposed version."),
-          initialValues: textField("Proposed values."),
-          clusters: texts("Clusters in which the app is shown."),
+          chart: formField("word", "Repository and name of the chart, separated by a slash."),
+          initialVersion: formField("word", "Proposed version of the chart."),
+          initialValues: textField("Proposed values of the chart."),
+          clusters: texts("Names of the clusters in which the app is shown."),
           title: formField("line", "Displayed name. Default: the name of the chart, without its repository."),
           iconUrl: formField("image", "Address of an icon."),
           readmeUrl: formField("web", "Address of a description."),
@@ -93,7 +93,7 @@ const UI_SETTINGS = {
     logoURL: formField("image", "Address of the logo. It must be reachable from browsers."),
     faviconURL: formField("image", "Address of the icon. It must be reachable from browsers."),
     smallLogoURL: formField("image", "Address of the small logo. It must be reachable from browsers."),
-    logoBackgroundColor: formField("colour", "Background of the logo."),
+    logoBackgroundColor: formField("colour", "Background colour of the logo."),
     primaryColor: formField("colour", "Primary colour."),
     sidebarColor: formField("colour", "Colour of the sidebar."),
     accentColor: formField("colour", "Accent colour."),
@@ -102,7 +102,7 @@ const UI_SETTINGS = {
     customJavaScript: formList("shown", "Addresses of scripts."),
     navBarButtons: {
       type: "list",
-      description: "Further buttons.",
+      description: "Additional buttons in the navigation bar.",
       items: {
         type: "object",
         description: "A button.",
@@ -147,10 +147,10 @@ const VAULT = {
       type: "object",
       description: "How the platform signs in to the vault.",
       fields: {
-        token: formField("secret", "A token."),
+        token: formField("secret", "Token with which the platform signs in."),
         tokenFile: formField(
           "path",
-          "Path of a file with the token, used instead of token. The file, such as one of a mounted Secret, is read again when it changes.",
+          "Path of a file that contains the token. Cannot be combined with token. The file, such as one of a mounted Secret, is read again when it changes.",
         ),
         tokenSecretRef: {
           type: "object",

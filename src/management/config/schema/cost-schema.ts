@@ -13,7 +13,7 @@ export const REQUIREMENTS = {
   name: "ConfigResourceRequirements",
   description: "Computing resources of the containers.",
   fields: {
-    limits: amounts("Upper bound for each resource."),
+    limits: amounts("Maximum amount of each resource."),
     requests: amounts("Guaranteed amount of each resource. Defaults to the limit of the resource, and cannot exceed it."),
     claims: {
       type: "list",
@@ -23,7 +23,7 @@ export const REQUIREMENTS = {
         description: "A claim.",
         fields: {
           name: textField("Name of an entry of the pod's resource claims."),
-          request: textField("One request of the claim; empty means all."),
+          request: textField("Name of one request of the claim; empty means all requests."),
         },
       },
     },
@@ -54,7 +54,7 @@ export const METRICS = {
       type: "object",
       description: "The volume for the data.",
       default: {},
-      fields: { storageClass: STORAGE_CLASS, size: textField("Size of the volume.") },
+      fields: { storageClass: STORAGE_CLASS, size: textField("Size of the volume, such as 10Gi.") },
     },
   },
 } as const satisfies ObjectSchema;
@@ -64,7 +64,7 @@ const PRICE = {
   type: "object",
   description: "A price.",
   fields: {
-    price: { type: "number", minimum: 0, description: "Amount in the currency of the settings." } satisfies NumberSchema,
+    price: { type: "number", minimum: 0, description: "Amount in the currency that priceCurrency names." } satisfies NumberSchema,
     timePeriod: formField("line", "The period to which the price applies."),
   },
 } as const satisfies ObjectSchema;

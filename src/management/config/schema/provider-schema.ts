@@ -45,8 +45,8 @@ export const OIDC = {
     ),
     usernameClaim: formField("attributeName", "Claim that contains the user's id. Default: `sub`."),
     emailClaim: formField("attributeName", "Claim that contains the email address. Default: `email`."),
-    allowedExtraClaims: formList("attributeName", "Additional claims that are stored in the sign-in key."),
-    usernamePrefix: formField("line", "Prefix of each username."),
+    allowedExtraClaims: formList("attributeName", "Names of additional claims that are stored in the sign-in key."),
+    usernamePrefix: formField("line", "Prefix that is added to each username."),
     groupsClaim: formField(
       "attributeName",
       "Claim that contains the groups; its value is a string or a list of strings. Default: `groups`.",
@@ -57,7 +57,7 @@ export const OIDC = {
       default: ["email", "profile"],
     },
     getUserInfo: flag("Also read claims from the UserInfo endpoint."),
-    groupsPrefix: formField("line", "Prefix of each group."),
+    groupsPrefix: formField("line", "Prefix that is added to each group name."),
     type: formField("line", "Type that the user interface shows; it has no other effect."),
     resource: formField("web", "Value of the parameter `resource` of token requests."),
     prompt: {
@@ -164,14 +164,14 @@ export const SAML = {
     insecureSkipSignatureValidation: flag(
       "Do not check the signature of responses: anyone can sign in as every user. Has no effect when ca or caData is set.",
     ),
-    usernameAttr: formField("attributeName", "Attribute that contains the username."),
-    emailAttr: formField("attributeName", "Attribute that contains the email address."),
-    groupsAttr: formField("attributeName", "Attribute that contains the groups."),
+    usernameAttr: formField("attributeName", "Attribute that contains the username. Default: the name identifier."),
+    emailAttr: formField("attributeName", "Attribute that contains the email address. If omitted, the email address is unknown."),
+    groupsAttr: formField("attributeName", "Attribute that contains the groups. If omitted, users have no groups."),
     entityIssuer: formField("line", "Issuer of requests, and the required audience of responses. Default for the audience: redirectURI."),
-    ssoIssuer: formField("line", "Issuer that responses must have."),
+    ssoIssuer: formField("line", "Issuer that responses must have. If omitted, any issuer is accepted."),
     groupsDelim: textField("When set, the groups are one string, which is split at this delimiter."),
     allowedGroups: texts("When not empty, only members of at least one of these groups may sign in."),
-    filterGroups: flag("Use only the groups of allowedGroups."),
+    filterGroups: flag("Use only the groups listed in allowedGroups."),
     nameIDPolicyFormat: {
       ...formField(
         "word",

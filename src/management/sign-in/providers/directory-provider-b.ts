@@ -76,7 +76,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
 /** Returns the groups of the user, direct and transitive, except those whose names the API does not return. */
 async function groupsOf(api: Rest, securityEnabledOnly: boolean): Promise<DirectoryProviderBProfile["groups"]> {
   const ids = (await listOf(api, "/me/getMemberGroups", { securityEnabledOnly })).map((id) => {
-    if (typeof id !== "string") throw unavailable("the ids of groups are not strings");
+    if (typeof id !== "string") throw unavailable("the provider sent a group id that is not a string");
     return id;
   });
   const groups: DirectoryProviderBProfile["groups"][number][] = [];
@@ -94,7 +94,7 @@ async function listOf(api: Rest, path: string, body: object): Promise<readonly u
   const answers = await api.pages(`${DIRECTORY_B_HOSTS.graph}${path}`, nextLink, { method: "POST", body });
   return answers.flatMap((answer) => {
     const { value } = recordIn(answer.body, "list");
-    if (!Array.isArray(value)) throw unavailable("the provider's list has no values");
+    if (!Array.isArray(value)) throw unavailable("the provider's response has no list in the field value");
     return value as readonly unknown[];
   });
 }

@@ -92,13 +92,13 @@ export function createRest({ fetch, headers, timeoutSeconds, totalSeconds, pages
       const answers: RestAnswer[] = [];
       const asked = new Set<string>();
       for (let url: string | undefined = first; url !== undefined && !asked.has(url);) {
-        if (asked.size >= pagesMax) throw forbiddenPath(`the provider's list about you has more than ${pagesMax} pages`);
+        if (asked.size >= pagesMax) throw forbiddenPath(`the provider sends more than ${pagesMax} pages of data about you`);
         asked.add(url);
         const answer: RestAnswer = await ask(url, request);
         answers.push(answer);
         url = next(answer, url);
         if (url !== undefined && (!URL.canParse(url) || new URL(url).origin !== new URL(first).origin))
-          throw unavailable(`the next page of ${placeIn(first)} is at another address`);
+          throw unavailable(`the address of the next page of ${placeIn(first)} is invalid or has another origin`);
       }
       return answers;
     },

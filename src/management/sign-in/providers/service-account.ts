@@ -72,7 +72,7 @@ async function assertionOf({ email, key, keyId }: Account, adminEmail: string, {
   try {
     signing = await importPKCS8(key, "RS256");
   } catch {
-    throw unavailable("serviceAccountFilePath has no private_key in PKCS #8");
+    throw unavailable("the private_key in serviceAccountFilePath is not in PKCS #8");
   }
   return new SignJWT({ scope: DIRECTORY_A_HOSTS.groupScope })
     .setProtectedHeader({ alg: "RS256", typ: "JWT", ...(keyId !== undefined && { kid: keyId }) })

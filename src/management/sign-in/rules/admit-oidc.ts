@@ -64,7 +64,7 @@ function wrongToken({ issuerUrl = "", clientId = "" }: OidcSettings, claims: Cla
   const audiences = listClaim(claims, "aud") ?? [];
   if (clientId === "" || !audiences.includes(clientId)) return "the token is for another client";
   const party = claims["azp"];
-  if (party === undefined ? audiences.length > 1 : party !== clientId) return "the token was issued to another client";
+  if (party === undefined ? audiences.length > 1 : party !== clientId) return "the claim azp of the token does not name this client";
   return undefined;
 }
 

@@ -99,7 +99,7 @@ async function readObjects(
     const file = textOf(value);
     const document = file === undefined ? value : await files.document(file, { report, at: startOf(value), field });
     if (document === undefined) continue;
-    const object = objectOf(document, { report, field, wanted: "a file, or an object" });
+    const object = objectOf(document, { report, field, wanted: "a file name or an object" });
     // An object without a name is named like its key in `objects`.
     if (object !== undefined) objects.set(name, withName(object, name));
   }
@@ -134,7 +134,7 @@ function namedObject(node: Node, field: string, { report, objects, definition }:
   // An existing file that could not be read is already reported.
   if (names.includes(name)) return objects.get(name);
   const meant = suggest(name, names);
-  const known = names.length === 0 ? "The file has no objects" : `Known objects: ${names.join(", ")}`;
+  const known = names.length === 0 ? "Define it under objects" : `Known objects: ${names.join(", ")}`;
   const hint = meant === undefined ? known : `Did you mean ${JSON.stringify(meant)}?`;
   report.error({ code: "CONFIG_VALUE", at: startOf(node), field, message: `Found no object ${JSON.stringify(name)}`, hint });
   return undefined;
@@ -226,13 +226,13 @@ function checkContextSide(
   const itself = direction === "toHost" ? "virtualObject" : "hostObject";
   const entry = node?.kind === "map" ? node.entries.get(itself) : undefined;
   if (entry === undefined) return;
-  const message = `In a test of the direction ${direction}, ${itself} is the object itself`;
+  const message = `A test of the direction ${direction} cannot set ${itself}, which is the tested object`;
   report.error({
     code: "CONFIG_VALUE",
     at: keyStartOf(entry),
     field: fieldPath(field, itself),
     message,
-    hint: "Write it in the field object",
+    hint: "Set object instead",
   });
 }
 
@@ -325,12 +325,12 @@ async function readExpected({ node, field }: TestSource, { files, report }: Read
   const place = keyStartOf(entry);
   const inner = fieldPath(field, "expected");
   if (node.entries.has("cases")) {
-    const hint = "Write a separate test";
+    const hint = "Move expected to a separate test";
     report.error({ code: "CONFIG_VALUE", at: place, field: inner, message: "Several cases cannot share one expected object", hint });
   }
   const name = textOf(entry.value);
   if (name === undefined) {
-    const object = objectOf(entry.value, { report, field: inner, wanted: "a file, or an object" });
+    const object = objectOf(entry.value, { report, field: inner, wanted: "a file name or an object" });
     return object && { place, object };
   }
   // A golden file does not exist before it is written for the first time.

@@ -30,14 +30,14 @@ const MATCHES_MAX = { type: "integer", minimum: 0 } as const;
 
 const CONTEXT = {
   type: "object",
-  description: "Members of context in expressions.",
+  description: "Values for `context` in expressions.",
   fields: {
     vcluster: {
       type: "object",
-      description: "The virtual cluster. Name and namespace also determine the names on the host.",
+      description: "The virtual cluster. Its name and namespace also determine the names of objects on the host.",
       fields: {
-        name: { type: "string", minLength: 1, description: "Default: blue." },
-        namespace: { type: "string", minLength: 1, description: "The host namespace that it runs in. Default: vc-blue." },
+        name: { type: "string", minLength: 1, description: "Name of the virtual cluster. Default: blue." },
+        namespace: { type: "string", minLength: 1, description: "The host namespace in which the virtual cluster runs. Default: vc-blue." },
         config: {
           type: "map",
           description: "Members that override those of the configuration's file; maps are merged.",
@@ -59,16 +59,21 @@ const MATCH = {
   type: "literals",
   values: ["exact", "startsWith", "regex"],
   default: "exact",
-  description: "How path and message are compared: the whole text, its beginning, or a regular expression (flag u).",
+  description:
+    "How `path` and `message` are compared. exact: the whole text. startsWith: the beginning of the text. regex: a regular expression with the flag u.",
 } as const;
 
 const ERROR = {
   type: "object",
-  description: "A failure that must occur in some patch. Other failures are allowed as well.",
+  description: "A failure that must occur in at least one patch. Other failures are allowed as well.",
   refuseNull: true,
   fields: {
     code: { type: "string", minLength: 1, description: "Code of the failure, for example EXPRESSION_ERROR." },
-    path: { type: "string", minLength: 1, description: "Concrete path of the value, for example subsets[0].addresses[3].ip." },
+    path: {
+      type: "string",
+      minLength: 1,
+      description: "Path of the value, with indexes instead of wildcards, for example subsets[0].addresses[3].ip.",
+    },
     message: { type: "string", minLength: 1, description: "Message of the failure." },
     match: MATCH,
   },
@@ -90,8 +95,8 @@ const PATCH_OUTCOME = {
     code: { type: "string", description: "Code of the first failure." },
     fuel: {
       type: "object",
-      description: "Limit for the fuel of the patch.",
-      fields: { max: { ...FUEL_MAX, required: true, description: "Maximum fuel for all values together." } },
+      description: "Limit for the fuel that the patch uses.",
+      fields: { max: { ...FUEL_MAX, required: true, description: "Maximum fuel for all values of the patch together." } },
     },
   },
 } as const satisfies ObjectSchema;
@@ -100,9 +105,9 @@ const CASE = {
   type: "object",
   description: "One value at the test's path, and the expected result.",
   fields: {
-    it: { type: "string", minLength: 1, description: "Label of the case. Default: the value." },
-    in: { type: "any", description: "The value to start from; null removes the field." },
-    out: { type: "any", description: "The expected result; null means no value." },
+    it: { type: "string", minLength: 1, description: "Label of the case in reports. Default: the value of `in`." },
+    in: { type: "any", description: "The value at the test's path before the patches run; null removes the field." },
+    out: { type: "any", description: "The value that is expected at the test's path afterwards; null means no value." },
     error: { type: "string", description: "Code of the failure that is expected instead of a result." },
   },
 } as const satisfies ObjectSchema;
@@ -113,8 +118,8 @@ const REFERENCE = {
   fields: {
     apiVersion: { type: "string", default: "v1", description: "apiVersion of the referenced object." },
     kind: { type: "string", required: true, description: "Kind of the referenced object." },
-    tenant: { type: "string", required: true, description: "namespace/name in the tenant cluster." },
-    host: { type: "string", description: "namespace/name on the host." },
+    tenant: { type: "string", required: true, description: "The object's namespace/name in the tenant cluster." },
+    host: { type: "string", description: "The object's namespace/name on the host. Default: any." },
   },
 } as const satisfies ObjectSchema;
 
@@ -126,12 +131,12 @@ const TEST = {
   fields: {
     it: { type: "string", required: true, minLength: 1, description: "Title of the test in reports." },
     skip: { type: "string", minLength: 1, description: "Reason for skipping the test." },
-    direction: { ...DIRECTION, description: "Direction. Default: the one in defaults." },
+    direction: { ...DIRECTION, description: "Direction of the patches. Default: `defaults.direction`." },
     object: {
       ...OBJECT,
       required: true,
       description:
-        "The object, or its name in objects. An object without apiVersion and kind is an Endpoints; without a name, it is called example, in the namespace default.",
+        "The object, or its name in objects. An object without apiVersion and kind is read as Endpoints. An object without a name gets the name example and the namespace default.",
     },
     set: {
       type: "map",
@@ -153,7 +158,10 @@ const TEST = {
       items: PATCH_OUTCOME,
       minItems: 1,
     },
-    expected: { ...OBJECT, description: "The whole expected object: a golden file, which `test -u` writes, or the object itself." },
+    expected: {
+      ...OBJECT,
+      description: "The whole expected object: the path of a golden file, which `test -u` writes, or the object itself.",
+    },
     references: {
       type: "list",
       description: "All objects that the tested object must refer to, in any order. toHost only.",
@@ -161,8 +169,8 @@ const TEST = {
     },
     path: { type: "string", description: "With cases: the path at which each case sets its value and reads its result." },
     cases: { type: "list", description: "Runs the test once for each of these values.", items: CASE, minItems: 1, maxItems: 100_000 },
-    maxFuel: { ...FUEL_MAX, description: "Maximum fuel of all patches in total. Default: the one in defaults." },
-    maxMatches: { ...MATCHES_MAX, description: "Maximum number of values that one patch may find. Default: the one in defaults." },
+    maxFuel: { ...FUEL_MAX, description: "Maximum fuel of all patches in total. Default: `defaults.maxFuel`." },
+    maxMatches: { ...MATCHES_MAX, description: "Maximum number of values that one patch may find. Default: `defaults.maxMatches`." },
   },
 } as const satisfies ObjectSchema;
 
@@ -176,25 +184,28 @@ export const PATCH_TEST = {
     metadata: {
       type: "object",
       description: "Information about the file.",
-      fields: { name: { type: "string", minLength: 1, description: "Title in reports. Default: the name of the file." } },
+      fields: { name: { type: "string", minLength: 1, description: "Title of the file in reports. Default: the file name." } },
     },
     config: {
       type: "any",
       description:
-        "The configuration: a file, several files (later files take precedence), or the content of vcluster.yaml. Set either `config` or `patches`.",
+        "The configuration: the path of a file, a list of paths (later files take precedence), or the content of vcluster.yaml. Set either `config` or `patches`.",
       jsonSchema: { type: ["string", "array", "object"], items: { type: "string" } },
     },
     patches: { ...PATCHES, description: "Patches of sync.toHost.endpoints, instead of a configuration." },
     settings: {
       type: "any",
-      description: "The engine's settings: a file, or the settings themselves. Default: {}.",
+      description: "The engine's settings: the path of a file, or the settings themselves. Default: {}.",
       jsonSchema: { type: ["string", "object"] },
     },
-    context: { ...CONTEXT, description: "Members of context in expressions; a test's own context takes precedence, member by member." },
+    context: {
+      ...CONTEXT,
+      description: "Values for `context` in expressions. A value in a test's own `context` takes precedence over the same value here.",
+    },
     objects: {
       type: "map",
       description: "Objects by name. Reference patches can refer to them as objects of the tenant cluster.",
-      values: { ...OBJECT, description: "Each value is a file with one object, or the object itself." },
+      values: { ...OBJECT, description: "Each value is the path of a file with one object, or the object itself." },
     },
     defaults: {
       type: "object",

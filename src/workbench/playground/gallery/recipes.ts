@@ -53,7 +53,7 @@ const RECIPES: readonly Recipe[] = [
   {
     name: "some-elements",
     title: "Only some elements of a list",
-    about: "Match all of them, and return the others unchanged.",
+    about: "The path matches all elements. The expression changes some, and returns the others unchanged.",
     patches: `
       - path: subsets[*].ports[*]
         expression: 'value.name === "http" ? {...value, appProtocol: "http"} : value'

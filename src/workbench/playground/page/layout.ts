@@ -66,7 +66,7 @@ export function createLayout(texts: Texts, parts: LayoutParts): Layout {
     "div",
     { class: "pane-empty", hidden: true },
     h("strong", {}, "Nothing is written"),
-    "The results show why. What the syncer writes to the host cluster appears here.",
+    "The results show why. This pane shows what the syncer writes to the host cluster.",
   );
   const before = tag("Out of date", "warning", "warning");
   before.hidden = true;
@@ -220,8 +220,12 @@ function head(parts: LayoutParts): HTMLElement {
         { class: "split wide" },
         button("Copy test", "copy", parts.copyTest, "", "copy-test", "Copies a test file that expects what you see"),
         createMenu("Copy as…", [
-          { label: "Command line", about: "Copies commands that write both texts into files and render them", action: parts.copyCommands },
-          { label: "TypeScript", about: "A module that patches this object", action: parts.copyModule },
+          {
+            label: "Command line",
+            about: "Copies commands that write the texts into files and render the object",
+            action: parts.copyCommands,
+          },
+          { label: "TypeScript", about: "Copies a module that patches this object", action: parts.copyModule },
         ]),
       ),
       button("Share", "share", parts.share, "wide button-main", "share", "Copies a link to what you see"),

@@ -132,6 +132,6 @@ function uncrossing(rules: Rules, edits: readonly ComparedField[], { written, ed
     return changed.map((key) => formatSteps(["metadata", field, key]));
   });
   const body = isEdit("body") ? [] : bodyFields(written, edited);
-  const why = "It belongs to the host only: it is not synced in either direction";
+  const why = "This field belongs to the host only and is not synced in either direction";
   return [...maps, ...body].map((path) => ({ path, why, code: "EXCLUDED", stays: true }));
 }

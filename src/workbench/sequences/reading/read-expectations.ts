@@ -25,7 +25,7 @@ export function readExpectation(reading: Reading, at: At, data: ExpectationData)
   if (data.quiescent !== undefined)
     statements.push({ kind: "quiescent", wanted: data.quiescent, place: startOf(member(at, "quiescent").node) });
   if (statements.length === 0 && reading.report.problems.length === before)
-    refuse(reading, at, "Nothing is expected here", "Add tenant, host or quiescent");
+    refuse(reading, at, "The entry contains no expectation", "Add tenant, host or quiescent");
   const atMs = data.at === undefined ? Infinity : parseDuration(data.at);
   for (const statement of statements) {
     if (statement.kind === "writes" && statement.limit.sinceMs > atMs)
@@ -49,7 +49,7 @@ function readObject(reading: Reading, { at, entry }: { at: At; entry: MapEntry }
   const word = textOf(entry.value);
   if (word === "present" || word === "absent") return [{ kind: "presence", ...subject, wanted: word, place: keyStartOf(entry) }];
   if (entry.value.kind !== "map") {
-    refuse(reading, at, "Expected present, absent or a map of expectations of the object");
+    refuse(reading, at, "Expected present, absent or a map of expectations for the object");
     return [];
   }
   const { report } = reading;
@@ -62,10 +62,10 @@ function readObject(reading: Reading, { at, entry }: { at: At; entry: MapEntry }
   if (data.asserts !== undefined) statements.push({ kind: "asserts", ...subject, ...assertsAt(reading, member(at, "asserts")) });
   if (data.notes !== undefined) {
     const place = startOf(member(at, "notes").node);
-    if (subject.side === "host") refuse(reading, member(at, "notes"), "notes exist only for objects of the tenant cluster");
+    if (subject.side === "host") refuse(reading, member(at, "notes"), "notes is allowed only for objects of the tenant cluster");
     statements.push({ kind: "notes", object: subject.object, codes: data.notes, place });
   }
-  if (statements.length === 0) refuse(reading, at, "Nothing is expected of the object", "Write present or absent");
+  if (statements.length === 0) refuse(reading, at, "The object has no expectation", "Write present or absent");
   return statements;
 }
 
@@ -102,7 +102,7 @@ function countsOf(
 function readLimit(reading: Reading, at: At, { since, ...limit }: Infer<typeof WRITES>): WriteLimit {
   const { exact, max, min } = limit;
   if (exact === undefined && max === undefined && min === undefined) refuse(reading, at, "Expected exact, max or min");
-  if (min === 0 && max === undefined) refuse(reading, at, "There are always at least 0 writes", "Write a larger min, or max");
+  if (min === 0 && max === undefined) refuse(reading, at, "min 0 holds for any number of writes", "Increase min, or add max");
   if (min !== undefined && max !== undefined && min > max) refuse(reading, at, `min ${min} is greater than max ${max}`);
   if (exact !== undefined && (max !== undefined || min !== undefined)) refuse(reading, at, "exact cannot be combined with max or min");
   return { ...limit, sinceMs: since === undefined ? 0 : parseDuration(since) };

@@ -40,7 +40,7 @@ export function onlyOne<Kind extends string>(reading: Reading, at: At, kinds: re
 export function checkName({ report, names }: Reading, { node, field }: At, name: string, place: "key" | "value" = "value"): void {
   if (names.includes(name)) return;
   const meant = suggest(name, names);
-  const known = names.length === 0 ? "The file has no objects" : `Known objects: ${names.join(", ")}`;
+  const known = names.length === 0 ? "Define it under objects" : `Known objects: ${names.join(", ")}`;
   const hint = meant === undefined ? known : `Did you mean ${JSON.stringify(meant)}?`;
   const entry = place === "key" && node.kind === "map" ? node.entries.get(name) : undefined;
   const at = entry === undefined ? startOf(node) : keyStartOf(entry);

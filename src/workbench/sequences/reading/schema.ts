@@ -51,7 +51,7 @@ const actions = (what: string) =>
 
 const TENANT_ACTION = {
   type: "object",
-  description: "One action in the tenant cluster.",
+  description: "One action in the tenant cluster. Except for `set`, each value is the name of an object in `objects`.",
   fields: {
     ...actions("this object"),
     pause: named("Sets the pause annotation of this object."),
@@ -61,32 +61,30 @@ const TENANT_ACTION = {
 
 const HOST_ACTION = {
   type: "object",
-  description: "One action in the host cluster.",
+  description: "One action in the host cluster. Except for `set`, each value is the name of an object in `objects`.",
   fields: actions("the copy of this object (the object itself if the sequence applies it to the host)"),
 } as const satisfies ObjectSchema;
 
 const FAULT = {
   type: "object",
-  description: "One fault that begins at this time.",
+  description: "One fault, which begins at the time of the event.",
   fields: {
     watchExpired: cluster("The watches of this cluster end with 410 Gone; the syncer lists everything again."),
-    watchCut: cluster(
-      "The watches of this cluster send nothing for the duration in `for`, which is required, and then all events at once.",
-    ),
+    watchCut: cluster("The watches of this cluster send nothing for the duration in `for` (required), and then all events at once."),
     lostEvent: cluster("The next event of this cluster never arrives."),
     lateList: cluster(
-      "The syncer lists this cluster again and receives the state of `behind` changes ago, but no state older than those it has received before.",
+      "The syncer lists this cluster again and receives its state from `behind` changes ago, or the newest state that the syncer has already received if that is newer.",
     ),
     emptyList: cluster(
-      "The syncer lists this cluster again and receives an empty list. After the duration in `for`, which is required, it lists the cluster once more.",
+      "The syncer lists this cluster again and receives an empty list. After the duration in `for` (required), it lists the cluster once more.",
     ),
-    down: cluster("This cluster does not respond to requests and sends no events for the duration in `for`, which is required."),
-    crash: syncer("The process ends abruptly and restarts immediately, or after `for`."),
-    stall: syncer("The process pauses for the duration in `for`, which is required."),
+    down: cluster("This cluster does not respond to requests and sends no events for the duration in `for` (required)."),
+    crash: syncer("The syncer's process ends abruptly. It restarts immediately, or after the duration in `for`."),
+    stall: syncer("The syncer's process pauses for the duration in `for` (required)."),
     lostRequest: cluster("The next write to this cluster never arrives there."),
     lostAnswer: cluster("The next write to this cluster succeeds, but the syncer never receives the response."),
     lateWrite: cluster(
-      "The syncer gives up on the next write to this cluster, but the write still takes effect after the duration in `for`, which is required.",
+      "The syncer gives up on the next write to this cluster, but the write still takes effect after the duration in `for` (required).",
     ),
     answered: {
       ...count(
@@ -100,7 +98,7 @@ const FAULT = {
     for: duration("Duration of the fault."),
     times: count("Number of consecutive requests that are affected. Default: 1.", 1),
     behind: count(
-      "With `lateList` and `crash`: the number of changes of each kind that the list does not contain yet; their events arrive 1 ms later. Default: 1, or 0 with `crash`.",
+      "With `lateList` and `crash`: the number of changes to objects of each kind that the list does not contain yet; their events arrive 1 ms later. Default: 1, or 0 with `crash`.",
       1,
     ),
   },
@@ -110,9 +108,9 @@ const RELOAD = {
   type: "object",
   description: "The running syncer loads another configuration. Omitted fields do not change.",
   fields: {
-    config: { type: "any", description: "Like `config` of the file." },
-    patches: { type: "any", description: "Like `patches` of the file." },
-    settings: { type: "any", description: "Like `settings` of the file." },
+    config: { type: "any", description: "The new configuration, as in `config` of the file." },
+    patches: { type: "any", description: "The new patches, as in `patches` of the file." },
+    settings: { type: "any", description: "The new settings, as in `settings` of the file." },
   },
 } as const satisfies ObjectSchema;
 
@@ -131,7 +129,7 @@ const EVENT = {
 /** Limits for the number of writes by the syncer. */
 export const WRITES = {
   type: "object",
-  description: "Writes of the syncer that changed something, excluding Events.",
+  description: "Expected number of writes by the syncer. Only writes that changed something count; writes of Events do not.",
   fields: {
     exact: count("Exact number of writes.", 0),
     max: count("Maximum number of writes.", 0),
@@ -151,7 +149,7 @@ export const OBJECT_EXPECTATION = {
   description: "Expectations for one object.",
   fields: {
     is: { type: "literals", values: ["present", "absent"], description: "Whether the object exists." },
-    asserts: { ...ASSERTS, description: "Like `asserts` of a test, about the object at that time." },
+    asserts: { ...ASSERTS, description: "Assertions about the object at that time, as in `asserts` of a test." },
     writes: WRITES,
     events: {
       ...REASONS,
@@ -174,7 +172,11 @@ export const SIDE_EXPECTATION = {
     "Expectations for one cluster. Any other field is the name of an object, with `present`, `absent` or expectations for that object.",
   open: true,
   fields: {
-    writes: { ...WRITES, description: "All writes of the syncer to this cluster that changed something, excluding Events." },
+    writes: {
+      ...WRITES,
+      description:
+        "Expected number of writes by the syncer to this cluster. Only writes that changed something count; writes of Events do not.",
+    },
     events: { ...REASONS, description: "The reasons of all Events in this cluster so far, each listed once, in any order. [] means none." },
   },
   jsonSchema: { additionalProperties: { anyOf: [{ enum: ["present", "absent"] }, OBJECT_JSON_SCHEMA] } },
@@ -189,7 +191,7 @@ const EXPECTATION = {
     host: SIDE_EXPECTATION,
     quiescent: {
       type: "boolean",
-      description: "If true, everything must be at rest: nothing is in progress, and nothing is scheduled for later.",
+      description: "If true, nothing may be in progress or scheduled for later. If false, something must be in progress or scheduled.",
     },
   },
 } as const satisfies ObjectSchema;

@@ -32,7 +32,7 @@ export interface Write {
   readonly after: KubeObject | undefined;
 }
 
-/** A violated promise. */
+/** A violation of a guarantee that the simulator checks. */
 export interface Violation {
   /** Short name of the oracle, `S3` for example. */
   readonly oracle: string;

@@ -96,14 +96,14 @@ function findOrphan(world: World, rules: Rules): string | undefined {
     const source = world.clusters.tenant.objects(rules.kind.resource).get(marks.source);
     if (source === undefined) {
       if (isHeld(world, rules, marks.source)) continue;
-      return `${what} is a leftover of ${marks.source}, which is gone`;
+      return `${what} still exists, although its source ${marks.source} does not`;
     }
     const hostKey = rules.translator.toHost(parseKey(marks.source), rules.kind.resource);
     const expected = expectationOf(world, rules, source, hostKey);
     // Replicas that disagreed about the copy are slowed down, and report that.
     const isSlowed = world.replicas.every((replica) => replica.notes(rules.kind.resource.plural, keyOf(source)).includes("WRITES_SLOWED"));
     if (isSlowed) continue;
-    if (expected.kind === "no copy") return `${what} is still there, though ${marks.source} should have no copy: ${expected.why}`;
+    if (expected.kind === "no copy") return `${what} still exists, although ${marks.source} should have no copy: ${expected.why}`;
     if (expected.kind.startsWith("copy") && source.metadata.uid !== marks.uid)
       return `${what} is a copy of the deleted object ${marks.source} with the uid ${marks.uid}`;
   }

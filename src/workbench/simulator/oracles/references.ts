@@ -64,7 +64,7 @@ export function checkReferences(world: World): { oracle: string; message: string
       const marks = copyMarks(world, side, object);
       if (world.unansweredCopies.has(`${side} ${kind.resource.plural} ${id}`)) continue;
       if (marks !== undefined && !sure.has(marks.source) && !maybe.has(marks.source))
-        return { oracle: "L2", message: `${side} ${kind.resource.plural} ${id} is left over, though nothing refers to it` };
+        return { oracle: "L2", message: `${side} ${kind.resource.plural} ${id} still exists, although nothing refers to it` };
     }
   }
   return undefined;
@@ -101,7 +101,7 @@ function checkReferred(world: World, kind: ReferenceKind, id: string): string | 
   const to = targetSide({ kind });
   const [source, target] = [at(sourceSide({ kind })), at(to)];
   const marks = target && copyMarks(world, to, target);
-  if (source === undefined) return marks && `${resource.plural} ${id} is still there, though its source is gone`;
+  if (source === undefined) return marks && `${resource.plural} ${id} still exists, although its source does not`;
   const says = (code: string) => world.replicas.every((replica) => replica.notes(resource.plural, key).includes(code));
   if (says("LOOP_STOPPED")) return undefined;
   if (isTheirs(world, source))

@@ -69,7 +69,7 @@ describe("lines for the database", () => {
     write(100, 800);
     expect([lost(), told.filter((message) => message.includes("missing"))]).toEqual([
       400,
-      ["Audit lines are missing from the database, which is too slow or unavailable; the file contains them"],
+      ["Audit lines are missing from the database, which is too slow or unavailable; the audit file contains them"],
     ]);
     database.failure = undefined;
     await clock.advance(30_000);
@@ -130,7 +130,7 @@ describe("lines for the database", () => {
     await settle();
     await stuck.clock.advance(2_000);
     await closed;
-    expect(stuck.told[0]).toBe("The audit database does not respond and is closed; the file contains the missing lines");
+    expect(stuck.told[0]).toBe("The audit database does not respond and is closed; the audit file contains the missing lines");
     expect([stuck.database.rows.size, stuck.lost()]).toEqual([0, 300]);
     stuck.write(1);
     expect(stuck.lost()).toBe(301);

@@ -64,8 +64,8 @@ test("its end comes after two seconds, is logged, and leaves no connection", asy
   await clock.advance(1);
   await closing;
   expect(told).toEqual([
-    'The audit database does not respond and is closed; the file contains the missing lines {"seconds":2,"lines":1}',
-    "Audit lines are missing from the database, which is too slow or unavailable; the file contains them {}",
+    'The audit database does not respond and is closed; the audit file contains the missing lines {"seconds":2,"lines":1}',
+    "Audit lines are missing from the database, which is too slow or unavailable; the audit file contains them {}",
   ]);
   expect(metrics.value("apiserver_audit_error_total", { plugin: "database" })).toBe(1);
   expect(await reading).toContain("the database is closed");

@@ -89,7 +89,7 @@ test("rows that another table does not take are counted and logged once, and no 
   await store.close();
   expect([lost(), told]).toEqual([
     3,
-    [expect.stringMatching(/^The audit database rejects lines; the file contains them .*CHECK constraint failed/)],
+    [expect.stringMatching(/^The audit database rejects lines; the audit file contains them .*CHECK constraint failed/)],
   ]);
 });
 

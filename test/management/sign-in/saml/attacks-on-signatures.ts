@@ -47,7 +47,7 @@ const around = (assertion: string, inner: string) => assertion.replace("</saml:A
 
 const UNSIGNED = "neither the response nor the assertion is signed";
 const BAD = "is not valid";
-const MISPLACED = "a signature is not where it must be";
+const MISPLACED = "a signature is not at the required place";
 const TWO = "the document has 2 assertions, not 1";
 const TWICE = "twice";
 
@@ -214,7 +214,7 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
   row("47", "prefixes of SignedInfo", "parameters that are not accepted", (request) =>
     good(request, { info: (text) => text.replace("</ds:CanonicalizationMethod>", `${prefixes("saml")}</ds:CanonicalizationMethod>`) }),
   ),
-  row("48", "an assertion of another namespace", "the assertion is not where it must be", (request) =>
+  row("48", "an assertion of another namespace", "the assertion is not at the required place", (request) =>
     responseWith(
       request,
       signed(assertionFor(request).replace("urn:oasis:names:tc:SAML:2.0:assertion", "urn:x")).replace("urn:x", "urn:x"),
@@ -245,7 +245,7 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
     const response = whole(request);
     return response.replace(/(<saml:Assertion .*?<\/saml:Issuer>)/, (text) => text + signatureIn(response));
   }),
-  row("—", "a good response within one without an assertion", "is not where it must be", (request) =>
+  row("—", "a good response within one without an assertion", "is not at the required place", (request) =>
     beside(responseWith(request, ""), whole(request)),
   ),
   row("—", "two status codes", "more than one StatusCode", (request) =>

@@ -16,9 +16,9 @@ import type { WireHeader } from "./protocol.ts";
 
 /** Certificates and keys that authenticate etcd and this client, as PEM text. */
 export interface EtcdTls {
-  /** Default: the authorities that Node knows. */
+  /** Certificates of the authorities to trust. Default: those that Node trusts. */
   readonly caPem?: string;
-  /** The client certificate, with its key. */
+  /** The client certificate; `keyPem` is its key. */
   readonly certificatePem?: string;
   readonly keyPem?: string;
   /** The name in etcd's certificate. Default: the host of the endpoint. */
@@ -142,7 +142,7 @@ export class EtcdConnection {
       if (id === undefined) throw foreignAnswer("the response contains no cluster id");
       this.#clusterId ??= id;
       if (id === this.#clusterId || this.#tookOver(endpoint, id)) return this.#endpoints.forEach((each) => (each.foreign = undefined));
-      throw new EtcdFailure(`${endpoint.url.host} belongs to another cluster`, { mayHaveHappened: false });
+      throw new EtcdFailure(`${endpoint.url.host} belongs to another etcd cluster`, { mayHaveHappened: false });
     } catch (error) {
       if (!(error instanceof EtcdFailure)) throw error;
       // The request itself was not sent yet.

@@ -130,11 +130,11 @@ export function unusable(reason: string, { hint, cause }: { readonly hint: strin
 }
 
 const HINTS: readonly (readonly [RegExp, string])[] = [
-  [/space exceeded/, "Compact and defragment etcd, then disarm its alarm; see its documentation on maintenance"],
+  [/space exceeded/, "Compact and defragment etcd, and then disarm the alarm, as the etcd documentation on maintenance describes"],
   [/authentication is not enabled/, "Enable authentication in etcd, or omit the user and password"],
   [/authentication failed/, "Check the user and the password"],
   [/user name is empty|permission denied/, "Use a user whose role may read and write the prefix"],
-  [/Not Found/, "etcd 3.4 or later serves the gateway below /v3; see its option --enable-grpc-gateway"],
+  [/Not Found/, "Use etcd 3.4 or later, and do not disable its option --enable-grpc-gateway"],
 ];
 
 function refused(error: EtcdFailure): EngineError {

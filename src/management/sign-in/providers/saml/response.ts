@@ -93,7 +93,8 @@ function onlyAssertion(outer: XmlElement): XmlElement {
   const assertions = all.filter(({ name }) => name === "Assertion");
   if (assertions.length !== 1) throw unproven(`the document has ${assertions.length} assertions, not 1`);
   const [assertion] = assertions as [XmlElement];
-  if (assertion.namespace !== ASSERTION || !elementsIn(outer).includes(assertion)) throw unproven("the assertion is not where it must be");
+  if (assertion.namespace !== ASSERTION || !elementsIn(outer).includes(assertion))
+    throw unproven("the assertion is not at the required place");
   return assertion;
 }
 
@@ -110,7 +111,7 @@ function demandSignaturesInPlace(outer: XmlElement, assertion: XmlElement): void
   const all = [...elementsBelow(outer)].filter(({ name }) => name === "Signature");
   const placed = [signatureOf(outer), signatureOf(assertion)].filter((signature) => signature !== undefined);
   if (all.length !== placed.length || all.some(({ namespace }) => namespace !== SIGNATURES))
-    throw unproven("a signature is not where it must be");
+    throw unproven("a signature is not at the required place");
 }
 
 interface Found {

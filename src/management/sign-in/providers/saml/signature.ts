@@ -183,7 +183,7 @@ function demandForm(signature: XmlElement, id: string): void {
     others.length > 0 ||
     !["SignedInfo,SignatureValue", "SignedInfo,SignatureValue,KeyInfo"].includes(names([info, value, ...(keyInfo ? [keyInfo] : [])]))
   )
-    throw unproven("the signature has parts other than SignedInfo, SignatureValue and KeyInfo");
+    throw unproven("the signature does not consist of SignedInfo, SignatureValue and an optional KeyInfo");
   const parts = elementsIn(info);
   if (names(parts) !== "CanonicalizationMethod,SignatureMethod,Reference")
     throw unproven("SignedInfo does not have exactly the required parts");

@@ -92,7 +92,7 @@ function verdictDetails(patch: ShownPatch, pair: ShownPair): HTMLElement {
     "div",
     { class: "why", id: `verdict-${patchKey(patch)}`, "data-tone": toneOf(pair) },
     h("p", {}, verdictWord(verdict).meaning),
-    accepted !== undefined && h("p", {}, `The settings accept it: ${accepted}`),
+    accepted !== undefined && h("p", {}, `The settings accept this drift: ${accepted}`),
     counterExample && h("p", {}, counterExample.explanation),
     counterExample && createRounds(counterExample),
   );

@@ -136,7 +136,7 @@ function nothing(): HTMLElement {
     "div",
     { class: "pane-empty" },
     h("strong", {}, "No patches for this object"),
-    "Write some below sync.toHost.endpoints.patches, or open an example.",
+    "Add patches below sync.toHost.endpoints.patches, or open an example.",
   );
 }
 

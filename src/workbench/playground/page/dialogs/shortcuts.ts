@@ -23,12 +23,12 @@ const PANE_KEYS: Readonly<Record<string, PaneName>> = {
 export const SHORTCUTS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["Alt 1", "Alt 6"], "Go to a pane: 1 patches, 2 tenant, 3 host, 4 back, 5 results, 6 settings"],
   [["Ctrl Space"], "In an expression or a path: show completions; Enter or Tab accepts one"],
-  [["F8"], "Next problem; with Shift, the previous one"],
+  [["F8"], "Go to the next problem; with Shift, to the previous one"],
   [["Ctrl S"], "Copy a link to what you see"],
   [["Alt E"], "Open the examples"],
-  [["Esc"], "In an editor: the next Tab leaves it instead of indenting"],
+  [["Esc"], "In an editor: let the next Tab leave the editor instead of indenting"],
   [["Ctrl Z"], "Undo in a pane, including what a reset or an example replaced"],
-  [["?"], "Help, from outside an editor"],
+  [["?"], "Open the help, unless the cursor is in an editor"],
 ];
 
 /** Handles {@link SHORTCUTS}. Editors have additional shortcuts. */

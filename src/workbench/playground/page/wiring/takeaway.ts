@@ -55,7 +55,8 @@ export function createTakeaway({ texts, answer, announcer }: TakeawayOptions): T
   return {
     share: () => void share(),
     copyTest: () => void copy(ofAnswer(testFileOf), "Test file copied. Its first line shows how to run it."),
-    copyCommands: () => void copy(commandLineOf(texts.state()), "Commands copied. They write the files and render them.", UNSAFE),
+    copyCommands: () =>
+      void copy(commandLineOf(texts.state()), "Commands copied. They write the texts into files and render the object.", UNSAFE),
     copyModule: () => void copy(ofAnswer(typeScriptOf), "TypeScript copied."),
   };
 }
