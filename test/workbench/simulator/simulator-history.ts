@@ -210,3 +210,12 @@ async function generationOf(backends: BackendsMode): Promise<Generation> {
   const { rules, references, settings: resolved } = engine;
   return { rules, references, backends: engine.backends, loopGuard: resolved.loopGuard, deleteBrake: resolved.deleteBrake };
 }
+
+/** Reads the recorded acts of a replay: an act and its salt on each line. */
+export function decisionsOf(text: string): readonly { readonly act: string; readonly salt: number }[] {
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => /^\s*(.*) (\d+)$/.exec(line)!)
+    .map(([, act, salt]) => ({ act: act!, salt: Number(salt) }));
+}

@@ -5,6 +5,7 @@
 import { expect, test } from "vitest";
 import { createSimulator } from "../../../src/testing.ts";
 import { CONFIGURATIONS } from "../../../src/workbench/simulator/configurations.ts";
+import { decisionsOf } from "./simulator-history.ts";
 
 /** The decision is one for a moment, and another one before the copy of the slice has its turn. */
 const RELEASED_FOR_A_MOMENT = `
@@ -351,11 +352,3 @@ test("a copy that nothing refers to goes although the cache had the object that 
   expect(timeline.join("\n")).toMatch(/configmaps vc\/first[^]*crash[^]*delete by replica/);
   expect(violation).toBeUndefined();
 });
-
-function decisionsOf(text: string): readonly { readonly act: string; readonly salt: number }[] {
-  return text
-    .trim()
-    .split("\n")
-    .map((line) => /^\s*(.*) (\d+)$/.exec(line)!)
-    .map(([, act, salt]) => ({ act: act!, salt: Number(salt) }));
-}

@@ -195,9 +195,15 @@ export function lacksOthers({ copy, seen: { others, made, mirror, served } }: Co
  * Reports whether a copy must have the label that disables the host's mirror. If the decision requires the label, a new copy is created
  * with it, and an existing copy gets it once its slices exist. The label is never removed.
  */
-export function skipsMirror({ decision, hasCopy }: RememberedService, host: KubeObject | undefined): boolean {
+function skipsMirror({ decision, hasCopy }: RememberedService, host: KubeObject | undefined): boolean {
   if (host === undefined) return decision.skipsMirror;
   return host.metadata.labels?.[SKIP_MIRROR] === "true" || (hasCopy && decision.skipsMirror);
+}
+
+/** Returns the value of that label on a copy. While made slices exist, the label stays to show the next process that some may be left. */
+export function skipMirrorLabel(known: RememberedService, host: KubeObject | undefined): "true" | "false" | undefined {
+  if (skipsMirror(known, host)) return "true";
+  return known.hasMade && host?.metadata.labels?.[SKIP_MIRROR] === "false" ? "false" : undefined;
 }
 
 /** Reports whether a copy of Endpoints is about to get the label that disables the host's mirror. */

@@ -13,7 +13,7 @@ import { formatKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts"
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import { KeyMap } from "../../../kube/runtime/informer/object-cache.ts";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
-import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
+import { controllerOf, MIRROR, serviceOfSlice } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import { CONTRADICTIONS_MIN, createMachine } from "../../reconcile/machine.ts";
 import { writtenKey, type Note } from "../../reconcile/plan-types.ts";
@@ -40,7 +40,7 @@ import {
   noteLook,
   planWrites,
   sendsMirrorAway,
-  skipsMirror,
+  skipMirrorLabel,
   logRefusal,
   undoneEdits,
   wasOver,
@@ -48,7 +48,7 @@ import {
   type RememberedService,
 } from "./remembered-service.ts";
 import { madeSlicesStrategy } from "./plan-made-slices.ts";
-import { standInsFor } from "./stand-ins.ts";
+import { standInsFor, standInsForUnknown } from "./stand-ins.ts";
 import { createUnpatchedSlices, type UnpatchedSlices } from "./unpatched-slices.ts";
 
 /** Time that a mirror has to make slices from a copy, in milliseconds; after that, the host counts as one without a working mirror. */
@@ -104,7 +104,8 @@ class DecidedBackends implements ServiceBackends {
     const isSlice = kind.resource === ENDPOINT_SLICES;
     const service = isSlice ? this.#serviceOf(tenant, host) : key;
     // Without the object and its copy, there is nothing to decide, and nothing to remember.
-    if (service === undefined || (tenant === undefined && host === undefined)) return undefined;
+    if (tenant === undefined && host === undefined) return undefined;
+    if (service === undefined) return this.#besideUnknown(host);
     const writer = tenant && isSlice ? kind.writerOf(tenant) : undefined;
     let known = this.#decide(service);
     // A decision from before the last change must neither delete a copy nor disable the host's mirror.
@@ -126,12 +127,7 @@ class DecidedBackends implements ServiceBackends {
       isKept,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
       awaitsMove,
-      // While made slices exist, the label stays to show the next process that some may be left.
-      skipMirror: skipsMirror(known, host)
-        ? "true"
-        : known.hasMade && host?.metadata.labels?.[SKIP_MIRROR] === "false"
-          ? "false"
-          : undefined,
+      skipMirror: skipMirrorLabel(known, host),
     };
   }
 
@@ -168,10 +164,15 @@ class DecidedBackends implements ServiceBackends {
   /** Returns the tenant Service that a slice or its copy belongs to. */
   #serviceOf(tenant: KubeObject | undefined, host: KubeObject | undefined): ObjectKey | undefined {
     if (tenant !== undefined) return serviceOfSlice(tenant);
-    const hostService = host && serviceOfSlice(host);
-    if (hostService === undefined) return undefined;
-    const source = ourMarkers(this.#slices.rules, host!, ENDPOINT_SLICES);
-    return this.#options.router.backends!.servicesAt(hostService).find(({ namespace }) => namespace === source?.namespace);
+    return host && this.#options.router.backends!.serviceOf(host);
+  }
+
+  /** Decides about the copy of a slice that is gone, and of whose tenant Service no cache has anything. */
+  #besideUnknown(copy: KubeObject | undefined): ServedBackends | undefined {
+    const key = copy && serviceOfSlice(copy);
+    if (key === undefined) return undefined;
+    const standIns = standInsForUnknown(key, this.#options.service("host", key), this.#endpoints.host.get(key));
+    return { isSource: false, mayGo: true, skipMirror: undefined, standIns };
   }
 
   #hold(service: ObjectKey, known: RememberedService, id: string): void {

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { keyOf } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import { keyOf, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { SERVICE_NAME, SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import type { StandIn } from "../../reconcile/rules/rules.ts";
@@ -52,12 +52,10 @@ export function standInsFor({ host, tenant }: PlannedObject, collected: Collecte
     if (copy === undefined) return isTaken || hostKey === undefined ? [] : [{ resource: ENDPOINTS, key: hostKey, object: undefined }];
     return standInsOf(collected, sourceOfLeft(seen) ?? "none");
   }
-  // Slices that the tenant's mirror made from Endpoints indicate that the Endpoints exist: a cache that lacks them may lag.
-  if (isSlice && tenant !== undefined && seen.endpoints === undefined)
-    return [{ side: "tenant", resource: ENDPOINTS, key: service, object: undefined }];
+  // Endpoints replace slices, also those that are gone, but a cache that lacks them may lag.
+  if (isSlice && seen.endpoints === undefined) return [{ side: "tenant", resource: ENDPOINTS, key: service, object: undefined }];
   // Endpoints are not copied if they would have no readers, but a cache that lacks the Service may lag.
-  if (isSlice && (tenant ?? seen.endpoints) !== undefined && !seen.served && hostService !== undefined)
-    return [{ resource: SERVICES, key: hostService, object: undefined }];
+  if (isSlice && !seen.served && hostService !== undefined) return [{ resource: SERVICES, key: hostService, object: undefined }];
   if (isSlice && (source === "copies" || seen.endpoints?.wanted !== true)) return [];
   return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, source) : [];
 }
@@ -72,6 +70,19 @@ export function standInsForMade(collected: CollectedBackends, source: BackendSou
   const endpoints: readonly StandIn[] =
     seen.endpoints === undefined ? [{ side: "tenant", resource: ENDPOINTS, key: service, object: undefined }] : [];
   return [...endpoints, ...standInsOf(collected, source)];
+}
+
+/**
+ * The stand-ins for the copy of a slice that is gone, and of whose tenant Service no cache has anything: at a start, caches may lag. The host
+ * Service must have no readers, and no Endpoints of its name may replace the slice for them.
+ */
+export function standInsForUnknown(
+  hostService: ObjectKey,
+  service: KubeObject | undefined,
+  endpoints: KubeObject | undefined,
+): readonly StandIn[] {
+  const absent = (resource: ResourceType) => ({ resource, key: hostService, object: undefined });
+  return [...(service === undefined ? [absent(SERVICES)] : []), ...(endpoints === undefined ? [absent(ENDPOINTS)] : [])];
 }
 
 function standIn(slice: EndpointSlice, mayChange = false): StandIn {

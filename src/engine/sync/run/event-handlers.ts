@@ -45,7 +45,7 @@ export function addEventHandlers({ tenant, host, rules, enqueue, changed }: Even
   const orphans = createOrphans();
   const sliceRules = rules.find(({ kind }) => kind.resource === ENDPOINT_SLICES);
   const slices = sliceRules && createServiceSlices(sliceRules.translator);
-  const backends = sliceRules?.decidesBackends === true ? createBackendsIndex(sliceRules, host.source(ENDPOINT_SLICES)) : undefined;
+  const backends = sliceRules?.decidesBackends === true ? createBackendsIndex(sliceRules, host) : undefined;
   const unsubscribe: (() => void)[] = [];
 
   function fromTenant(resource: ResourceType, key: ObjectKey, object: KubeObject | undefined): void {

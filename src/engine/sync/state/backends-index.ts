@@ -1,11 +1,11 @@
 import { formatKey, parseKey, type ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, SERVICES } from "../../../kube/object/resource.ts";
-import type { ObjectSource } from "../../../kube/object/object-source.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { copyNameIn, endpointsBehind } from "../../kinds/made-slices.ts";
 import { serviceOfSlice } from "../../kinds/slice-labels.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
+import type { ClusterCaches } from "../cluster/access.ts";
 
 /** Index of the host's slices by the tenant Service whose backends they show to readers. */
 export interface BackendsIndex {
@@ -30,6 +30,8 @@ export interface BackendsIndex {
   hasMade(service: ObjectKey): boolean;
   /** Returns the known tenant Services that have this host key: usually one, two when names collide. */
   servicesAt(hostService: ObjectKey): readonly ObjectKey[];
+  /** Returns the tenant Service that the copy of a slice belongs to; undefined if no cache has anything of it. */
+  serviceOf(copy: KubeObject): ObjectKey | undefined;
   /** Forgets a tenant Service of which neither cluster has anything left. */
   forget(service: ObjectKey): void;
   /** Returns the tenant Service from whose Endpoints the object at this host key was made; undefined for other objects. */
@@ -37,8 +39,9 @@ export interface BackendsIndex {
 }
 
 /** Creates an empty index of the host's slices by tenant Service, with one entry per slice. */
-export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsIndex {
+export function createBackendsIndex(rules: Rules, host: ClusterCaches): BackendsIndex {
   const { translator } = rules;
+  const hostSlices = host.source(ENDPOINT_SLICES);
   /** Per host Service: the host keys of its slices. Per slice: its host Services. All keys are text. */
   const slices = new Map<string, Set<string>>();
   const placesOf = new Map<string, readonly string[]>();
@@ -76,6 +79,22 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
   function hostKeyOf(service: ObjectKey): ObjectKey | undefined {
     const id = formatKey(service);
     return known.has(id) ? known.get(id) : translator.toHost(service, SERVICES);
+  }
+
+  function servicesAt(hostService: ObjectKey): readonly ObjectKey[] {
+    return Array.from(services.get(formatKey(hostService)) ?? [], parseKey);
+  }
+
+  /** Returns the tenant Service that copies at this host key name: the caches of the tenant may have nothing of it, as at a start. */
+  function markedAt(hostKey: ObjectKey): readonly ObjectKey[] {
+    return [SERVICES, ENDPOINTS].flatMap((resource) => {
+      const copy = host.source(resource).get(hostKey);
+      const source = copy && ourMarkers(rules, copy, resource);
+      if (source === undefined) return [];
+      const service = { namespace: source.namespace, name: source.name };
+      know(formatKey(service), service);
+      return [service];
+    });
   }
 
   /** Returns the host Services of a slice, from its label and from the Endpoints that it was made from, or from its name without these. */
@@ -123,7 +142,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     },
     expect(hostKey, service) {
       // The event of the write may come before its answer.
-      if (host.get(hostKey) === undefined) expected.set(formatKey(hostKey), formatKey(service));
+      if (hostSlices.get(hostKey) === undefined) expected.set(formatKey(hostKey), formatKey(service));
     },
     touch(service, change) {
       const id = formatKey(service);
@@ -136,7 +155,14 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
     rests: (service) => void resting.add(formatKey(service)),
     version: (service) => versions.get(formatKey(service)) ?? 0,
     hasMade: (service) => madeOf.has(formatKey(service)),
-    servicesAt: (hostService) => Array.from(services.get(formatKey(hostService)) ?? [], parseKey),
+    servicesAt,
+    serviceOf(copy) {
+      const hostService = serviceOfSlice(copy);
+      const namespace = ourMarkers(rules, copy, ENDPOINT_SLICES)?.namespace;
+      if (hostService === undefined) return undefined;
+      const isIts = (service: ObjectKey) => service.namespace === namespace;
+      return servicesAt(hostService).find(isIts) ?? markedAt(hostService).find(isIts);
+    },
     forget(service) {
       const id = formatKey(service);
       const hostKey = known.get(id);
@@ -146,7 +172,7 @@ export function createBackendsIndex(rules: Rules, host: ObjectSource): BackendsI
       resting.delete(id);
     },
     madeFor(hostKey) {
-      const slice = host.get(hostKey);
+      const slice = hostSlices.get(hostKey);
       if (slice === undefined || ourMarkers(rules, slice, ENDPOINT_SLICES) !== undefined) return undefined;
       const behind = endpointsBehind(translator.markerPrefix, slice);
       return behind && { namespace: behind.namespace, name: behind.name };

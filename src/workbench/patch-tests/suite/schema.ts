@@ -119,7 +119,7 @@ const REFERENCE = {
     apiVersion: { type: "string", default: "v1", description: "apiVersion of the referenced object." },
     kind: { type: "string", required: true, description: "Kind of the referenced object." },
     tenant: { type: "string", required: true, description: "The object's namespace/name in the tenant cluster." },
-    host: { type: "string", description: "The object's namespace/name on the host. Default: any." },
+    host: { type: "string", description: "The object's namespace/name on the host. If omitted, any object counts." },
   },
 } as const satisfies ObjectSchema;
 

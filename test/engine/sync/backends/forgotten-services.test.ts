@@ -7,6 +7,7 @@ import { createBackendsIndex } from "../../../../src/engine/sync/state/backends-
 import { createCacheByHand } from "../../../support/cache-by-hand.ts";
 import { testRules } from "../../../support/rules.ts";
 import { clock, start, useRunningSyncers } from "../running-syncers.ts";
+import { copyOf } from "./hand-back-world.ts";
 import { AUTO, ownSlice, sidesWith } from "./seen-backends.ts";
 
 useRunningSyncers();
@@ -65,11 +66,37 @@ test("no decision is left about Services that a slice named one after the other"
 });
 
 test("the index forgets a Service with its host key and its version", () => {
-  const index = createBackendsIndex(testRules(), createCacheByHand().source);
+  const { source } = createCacheByHand();
+  const index = createBackendsIndex(testRules(), { source: () => source });
   const service = { namespace: "shop", name: "web" };
   index.touch(service);
   const hostKey = index.hostKeyOf(service)!;
   expect([index.version(service), index.servicesAt(hostKey)]).toEqual([1, [service]]);
   index.forget(service);
   expect([index.version(service), index.servicesAt(hostKey)]).toEqual([0, []]);
+});
+
+test("the index finds the Service of a copied slice by the copy of its Endpoints, where the tenant has nothing of it", () => {
+  const endpoints = copyOf(undefined, "20");
+  const { labels, annotations } = endpoints.metadata;
+  const copyWith = (kind: string, namespace: string): KubeObject => ({
+    ...{ apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" },
+    metadata: {
+      ...{ namespace: "vc", name: "web-a-x-shop-x-blue" },
+      labels: { ...labels, "kubernetes.io/service-name": endpoints.metadata.name! },
+      annotations: {
+        ...annotations,
+        "sync.platform/object-kind": kind,
+        "sync.platform/object-namespace": namespace,
+        "sync.platform/object-name": "web-a",
+        "sync.platform/object-host-name": "web-a-x-shop-x-blue",
+      },
+    },
+  });
+  const caches = new Map([[ENDPOINTS.plural, createCacheByHand(endpoints).source]]);
+  const index = createBackendsIndex(testRules(), { source: ({ plural }) => caches.get(plural) ?? createCacheByHand().source });
+  const kind = "discovery.k8s.io/v1/EndpointSlice";
+  expect(index.serviceOf(copyWith(kind, "shop"))).toEqual({ namespace: "shop", name: "web" });
+  // A name can be that of a copy from another namespace.
+  expect(index.serviceOf(copyWith(kind, "other"))).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CollectedBackends } from "../../../../src/engine/sync/backends/collect-backends.ts";
-import { standInsFor, standInsForMade } from "../../../../src/engine/sync/backends/stand-ins.ts";
+import { standInsFor, standInsForMade, standInsForUnknown } from "../../../../src/engine/sync/backends/stand-ins.ts";
 import { ENDPOINTS, SERVICES } from "../../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../../src/kube/object/types.ts";
 
@@ -32,10 +32,9 @@ function readBefore(seen: Partial<CollectedBackends["seen"]>, tenant: KubeObject
 
 const UNWANTED = { filled: true, overCapacity: false, families: new Set<string>(), wanted: false, paused: false };
 
-test("a slice of the tenant's mirror says that there are Endpoints: where no cache has them, the tenant is asked", () => {
+test("the tenant is asked for Endpoints that no cache has, also before the copy of a slice that is gone", () => {
   expect(readBefore({ served: true }, slice("shop"))).toEqual([NO_ENDPOINTS]);
-  // One that is gone says nothing.
-  expect(readBefore({ served: true }, undefined)).toEqual([]);
+  expect(readBefore({ served: true }, undefined)).toEqual([NO_ENDPOINTS]);
 });
 
 test("where its Endpoints are not copied because no cache has a host Service, the host is asked", () => {
@@ -43,9 +42,8 @@ test("where its Endpoints are not copied because no cache has a host Service, th
   expect(readBefore({ endpoints: UNWANTED, served: true }, slice("shop"))).toEqual([]);
 });
 
-test("the same before the copy of a slice that is gone, unless the Service has no Endpoints", () => {
+test("the same before the copy of a slice that is gone", () => {
   expect(readBefore({ endpoints: UNWANTED, served: false }, undefined)).toEqual([NO_SERVICE]);
-  expect(readBefore({ served: false }, undefined)).toEqual([]);
 });
 
 test("slices that were made from a copy go only if the tenant has no Endpoints for it", () => {
@@ -54,4 +52,12 @@ test("slices that were made from a copy go only if the tenant has no Endpoints f
   expect(before({}, slice("vc"))).toEqual([NO_ENDPOINTS]);
   expect(before({ endpoints: UNWANTED }, slice("vc"))).toEqual([]);
   expect(before({}, undefined)).toEqual([]);
+});
+
+test("the copy of a gone slice of an unknown Service goes only if its host Service has no readers and no Endpoints", () => {
+  const noEndpoints = { resource: ENDPOINTS, key: HOST_SERVICE, object: undefined };
+  expect(standInsForUnknown(HOST_SERVICE, undefined, undefined)).toEqual([NO_SERVICE, noEndpoints]);
+  // What a cache has of others there says all that can be known.
+  expect(standInsForUnknown(HOST_SERVICE, slice("vc"), undefined)).toEqual([noEndpoints]);
+  expect(standInsForUnknown(HOST_SERVICE, slice("vc"), slice("vc"))).toEqual([]);
 });
