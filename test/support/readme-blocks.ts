@@ -26,7 +26,7 @@ const FOR_A_CLONE = { tarball: "The README says that it is for a clone" };
 
 /** In the order of the page. */
 export const README_BLOCKS: readonly ReadmeBlock[] = [
-  { begins: "npm ci && npm start", serves: /25 of 28 objects are on the host[^]*Edit the host/, notIn: FOR_A_CLONE },
+  { begins: "npm ci && npm start", serves: /25 of 28 objects are on the host[^]*Edit the annotation/, notIn: FOR_A_CLONE },
   { begins: "npm ci && npm test", notIn: { clone: "It is the whole suite, and runs this; .ci/run goes on with it", ...FOR_A_CLONE } },
   { begins: "npm ci && npm run build && npm pack", prints: /^endpoint-sync-\d+\.\d+\.\d+\.tgz$/m, notIn: FOR_A_CLONE },
   { begins: "npm install ./endpoint-sync-", prints: /added \d+ packages/, notIn: { clone: "The README says that it is for elsewhere" } },

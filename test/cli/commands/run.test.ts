@@ -176,7 +176,7 @@ describe("run", () => {
     const { code, stderr } = await run(argv, { files });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      new RegExp(`^error API_UNAUTHORIZED: The tenant cluster ${tenant.url} rejected the credentials: Unauthorized\n  Check the user`, "m"),
+      new RegExp(`^error API_UNAUTHORIZED: The tenant cluster ${tenant.url} rejected the credentials: Unauthorized\n  Check that the kubeconfig`, "m"),
     );
   });
 
@@ -312,7 +312,7 @@ describe("demo", () => {
   test("redraws its table when the host is edited, and leaves nothing behind", async () => {
     const terminal = createTestTerminal({ screen: { columns: 120, rows: 60 } });
     const { ended } = begin(["demo"], terminal);
-    await until("it has converged", () => terminal.stdout.includes("Edit the host"));
+    await until("it has converged", () => terminal.stdout.includes("Edit the annotation"));
     expect(terminal.stdout).toContain("25 of 28 objects are on the host");
     for (const line of terminal.stdout.split("\n").filter((text) => /^(endpoints|services) /.test(text))) {
       expect(line.length).toBeLessThanOrEqual(120);

@@ -168,14 +168,14 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
   row("36", "two references", "SignedInfo does not have exactly the required parts", (request) =>
     good(request, { info: (text) => text.replace(/<ds:Reference.*<\/ds:Reference>/, "$&$&") }),
   ),
-  row("37", "two SignedInfo", "the signature has parts other than", (request) =>
+  row("37", "two SignedInfo", "the signature does not consist of SignedInfo", (request) =>
     good(request).replace(/<ds:SignedInfo.*<\/ds:SignedInfo>/, "$&$&"),
   ),
   row("38", "a comment in DigestValue", "comment", (request) => good(request).replace("<ds:DigestValue>", "<ds:DigestValue><!-- x -->")),
   row("39", "two DigestValues", "Reference does not have exactly the required parts", (request) =>
     good(request, { info: (text) => text.replace(/<ds:DigestValue>.*<\/ds:DigestValue>/, "$&$&") }),
   ),
-  row("39", "two SignatureValues", "the signature has parts other than", (request) =>
+  row("39", "two SignatureValues", "the signature does not consist of SignedInfo", (request) =>
     good(request).replace(/<ds:SignatureValue>.*?<\/ds:SignatureValue>/, "$&$&"),
   ),
   row("40", "two signatures", "more than one Signature", (request) => good(request).replace(SIGNATURE, "$&$&")),
