@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { EngineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { keyOf, sameKey, type ObjectKey } from "../../kube/object/key.ts";
+import { formatKey, keyOf, sameKey, type ObjectKey } from "../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../kube/object/types.ts";
 import { DEFAULT_DELETE_BRAKE_LIMITS, type DeleteBrakeLimits } from "../reconcile/delete-brake-limits.ts";
@@ -256,7 +256,10 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
       outdatedTimes: shared.outdated.get(id) ?? 0,
     };
     const machine = machines.get(side.rules)!;
-    return yield* beginObjectReconcile({ id, tracked: side, start, machine, shared, hooks, metrics, logger: labelled });
+    const begun = beginObjectReconcile({ id, tracked: side, start, machine, shared, hooks, metrics, logger: labelled });
+    // The copy of a slice must not go while a reconcile of its Service changes what replaces it for readers.
+    const service = plural === ENDPOINT_SLICES.plural ? input.backends?.service : undefined;
+    return yield* service === undefined ? begun : lanes.runIn(formatKey(service), id, ENDPOINT_SLICES, begun);
   }
 
   return {

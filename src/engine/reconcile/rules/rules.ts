@@ -52,6 +52,8 @@ export interface ServedBackends {
   readonly skipMirror: "true" | "false" | undefined;
   /** Objects without which readers would miss the backends that are removed now. Default none. */
   readonly standIns?: readonly StandIn[];
+  /** The tenant Service whose other backends must not change during the removal. Undefined if there is none, or if it is unknown. */
+  readonly service?: ObjectKey | undefined;
 }
 
 /** An object that replaces a removed one for readers, as a cache has it. It is read live first, because each cache lags independently. */

@@ -222,10 +222,12 @@ function decideFromEndpoints(seen: BackendsSeen): BackendsDecision {
     const dropsMade = made !== "none" && seen.copyWaited;
     return { ...FROM_ENDPOINTS, source: "none", releasesSlices: false, skipsMirror, makes: false, dropsMade };
   }
+  // A mirror that the copy disables is about to remove its slices.
+  const byMirror = seen.others !== "equal" && mirror === "equal" && !copy.skipsMirror;
   if (isLeftToOthers(seen, copy))
     return {
-      ...{ ...FROM_ENDPOINTS, source: "others", skipsMirror: copy.skipsMirror, makes: false },
-      releasesSlices: released && (seen.others === "equal" || mirror === "equal"),
+      ...{ ...FROM_ENDPOINTS, source: byMirror ? "mirror" : "others", skipsMirror: copy.skipsMirror, makes: false },
+      releasesSlices: released && (seen.others === "equal" || byMirror),
       dropsMade: made !== "none",
       dropsMirrored: seen.others === "equal" && copy.skipsMirror && mirror !== "none",
     };

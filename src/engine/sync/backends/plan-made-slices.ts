@@ -1,3 +1,4 @@
+import { viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
 import { jsonEqual } from "../../../base/json.ts";
 import { sliceFingerprint } from "../../../kube/object/endpoints/slices.ts";
 import { formatKey, keyOf, type ObjectKey } from "../../../kube/object/key.ts";
@@ -94,6 +95,8 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
     const object = withMade(rules, before, slice);
     return [{ action: "update", side: "host", object, reason: "The slice does not match the copy of Endpoints" }];
   });
+  // A backend that moves to another slice is there before it is removed here.
+  if (written.length > 1) written.sort((one, other) => Number(removesBackends(there, one)) - Number(removesBackends(there, other)));
   const gone = !shown ? [] : made.filter((slice) => !wanted.has(idOf(slice)) && !slice.metadata.deletionTimestamp);
   const deletions = [
     ...gone.map((slice) =>
@@ -102,6 +105,13 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
     ...left.map((slice) => deletion(slice, "The slice was left behind by a mirror that no longer works", "none")),
   ];
   return { operations: [...written, ...deletions], notes: [], confirms, standIns: standIns(), madeBefore: [...madeBefore.keys()] };
+}
+
+function removesBackends(there: ReadonlyMap<string, EndpointSlice>, operation: Operation): boolean {
+  if (operation.action !== "update") return false;
+  const slice = operation.object as EndpointSlice;
+  const now = viewOfSlices([slice]);
+  return [...viewOfSlices([there.get(formatKey(keyOf(slice)))!]).keys()].some((id) => !now.has(id));
 }
 
 /** Reports whether a slice on the host is as desired. The values of excluded keys are ignored. */

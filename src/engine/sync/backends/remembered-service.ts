@@ -9,6 +9,7 @@ import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
 import type { BackendsDecision } from "./decide-backends.ts";
 import { isAsMade, planMadeSlices, type MadeWrites } from "./plan-made-slices.ts";
+import { EVENT_SILENCE_MS } from "../report/events.ts";
 import { standInsForMade } from "./stand-ins.ts";
 
 /** State of one Service that is remembered from one decision to the next. Times are monotonic, in milliseconds. */
@@ -20,8 +21,8 @@ export interface RememberedService {
   /** Version of the state on which the decision is based. */
   version: string;
   decision: BackendsDecision;
-  /** Time of the decision. */
-  lookedAt: number;
+  /** Time when everything that readers should see was last written, or the first decision was made. */
+  doneAt: number;
   /** Time since which the host's mirror should make slices. */
   mirrorBehindSince: number | undefined;
   /** Time since which a copy waits for its deletion. */
@@ -32,7 +33,7 @@ export interface RememberedService {
   othersBehindSince: number | undefined;
   /** Time since which slices of the host's mirror are outdated, or left beside those that replace them. */
   mirrorOwesSince: number | undefined;
-  /** Keys of slices that this process has made, by id. An index may not show them yet. */
+  /** Keys of slices that this process has made, or that had been made before its first decision, by id. An index may not show them yet. */
   readonly made: Map<string, ObjectKey>;
   /** Ids of objects whose copy waits for its deletion. */
   readonly held: Set<string>;
@@ -49,20 +50,24 @@ export interface RememberedService {
   refusal: string | undefined;
 }
 
-/** Returns the state of a Service of which nothing is remembered. */
-export function newService(version: string, decision: BackendsDecision): RememberedService {
+/** Returns the state of a Service of which nothing is remembered, and which has these made slices. */
+export function newService(
+  version: string,
+  decision: BackendsDecision,
+  { now, made }: { readonly now: number; readonly made: readonly EndpointSlice[] },
+): RememberedService {
   return {
     hasCopy: false,
     hasMade: false,
     version,
     decision,
-    lookedAt: 0,
+    doneAt: now,
     mirrorBehindSince: undefined,
     heldSince: undefined,
     copylessSince: undefined,
     othersBehindSince: undefined,
     mirrorOwesSince: undefined,
-    made: new Map(),
+    made: new Map(made.map((slice) => [formatKey(keyOf(slice)), keyOf(slice)])),
     held: new Set(),
     moving: new Map(),
     right: undefined,
@@ -74,11 +79,11 @@ export function newService(version: string, decision: BackendsDecision): Remembe
 }
 
 /**
- * Reports whether a replacement has had `ms` milliseconds to appear. Only the time up to the last decision counts, because a process that
- * was suspended or busy in the meantime could not have made the replacement.
+ * Reports whether a replacement has had `ms` milliseconds to appear. Only the time until the replacement was last written
+ * completely counts, because a process that was suspended, or whose writes failed, has not made it.
  */
-export function wasOver({ lookedAt }: RememberedService, since: number | undefined, ms: number): boolean {
-  return since !== undefined && lookedAt - since >= ms;
+export function wasOver({ doneAt }: RememberedService, since: number | undefined, ms: number): boolean {
+  return since !== undefined && doneAt - since >= ms;
 }
 
 /** Reports whether nothing of the Service waits. */
@@ -106,7 +111,7 @@ export function nextWaitMs(
 ): number | undefined {
   const { mirrorMs, releaseMs, writeMs, lookMs } = times;
   if (writeMs <= 0 && lookMs === undefined && isAtRest(known)) return undefined;
-  const until = (since: number | undefined, ms: number) => (since === undefined || known.lookedAt - since >= ms ? [] : [since + ms - now]);
+  const until = (since: number | undefined, ms: number) => (since === undefined || known.doneAt - since >= ms ? [] : [since + ms - now]);
   const waits = [
     ...(writeMs > 0 ? [writeMs] : []),
     ...(lookMs === undefined ? [] : [lookMs]),
@@ -121,11 +126,10 @@ export function nextWaitMs(
 export function noteLook(
   known: RememberedService,
   { copy, made, seen }: CollectedBackends,
-  found: Pick<RememberedService, "decision" | "version" | "lookedAt" | "copylessSince" | "othersBehindSince">,
+  found: Pick<RememberedService, "decision" | "version" | "copylessSince" | "othersBehindSince">,
 ): void {
   known.decision = found.decision;
   known.version = found.version;
-  known.lookedAt = found.lookedAt;
   known.copylessSince = found.copylessSince;
   known.othersBehindSince = found.othersBehindSince;
   known.hasCopy = copy !== undefined;
@@ -161,8 +165,16 @@ export function undoneEdits(
   });
 }
 
+/** Returns the notes on edits of made slices that are undone at `now`. Repeated edits are noted once, until there has been none for a while. */
+export function newsOfEdits(known: RememberedService, edits: readonly ObjectKey[], now: number): readonly Note[] {
+  if (edits.length === 0) return [];
+  const isNews = known.editedAt === undefined || now - known.editedAt >= EVENT_SILENCE_MS;
+  known.editedAt = now;
+  return isNews ? [editNote(edits)] : [];
+}
+
 /** Returns a note on undone edits of made slices, with a remedy. It names no object on the host, because tenants read it. */
-export function editNote(keys: readonly ObjectKey[]): Note {
+function editNote(keys: readonly ObjectKey[]): Note {
   const what = keys.length > 1 ? `Edits of ${keys.length} slices on the host were` : "An edit of a slice on the host was";
   const message = `${what} undone: the syncer makes slices of this Service from the copy of its Endpoints. Change the Endpoints in the tenant cluster`;
   return { code: "SLICE_EDIT_UNDONE", message };

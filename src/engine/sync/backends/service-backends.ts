@@ -16,7 +16,7 @@ import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/
 import { controllerOf, MIRROR, serviceOfSlice } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import { CONTRADICTIONS_MIN, createMachine } from "../../reconcile/machine.ts";
-import { writtenKey, type Note } from "../../reconcile/plan-types.ts";
+import { writtenKey } from "../../reconcile/plan-types.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers } from "../../translate/identity.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
@@ -24,18 +24,17 @@ import type { EventHandlers } from "../run/event-handlers.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
 import { beginReconcile, createNoticeReconcile, type ReconcileRun, type SyncHooks, type Tracked } from "../run/reconcile.ts";
 import { BACKENDS, parseSyncId, syncId } from "../state/sync-id.ts";
-import { EVENT_SILENCE_MS } from "../report/events.ts";
 import { aroundOf, collectBackends, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
 import { awaitsOthers, unseenOfCopy, type CopiedSlice } from "./moved-endpoints.ts";
 import { decideBackends, isSource, type BackendsDecision } from "./decide-backends.ts";
 import {
-  editNote,
   followsCopy,
   isSameCopy,
   isUndoing,
   lacksCopy,
   lacksOthers,
   newService,
+  newsOfEdits,
   nextWaitMs,
   noteLook,
   planWrites,
@@ -122,7 +121,7 @@ class DecidedBackends implements ServiceBackends {
     const awaitsMove = isSlice && copies && this.#awaitsMove(service, known, { id, key, tenant, host });
     const isReplaced = host !== undefined && ((mayGo && released && (tenant === undefined || !copies)) || sendsMirrorAway(known, host));
     return {
-      ...(isReplaced && { standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), decision.source) }),
+      ...(isReplaced && { service, standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), decision.source) }),
       isSource: copies,
       isKept,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
@@ -208,11 +207,11 @@ class DecidedBackends implements ServiceBackends {
     const copylessSince = lacksCopy(collected) ? (before?.copylessSince ?? now) : undefined;
     const copyWaited = isOver(copylessSince, RELEASE_WAIT_MS);
     const decision = decideBackends({ ...seen, mirrorWaited, copyWaited, othersWaited: isOver(othersBehindSince, MIRROR_WAIT_MS) });
-    const known = before ?? newService(version, decision);
+    const known = before ?? newService(version, decision, { now, made: collected.made });
     // A new copy, or slices that are made from now on, get the full time to be seen.
     const begins = (!known.hasCopy && collected.copy !== undefined) || (decision.makes && !known.decision.makes);
     if (known.heldSince !== undefined && begins) known.heldSince = now;
-    noteLook(known, collected, { decision, version, lookedAt: now, copylessSince, othersBehindSince });
+    noteLook(known, collected, { decision, version, copylessSince, othersBehindSince });
     if (seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
     // Once we have begun to make slices, the mirror's time is over, whatever it does now.
     if (decision.source === "made" && isOver(since, MIRROR_WAIT_MS) && seen.mirror === "none") this.#mirrorRests = true;
@@ -274,6 +273,7 @@ class DecidedBackends implements ServiceBackends {
     });
     if (writes.operations.length === 0) {
       Object.assign(known, { outdatedTimes: 0, refusal: undefined });
+      this.#noteDone(known);
       if (followsCopy(known, collected)) router.backends!.rests(service);
       return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, 0, unpatchedMs) });
     }
@@ -282,12 +282,13 @@ class DecidedBackends implements ServiceBackends {
     const shared = syncId(ENDPOINTS.plural, service);
     const { writeWaitMs } = writeLimiter.restraint(shared, version, "made");
     const operations = writeWaitMs > 0 ? [] : writes.operations;
-    const undone = this.#undone(service, known, undoneEdits(this.#slices.rules, known, collected, operations));
+    const notes = newsOfEdits(known, undoneEdits(this.#slices.rules, known, collected, operations), this.#options.clock.monotonic());
+    const reader = notes.length === 0 ? undefined : (this.#options.service("tenant", service) ?? this.#endpoints.tenant.get(service));
     const isStill = (found: KubeObject | undefined) => isSameCopy(collected.copy, found, this.#endpoints.rules, service);
     const reconcile = beginReconcile({
       ...{ id: syncId(BACKENDS, service), hooks, logger, metrics, resource: ENDPOINT_SLICES },
-      machine: createMachine(madeSlicesStrategy({ reader: undone?.object, isStill })),
-      start: { input: { ...writes, operations, notes: undone?.notes ?? [] }, outdatedTimes: known.outdatedTimes },
+      machine: createMachine(madeSlicesStrategy({ reader, isStill })),
+      start: { input: { ...writes, operations, notes: reader === undefined ? [] : notes }, outdatedTimes: known.outdatedTimes },
       known: { host: this.#slices.host },
       observer: {
         answered: (operation, response) => {
@@ -304,6 +305,7 @@ class DecidedBackends implements ServiceBackends {
         ended: (ending, { index }) => {
           if (ending.result === "outdated" && (known.outdatedTimes += 1) >= CONTRADICTIONS_MIN)
             this.#doubt(known, collected, writtenKey(operations[index]!));
+          if (ending.result === "settled") this.#noteDone(known);
           if (ending.result !== "settled" || index < operations.length) return undefined;
           known.outdatedTimes = 0;
           if (writes.operations.length === index) known.refusal = undefined;
@@ -316,14 +318,11 @@ class DecidedBackends implements ServiceBackends {
     return finish(reconcile);
   }
 
-  /** Returns the note on undone edits, and its object. Repeated edits are noted once, until there has been none for a while. */
-  #undone(service: ObjectKey, known: RememberedService, edits: readonly ObjectKey[]) {
-    if (edits.length === 0) return undefined;
-    const now = this.#options.clock.monotonic();
-    const isNews = known.editedAt === undefined || now - known.editedAt >= EVENT_SILENCE_MS;
-    known.editedAt = now;
-    const object = this.#options.service("tenant", service) ?? this.#endpoints.tenant.get(service);
-    return isNews && object !== undefined ? { object, notes: [editNote(edits)] as readonly Note[] } : undefined;
+  /** Records that everything that readers should see has been written: what waits for it has had its time up to now. */
+  #noteDone(known: RememberedService): void {
+    known.doneAt = this.#options.clock.monotonic();
+    const held = wasOver(known, known.heldSince, RELEASE_WAIT_MS) ? known.held : [];
+    for (const id of [...held, ...known.moving.keys()]) this.#options.enqueue(id);
   }
 
   /** Reports whether a Service has only slices: each is copied on its own, and a copy is deleted without a decision. */

@@ -190,7 +190,13 @@ class FollowedReferences implements ReferenceCopies {
     const open = (side: "tenant" | "host") => {
       const place = side === "tenant" ? key : hostKey;
       const source = followOne(this.#options[side], kind, place);
-      const unsubscribe = source.onChange((changed) => void (sameKey(changed, place) && this.#options.enqueue(id)));
+      const unsubscribe = source.onChange((changed, sign) => {
+        if (!sameKey(changed, place)) return;
+        const entry = this.#entries.get(id);
+        // A cache that has passed the version of a copy without showing it is right about what is there.
+        if (sign === "missed" && entry?.target === source) entry.known = source.get(place);
+        this.#options.enqueue(id);
+      });
       return { source, unsubscribe };
     };
     const [source, target] = [open(sourceSide({ kind })), open(targetSide({ kind }))];

@@ -8,7 +8,7 @@ import type { GoneObject } from "../../reconcile/object-strategy.ts";
  * has the object when the cluster is asked again has missed an event, and is doubted.
  */
 export interface GoneObjects {
-  /** Records the objects that the last reconcile of an id found gone, in place of those that the one before did. */
+  /** Records the objects that a reconcile of an id has found gone, unless some are recorded: later reconciles may not ask for them again. */
   look(id: string, gone: readonly GoneObject[]): void;
   /** Doubts the caches that still have the objects of an id. Call this before each reconcile. */
   check(id: string): void;
@@ -28,8 +28,7 @@ export function createGoneObjects({ clock, cached, doubt }: GoneObjectsOptions):
   const known = new Map<string, { readonly since: number; readonly gone: readonly GoneObject[] }>();
   return {
     look(id, gone) {
-      if (gone.length === 0) known.delete(id);
-      else known.set(id, { since: clock.monotonic(), gone });
+      if (gone.length > 0 && !known.has(id)) known.set(id, { since: clock.monotonic(), gone });
     },
     check(id) {
       const found = known.get(id);

@@ -11,6 +11,8 @@ export interface Lanes {
    * the id when the lane is free.
    */
   run(id: string, resource: ResourceType, begun: Generator<undefined, ReconcileRun>): Generator<undefined, ReconcileRun>;
+  /** Like `run`, for an id without a lane of its own, whose writes need this lane. */
+  runIn(lane: string, id: string, resource: ResourceType, begun: Generator<undefined, ReconcileRun>): Generator<undefined, ReconcileRun>;
 }
 
 /** Options of {@link createLanes}: where to enqueue ids, and which lane each id has. */
@@ -30,6 +32,8 @@ export interface LanesOptions {
 export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
   /** Per taken lane: the id that has it. */
   const taken = new Map<string, string>();
+  /** The other way round. */
+  const heldBy = new Map<string, string>();
   /** Per lane: the ids that wait for it. */
   const waiting = new Map<string, Set<string>>();
 
@@ -42,6 +46,7 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
   }
 
   function leave(lane: string): void {
+    heldBy.delete(taken.get(lane) ?? "");
     taken.delete(lane);
     const ids = waiting.get(lane);
     if (ids === undefined) return;
@@ -54,6 +59,7 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
     if (waits(id, lane)) return { ...createNoticeReconcile({ resource }), waits: true } as const;
     // An abandoned reconcile keeps its lane until it is retried.
     taken.set(lane, id);
+    heldBy.set(id, lane);
     let leaves = true;
     try {
       const run = yield* begun;
@@ -65,12 +71,15 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
   }
 
   return {
+    runIn,
     enqueue(id) {
       const lane = laneOf(id);
       if (lane === undefined || !waits(id, lane)) enqueue(id);
     },
     run(id, resource, begun) {
       const lane = laneOf(id);
+      const abandoned = heldBy.get(id);
+      if (abandoned !== undefined && abandoned !== lane) leave(abandoned);
       return lane === undefined ? begun : runIn(lane, id, resource, begun);
     },
   };

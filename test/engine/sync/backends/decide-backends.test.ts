@@ -193,6 +193,16 @@ describe("what takes a place is seen before what had it goes", () => {
     { why: "slices wait for Endpoints", seen: { endpoints: ENDPOINTS }, is: { releasesSlices: false } },
     { why: "and for their mirror", seen: { endpoints: ENDPOINTS, copy: COPY }, is: { releasesSlices: false } },
     { why: "and go then", seen: { endpoints: ENDPOINTS, copy: COPY, mirror: "equal" }, is: { releasesSlices: true } },
+    {
+      why: "beside others that show less, the mirror replaces them",
+      seen: { endpoints: ENDPOINTS, copy: COPY, mirror: "equal", others: "behind" },
+      is: { source: "mirror", releasesSlices: true },
+    },
+    {
+      why: "but not one that the copy switches off",
+      seen: { endpoints: ENDPOINTS, copy: { ...COPY, skipsMirror: true }, mirror: "equal", others: "behind" },
+      is: { releasesSlices: false },
+    },
     { why: "slices wait for a copy whose Endpoints may only be missing in a list", seen: { copy: COPY }, is: { releasesSlices: false } },
     { why: "and go once it has gone", seen: {}, is: { releasesSlices: true } },
     { why: "what was made goes with the copy", seen: MADE, is: { dropsMade: true } },

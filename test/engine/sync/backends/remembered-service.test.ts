@@ -5,18 +5,19 @@ import type { BackendsDecision } from "../../../../src/engine/sync/backends/deci
 import { newService, nextWaitMs, planWrites, wasOver } from "../../../../src/engine/sync/backends/remembered-service.ts";
 import { stored, tenantEndpoints, testRules } from "../../../support/rules.ts";
 
+const NEW = { now: 0, made: [] };
 const TIMES = { mirrorMs: 3_000, releaseMs: 5_000, writeMs: 0 };
 
 function heldSince(since: number) {
-  return Object.assign(newService("1", {} as BackendsDecision), { heldSince: since });
+  return Object.assign(newService("1", {} as BackendsDecision, NEW), { heldSince: since });
 }
 
 test("what is held goes after its time, of which only that up to the last look counts", () => {
   const known = heldSince(1_000);
   // Whatever the clock says by now: nothing has been made since.
   expect(wasOver(known, known.heldSince, 5_000)).toBe(false);
-  expect(wasOver(Object.assign(known, { lookedAt: 5_999 }), 1_000, 5_000)).toBe(false);
-  expect(wasOver(Object.assign(known, { lookedAt: 6_000 }), 1_000, 5_000)).toBe(true);
+  expect(wasOver(Object.assign(known, { doneAt: 5_999 }), 1_000, 5_000)).toBe(false);
+  expect(wasOver(Object.assign(known, { doneAt: 6_000 }), 1_000, 5_000)).toBe(true);
   expect(wasOver(known, undefined, 0)).toBe(false);
 });
 
@@ -26,7 +27,7 @@ test("the next look is at the first time that is over, at once where that was no
   expect(nextWaitMs(Object.assign(known, { mirrorOwesSince: 1_500 }), 2_000, TIMES)).toBe(2_500);
   expect(nextWaitMs(known, 2_000, { ...TIMES, writeMs: 7 })).toBe(7);
   expect(nextWaitMs(known, 60_000, TIMES)).toBe(1);
-  expect(nextWaitMs(Object.assign(known, { lookedAt: 60_000 }), 60_000, TIMES)).toBeUndefined();
+  expect(nextWaitMs(Object.assign(known, { doneAt: 60_000 }), 60_000, TIMES)).toBeUndefined();
 });
 
 test.each([
@@ -45,7 +46,7 @@ test.each([
     isEdited: () => isEdited,
     desired: () => [sliceWith("10.0.0.2")],
   } as unknown as CollectedBackends;
-  const known = newService("1", { makes: true, dropsMirrored: false, source: "made" } as BackendsDecision);
+  const known = newService("1", { makes: true, dropsMirrored: false, source: "made" } as BackendsDecision, NEW);
   const { operations } = planWrites(known, collected, { rules: testRules(), now: 0, mirrorMs: 3_000 });
   expect(operations.map(({ action }) => action)).toEqual(actions);
 });

@@ -50,6 +50,16 @@ describe("a cluster says that an object is gone which a cache still has", () => 
     expect(counts.lists).toBe(1);
   });
 
+  test("a host Service comes back, too, if the Endpoints change meanwhile", async () => {
+    const { tenant, on } = await startWithout("host", SERVICES);
+    await on.client.delete(SERVICES, COPY);
+    await on.client.delete(ENDPOINTS, COPY);
+    await clock.advance(2_000);
+    await tenant.client.patch(ENDPOINTS, SOURCE, "merge", { metadata: { annotations: { changed: "yes" } } });
+    await clock.advance(10_000);
+    expect((await on.client.get(SERVICES, COPY))?.kind).toBe("Service");
+  });
+
   test("the cluster is not asked again and again until the next periodic list", async () => {
     const { tenant, on, counts } = await startWithout("tenant", ENDPOINTS);
     await tenant.client.delete(ENDPOINTS, SOURCE);

@@ -96,3 +96,18 @@ test("one that is abandoned, and tried again, leaves its lane to those that have
   finish(again.answer({ type: "absent" }));
   expect(enqueued).toEqual(["backends|shop/db"]);
 });
+
+test("a reconcile without a lane of its own waits for one that it needs, and leaves it when it begins again without it", () => {
+  const { enqueued, begin, lanes } = twoOfOneLane();
+  const beginIn = (...requests: readonly (Request | undefined)[]) =>
+    finish(lanes.run("slice", ENDPOINTS, lanes.runIn("shop/db", "slice", ENDPOINTS, reconcileOf(...requests))));
+  const first = begin("endpoints|shop/db", READ, SETTLED);
+  expect(beginIn(READ, SETTLED).waits).toBe(true);
+  finish(first.answer({ type: "absent" }));
+  expect(enqueued).toEqual(["slice"]);
+  expect(beginIn(READ, SETTLED).waits).toBeUndefined();
+  expect(begin("endpoints|shop/db", SETTLED).waits).toBe(true);
+  // That reconcile was abandoned.
+  expect(begin("slice", READ, SETTLED).waits).toBeUndefined();
+  expect(begin("endpoints|shop/db", SETTLED).waits).toBeUndefined();
+});

@@ -1,0 +1,60 @@
+/** With `backends: auto`, slices that the host refuses, and those of earlier processes. */
+import { expect, test } from "vitest";
+import { EngineError } from "../../../../src/base/errors.ts";
+import type { ClusterClient } from "../../../../src/kube/object/cluster-client.ts";
+import { ENDPOINT_SLICES, type ResourceType } from "../../../../src/kube/object/resource.ts";
+import type { KubeObject } from "../../../../src/kube/object/types.ts";
+import { over } from "../run/over-client.ts";
+import { clock, fill, start, stopAll, useRunningSyncers } from "../running-syncers.ts";
+import { AUTO, ips, seen, sidesWith, slicesIn, write } from "./seen-backends.ts";
+
+useRunningSyncers();
+
+test("after a change from both to auto, readers miss no backend while the host refuses new slices", async () => {
+  const sides = await sidesWith(true, false);
+  await fill(sides.tenant, "shop", ["web"]);
+  await start({ ...sides, settings: { backends: "both" } });
+  expect((await seen(sides.on)).addresses).toEqual(["10.0.0.1"]);
+  await stopAll();
+  const through = (client: ClusterClient, side: "tenant" | "host") =>
+    side === "tenant"
+      ? client
+      : over(client, {
+          create: (async (resource: ResourceType, object: KubeObject) => {
+            if (resource === ENDPOINT_SLICES)
+              throw new EngineError("API_FORBIDDEN", "exceeded quota: slices, requested: 1, used: 1, limited: 1");
+            return client.create(resource, object as never);
+          }) as never,
+        });
+  await start({ ...sides, settings: AUTO, through });
+  let missing = 0;
+  for (let time = 0; time < 600; time += 1) {
+    await clock.advance(100);
+    if (!(await seen(sides.on)).addresses.includes("10.0.0.1")) missing += 1;
+  }
+  expect(missing).toBe(0);
+});
+
+test("a process that removes five made slices of an earlier one lists nothing again", async () => {
+  const sides = await sidesWith(true, false);
+  await fill(sides.tenant, "shop", ["web"]);
+  await write(sides.tenant, [{ addresses: ips(600), ports: [{ port: 80 }] }]);
+  await start({ ...sides, settings: AUTO });
+  await clock.advance(10_000);
+  expect((await slicesIn(sides.on)).length).toBe(6);
+  await stopAll();
+  const lists: string[] = [];
+  const through = (client: ClusterClient, side: "tenant" | "host") =>
+    over(client, {
+      list: ((resource: ResourceType, options: never) => (
+        lists.push(`${side} ${resource.plural}`),
+        client.list(resource, options)
+      )) as never,
+    });
+  await start({ ...sides, settings: AUTO, through });
+  await clock.advance(5_000);
+  lists.length = 0;
+  await write(sides.tenant, [{ addresses: ips(1), ports: [{ port: 80 }] }]);
+  await clock.advance(20_000);
+  expect(lists).toEqual([]);
+});
