@@ -71,7 +71,8 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       if (checked > standIns.length) return undefined;
       if (operation.action !== "delete" || operation.confirm === "none") return undefined;
       const wanted = operation.confirm === "absent" ? undefined : input.tenant;
-      const isAsPlanned = (found: KubeObject | undefined) => sourceVersion(found) === sourceVersion(wanted);
+      // An object that is being deleted cannot return, however often it changes until then.
+      const isAsPlanned = (found: KubeObject | undefined) => sourceVersion(found) === sourceVersion(wanted) || isEndOf(wanted, found);
       return { read: { side: "tenant", key: input.key }, isAsPlanned };
     },
     fights: {
@@ -158,6 +159,12 @@ function heldBackends({ backends, tenant: cached }: PlanInput, tenant: KubeObjec
  */
 function mayBelieveCache(planned: Plan, error: unknown): boolean {
   return planned.state !== "stale" && isEngineError(error, "API_UNAVAILABLE");
+}
+
+/** Reports whether both are the same object while it is being deleted. */
+function isEndOf(wanted: KubeObject | undefined, found: KubeObject | undefined): boolean {
+  const isGoing = wanted?.metadata.deletionTimestamp !== undefined && found?.metadata.deletionTimestamp !== undefined;
+  return isGoing && wanted.metadata.uid === found.metadata.uid;
 }
 
 /** A live read of a Service is named after its cluster. */

@@ -16,6 +16,9 @@ import { createEventRecorder } from "./report/events.ts";
 import { FIND_COPIES, findCopies } from "./references/find-copies.ts";
 import { createPieces } from "./pieces.ts";
 
+/** Maximum number of missing host namespaces that are remembered as logged: users of a tenant can create any number of namespaces. */
+const MISSING_MAX = 10_000;
+
 /** Options of a sync loop. */
 export interface SyncLoopOptions extends SyncCoreOptions {
   readonly tenant: ClusterAccess;
@@ -60,6 +63,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
     if (response.type === "object" && missingNamespaces.delete(namespace)) logger.info("The host namespace exists now", { namespace });
     if (response.type !== "refused" || response.note?.code !== "HOST_NAMESPACE_MISSING" || missingNamespaces.has(namespace)) return;
     missingNamespaces.add(namespace);
+    if (missingNamespaces.size > MISSING_MAX) missingNamespaces.delete(missingNamespaces.values().next().value!);
     logger.warn("Copies are waiting for a host namespace that does not exist", { namespace });
   }
 

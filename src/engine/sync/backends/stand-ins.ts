@@ -14,17 +14,25 @@ import type { PlannedObject } from "../run/gather.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
 import { sourceOfLeft, type BackendSource } from "./decide-backends.ts";
 
-/** The objects from which readers get the backends according to the decision. */
-function standInsOf(collected: CollectedBackends, source: BackendSource): readonly StandIn[] {
+/** Reports whether a slice has addresses of a removed one. The others do not replace it, and a Service can have any number of them. */
+function sharesWith(removed: EndpointSlice | undefined): (slice: EndpointSlice) => boolean {
+  if (removed === undefined) return () => true;
+  const gone = new Set(removed.endpoints?.flatMap(({ addresses }) => addresses));
+  return ({ endpoints }) => endpoints?.some(({ addresses }) => addresses?.some((address) => gone.has(address))) === true;
+}
+
+/** The objects from which readers get the backends according to the decision, or only those of a removed slice. */
+function standInsOf(collected: CollectedBackends, source: BackendSource, removed?: EndpointSlice): readonly StandIn[] {
   const { copy, copies, desired, made, mirrored, others, seen, hostService } = collected;
+  const shares = sharesWith(removed);
   switch (source) {
     case "copies":
-      return copies.map((slice) => standIn(slice, true));
+      return copies.filter(shares).map((slice) => standIn(slice, true));
     case "others":
-      return others.map((slice) => standIn(slice));
+      return others.filter(shares).map((slice) => standIn(slice));
     case "made": {
       const wanted = new Set(desired().map(({ metadata }) => metadata.name));
-      return made.filter(({ metadata }) => wanted.has(metadata.name)).map((slice) => standIn(slice));
+      return made.filter((slice) => wanted.has(slice.metadata.name) && shares(slice)).map((slice) => standIn(slice));
     }
     case "mirror":
       // Without a Service, a mirror makes no slices, and none are needed.
@@ -33,7 +41,7 @@ function standInsOf(collected: CollectedBackends, source: BackendSource): readon
       // A mirror that is disabled at this moment deletes its slices.
       return [
         ...(copy === undefined ? [] : [{ resource: ENDPOINTS, key: keyOf(copy), object: copy }]),
-        ...mirrored.map((slice) => standIn(slice)),
+        ...mirrored.filter(shares).map((slice) => standIn(slice)),
       ];
     case "none":
       return [];
@@ -46,18 +54,19 @@ function standInsOf(collected: CollectedBackends, source: BackendSource): readon
  */
 export function standInsFor({ host, tenant }: PlannedObject, collected: CollectedBackends, source: BackendSource): readonly StandIn[] {
   const isSlice = host?.kind === "EndpointSlice";
+  const removed = isSlice ? (host as EndpointSlice) : undefined;
   const { service, copy, hostKey, hostService, isTaken, seen } = collected;
   if (isSlice && seen.endpoints?.paused === true) {
     // A cache that lacks the copy may lag.
     if (copy === undefined) return isTaken || hostKey === undefined ? [] : [{ resource: ENDPOINTS, key: hostKey, object: undefined }];
-    return standInsOf(collected, sourceOfLeft(seen) ?? "none");
+    return standInsOf(collected, sourceOfLeft(seen) ?? "none", removed);
   }
   // Endpoints replace slices, also those that are gone, but a cache that lacks them may lag.
   if (isSlice && seen.endpoints === undefined) return [{ side: "tenant", resource: ENDPOINTS, key: service, object: undefined }];
   // Endpoints are not copied if they would have no readers, but a cache that lacks the Service may lag.
   if (isSlice && !seen.served && hostService !== undefined) return [{ resource: SERVICES, key: hostService, object: undefined }];
   if (isSlice && (source === "copies" || seen.endpoints?.wanted !== true)) return [];
-  return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, source) : [];
+  return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, source, removed) : [];
 }
 
 /**

@@ -1,8 +1,8 @@
-/** With `backends: auto`, slices that the host refuses, and those of earlier processes. */
+/** With `backends: auto`: slices that the host refuses, those of earlier processes, and objects that take long to go. */
 import { expect, test } from "vitest";
 import { EngineError } from "../../../../src/base/errors.ts";
 import type { ClusterClient } from "../../../../src/kube/object/cluster-client.ts";
-import { ENDPOINT_SLICES, type ResourceType } from "../../../../src/kube/object/resource.ts";
+import { ENDPOINT_SLICES, ENDPOINTS, type ResourceType } from "../../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../../src/kube/object/types.ts";
 import { over } from "../run/over-client.ts";
 import { clock, fill, start, stopAll, useRunningSyncers } from "../running-syncers.ts";
@@ -57,4 +57,35 @@ test("a process that removes five made slices of an earlier one lists nothing ag
   await write(sides.tenant, [{ addresses: ips(1), ports: [{ port: 80 }] }]);
   await clock.advance(20_000);
   expect(lists).toEqual([]);
+});
+
+test("the copy of an object that is being deleted goes, however often that changes", async () => {
+  const sides = await sidesWith(true, true);
+  await fill(sides.tenant, "shop", ["web"]);
+  const key = { namespace: "shop", name: "web" };
+  await sides.tenant.client.patch(ENDPOINTS, key, "merge", { metadata: { finalizers: ["example.com/never"] } });
+  const lists: string[] = [];
+  let [gets, edits] = [0, false];
+  const through = (client: ClusterClient, side: "tenant" | "host") =>
+    over(client, {
+      get: (async (resource: ResourceType, asked: never) => {
+        if (side === "tenant" && resource === ENDPOINTS && edits) {
+          gets += 1;
+          await new Promise<void>((resolve) => clock.schedule(50, resolve));
+          await sides.tenant.client.patch(ENDPOINTS, key, "merge", { metadata: { annotations: { edit: String(gets) } } });
+        }
+        return client.get(resource, asked);
+      }) as never,
+      list: ((resource: ResourceType, options: never) => (
+        lists.push(`${side} ${resource.plural}`),
+        client.list(resource, options)
+      )) as never,
+    });
+  await start({ ...sides, settings: AUTO, through });
+  lists.length = 0;
+  edits = true;
+  await sides.tenant.client.delete(ENDPOINTS, key);
+  for (let second = 0; second < 180; second += 1) await clock.advance(1_000);
+  const copy = await sides.on.client.get(ENDPOINTS, { namespace: "vc", name: "web-x-shop-x-blue" });
+  expect([lists.length, copy]).toEqual([0, undefined]);
 });
