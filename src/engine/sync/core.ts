@@ -258,7 +258,8 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     const machine = machines.get(side.rules)!;
     const begun = beginObjectReconcile({ id, tracked: side, start, machine, shared, hooks, metrics, logger: labelled });
     // The copy of a slice must not go while a reconcile of its Service changes what replaces it for readers.
-    const service = plural === ENDPOINT_SLICES.plural ? input.backends?.service : undefined;
+    const isReplaced = input.backends?.standIns?.some(({ side = "host", object }) => side === "host" && object !== undefined) === true;
+    const service = plural === ENDPOINT_SLICES.plural && isReplaced ? input.backends?.service : undefined;
     return yield* service === undefined ? begun : lanes.runIn(formatKey(service), id, ENDPOINT_SLICES, begun);
   }
 

@@ -156,6 +156,9 @@ class RunningHandBack implements HandBack {
       .filter((object) => !this.#isHandedOver(host, object));
     // An object without its markers is no copy for now, and the cache can lack a copy or label that was just written: check them later.
     this.#looked.clear();
+    // A copy that has lost its markers is checked again once it has them back.
+    if (this.#options.slices !== undefined)
+      for (const object of all) if (!this.#isOurs(object)) this.#states.delete(formatKey(keyOf(object)));
     const looksForAll = !this.#knowsAll;
     const listed = looksForAll ? await this.#slicesOf(host) : undefined;
     const copies = all.filter((copy) => this.#isLeft(copy, listed)) as Endpoints[];

@@ -87,7 +87,7 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
   const idOf = (slice: EndpointSlice) => formatKey(keyOf(slice));
   const there = new Map(made.map((slice) => [idOf(slice), slice]));
   const wanted = new Set(desired.map(idOf));
-  const written = desired.flatMap((slice): Operation[] => {
+  const changed = desired.flatMap((slice): Operation[] => {
     const before = there.get(idOf(slice));
     if (before === undefined)
       return [{ action: "create", side: "host", object: slice, reason: "Nothing on the host makes slices from the copy" }];
@@ -96,7 +96,8 @@ export function planMadeSlices({ rules, made, desired, shown, left, confirms, st
     return [{ action: "update", side: "host", object, reason: "The slice does not match the copy of Endpoints" }];
   });
   // A backend that moves to another slice is there before it is removed here.
-  if (written.length > 1) written.sort((one, other) => Number(removesBackends(there, one)) - Number(removesBackends(there, other)));
+  const removing = new Set(changed.length > 1 ? changed.filter((operation) => removesBackends(there, operation)) : []);
+  const written = [...changed.filter((operation) => !removing.has(operation)), ...removing];
   const gone = !shown ? [] : made.filter((slice) => !wanted.has(idOf(slice)) && !slice.metadata.deletionTimestamp);
   const deletions = [
     ...gone.map((slice) =>

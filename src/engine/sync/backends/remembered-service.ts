@@ -21,6 +21,8 @@ export interface RememberedService {
   /** Version of the state on which the decision is based. */
   version: string;
   decision: BackendsDecision;
+  /** Time of the decision. */
+  lookedAt: number;
   /** Time when everything that readers should see was last written, or the first decision was made. */
   doneAt: number;
   /** Time since which the host's mirror should make slices. */
@@ -61,6 +63,7 @@ export function newService(
     hasMade: false,
     version,
     decision,
+    lookedAt: now,
     doneAt: now,
     mirrorBehindSince: undefined,
     heldSince: undefined,
@@ -103,21 +106,31 @@ export function followsCopy(known: RememberedService, { seen, copy }: CollectedB
   return !dropsMade && !dropsMirrored && isAtRest(known) && known.held.size === 0;
 }
 
+/** Waits of a Service besides those that are remembered. */
+export interface OtherWaits {
+  /** True if everything that readers should see has been written. Until then, nothing waits for readers to see it. */
+  readonly isDone: boolean;
+  /** Time until a write that is held back, in milliseconds. Default 0: none is. */
+  readonly writeMs?: number;
+  /** Time until the next look at slices without patches, in milliseconds. */
+  readonly lookMs?: number | undefined;
+}
+
 /** Returns the milliseconds until the next wait ends, without waits that had ended at the last decision; undefined if nothing waits. */
 export function nextWaitMs(
   known: RememberedService,
   now: number,
-  times: Readonly<Record<"mirrorMs" | "releaseMs" | "writeMs", number>> & { readonly lookMs?: number | undefined },
+  { mirrorMs, releaseMs, isDone, writeMs = 0, lookMs }: Readonly<Record<"mirrorMs" | "releaseMs", number>> & OtherWaits,
 ): number | undefined {
-  const { mirrorMs, releaseMs, writeMs, lookMs } = times;
   if (writeMs <= 0 && lookMs === undefined && isAtRest(known)) return undefined;
-  const until = (since: number | undefined, ms: number) => (since === undefined || known.doneAt - since >= ms ? [] : [since + ms - now]);
+  const until = (at: number, since: number | undefined, ms: number) => (since === undefined || at - since >= ms ? [] : [since + ms - now]);
   const waits = [
     ...(writeMs > 0 ? [writeMs] : []),
     ...(lookMs === undefined ? [] : [lookMs]),
     ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + mirrorMs - now]),
-    ...[known.heldSince, known.copylessSince, ...known.moving.values()].flatMap((since) => until(since, releaseMs)),
-    ...[known.othersBehindSince, known.mirrorOwesSince].flatMap((since) => until(since, mirrorMs)),
+    ...(isDone ? until(known.doneAt, known.heldSince, releaseMs) : []),
+    ...[known.copylessSince, ...known.moving.values()].flatMap((since) => until(known.lookedAt, since, releaseMs)),
+    ...[known.othersBehindSince, known.mirrorOwesSince].flatMap((since) => until(known.lookedAt, since, mirrorMs)),
   ];
   return waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));
 }
@@ -126,10 +139,11 @@ export function nextWaitMs(
 export function noteLook(
   known: RememberedService,
   { copy, made, seen }: CollectedBackends,
-  found: Pick<RememberedService, "decision" | "version" | "copylessSince" | "othersBehindSince">,
+  found: Pick<RememberedService, "decision" | "version" | "lookedAt" | "copylessSince" | "othersBehindSince">,
 ): void {
   known.decision = found.decision;
   known.version = found.version;
+  known.lookedAt = found.lookedAt;
   known.copylessSince = found.copylessSince;
   known.othersBehindSince = found.othersBehindSince;
   known.hasCopy = copy !== undefined;
@@ -195,6 +209,11 @@ export function logRefusal(
 /** Reports whether slices were made from a copy that is gone and will be recreated, because its place is free. */
 export function lacksCopy({ copy, isTaken, seen: { endpoints, made } }: CollectedBackends): boolean {
   return copy === undefined && !isTaken && endpoints?.wanted === true && made !== "none";
+}
+
+/** Reports whether readers would get the backends from a copy of Endpoints that does not exist yet, and can. */
+export function awaitsCopy({ copy, isTaken, seen: { endpoints, served } }: CollectedBackends): boolean {
+  return copy === undefined && !isTaken && endpoints?.wanted === true && served;
 }
 
 /** Reports whether another syncer's slices show fewer backends than the copy, and neither a mirror nor this syncer shows the rest. */

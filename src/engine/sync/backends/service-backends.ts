@@ -35,6 +35,7 @@ import {
   lacksOthers,
   newService,
   newsOfEdits,
+  awaitsCopy,
   nextWaitMs,
   noteLook,
   planWrites,
@@ -44,6 +45,7 @@ import {
   undoneEdits,
   wasOver,
   withUnseen,
+  type OtherWaits,
   type RememberedService,
 } from "./remembered-service.ts";
 import { madeSlicesStrategy } from "./plan-made-slices.ts";
@@ -142,7 +144,7 @@ class DecidedBackends implements ServiceBackends {
     const since = moving.get(id) ?? this.#options.clock.monotonic();
     if (!moving.has(id)) this.#options.enqueue(syncId(BACKENDS, service));
     moving.set(id, since);
-    return !wasOver(known, since, RELEASE_WAIT_MS);
+    return known.lookedAt - since < RELEASE_WAIT_MS;
   }
 
   /** Yields the other slices of the Service that are copied, with their copies as the host shows them. */
@@ -211,7 +213,7 @@ class DecidedBackends implements ServiceBackends {
     // A new copy, or slices that are made from now on, get the full time to be seen.
     const begins = (!known.hasCopy && collected.copy !== undefined) || (decision.makes && !known.decision.makes);
     if (known.heldSince !== undefined && begins) known.heldSince = now;
-    noteLook(known, collected, { decision, version, copylessSince, othersBehindSince });
+    noteLook(known, collected, { decision, version, lookedAt: now, copylessSince, othersBehindSince });
     if (seen.mirror === "equal" && collected.copy !== undefined) this.#mirrorRests = false;
     // Once we have begun to make slices, the mirror's time is over, whatever it does now.
     if (decision.source === "made" && isOver(since, MIRROR_WAIT_MS) && seen.mirror === "none") this.#mirrorRests = true;
@@ -273,9 +275,10 @@ class DecidedBackends implements ServiceBackends {
     });
     if (writes.operations.length === 0) {
       Object.assign(known, { outdatedTimes: 0, refusal: undefined });
-      this.#noteDone(known);
+      const waits = { isDone: !awaitsCopy(collected), lookMs: unpatchedMs };
+      if (waits.isDone) this.#noteDone(known);
       if (followsCopy(known, collected)) router.backends!.rests(service);
-      return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, 0, unpatchedMs) });
+      return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, waits) });
     }
     // The version of the tenant's Endpoints in the copy, which made slices should also have: the copy and its slices share a write limit.
     const version = (collected.copy && ourMarkers(this.#endpoints.rules, collected.copy, ENDPOINTS)?.resourceVersion) ?? "";
@@ -305,24 +308,23 @@ class DecidedBackends implements ServiceBackends {
         ended: (ending, { index }) => {
           if (ending.result === "outdated" && (known.outdatedTimes += 1) >= CONTRADICTIONS_MIN)
             this.#doubt(known, collected, writtenKey(operations[index]!));
-          if (ending.result === "settled") this.#noteDone(known);
           if (ending.result !== "settled" || index < operations.length) return undefined;
+          if (writeWaitMs <= 0) this.#noteDone(known);
           known.outdatedTimes = 0;
           if (writes.operations.length === index) known.refusal = undefined;
           if (index > 0) writeLimiter.wrote(shared, version, "made");
           if (writeWaitMs > 0) writeLimiter.held(shared, "made");
-          return this.#againInMs(service, known, writeWaitMs, unpatchedMs);
+          return this.#againInMs(service, known, { isDone: writeWaitMs <= 0, writeMs: writeWaitMs, lookMs: unpatchedMs });
         },
       },
     });
     return finish(reconcile);
   }
 
-  /** Records that everything that readers should see has been written: what waits for it has had its time up to now. */
+  /** Records that everything that readers should see has been written: copies that wait for it have had their time up to now. */
   #noteDone(known: RememberedService): void {
     known.doneAt = this.#options.clock.monotonic();
-    const held = wasOver(known, known.heldSince, RELEASE_WAIT_MS) ? known.held : [];
-    for (const id of [...held, ...known.moving.keys()]) this.#options.enqueue(id);
+    if (wasOver(known, known.heldSince, RELEASE_WAIT_MS)) for (const id of known.held) this.#options.enqueue(id);
   }
 
   /** Reports whether a Service has only slices: each is copied on its own, and a copy is deleted without a decision. */
@@ -377,8 +379,8 @@ class DecidedBackends implements ServiceBackends {
     return found !== undefined && sameKey(found, service);
   }
 
-  #againInMs(service: ObjectKey, known: RememberedService, writeMs: number, lookMs: number | undefined): number | undefined {
-    const times = { mirrorMs: MIRROR_WAIT_MS, releaseMs: RELEASE_WAIT_MS, writeMs, lookMs };
+  #againInMs(service: ObjectKey, known: RememberedService, waits: OtherWaits): number | undefined {
+    const times = { mirrorMs: MIRROR_WAIT_MS, releaseMs: RELEASE_WAIT_MS, ...waits };
     const waitMs = nextWaitMs(known, this.#options.clock.monotonic(), times);
     if (waitMs !== undefined) return waitMs;
     this.#forgetGone(service);

@@ -193,8 +193,8 @@ class FollowedReferences implements ReferenceCopies {
       const unsubscribe = source.onChange((changed, sign) => {
         if (!sameKey(changed, place)) return;
         const entry = this.#entries.get(id);
-        // A cache that has passed the version of a copy without showing it is right about what is there.
-        if (sign === "missed" && entry?.target === source) entry.known = source.get(place);
+        // A cache that has passed the version of a copy, and has another object there, is right: the copy never existed.
+        if (sign === "missed" && entry?.target === source) entry.known = source.get(place) ?? entry.known;
         this.#options.enqueue(id);
       });
       return { source, unsubscribe };

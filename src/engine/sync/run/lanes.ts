@@ -32,6 +32,8 @@ export interface LanesOptions {
 export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
   /** Per taken lane: the id that has it. */
   const taken = new Map<string, string>();
+  /** Per id: the lane that it did not get when it last began. It does not even begin again until that lane is free. */
+  const needed = new Map<string, string>();
   /** The other way round. */
   const heldBy = new Map<string, string>();
   /** Per lane: the ids that wait for it. */
@@ -56,7 +58,11 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
 
   /** Runs a reconcile in its lane, and leaves the lane when the reconcile ends or fails. */
   function* runIn(lane: string, id: string, resource: ResourceType, begun: Generator<undefined, ReconcileRun>) {
-    if (waits(id, lane)) return { ...createNoticeReconcile({ resource }), waits: true } as const;
+    if (waits(id, lane)) {
+      needed.set(id, lane);
+      return { ...createNoticeReconcile({ resource }), waits: true } as const;
+    }
+    needed.delete(id);
     // An abandoned reconcile keeps its lane until it is retried.
     taken.set(lane, id);
     heldBy.set(id, lane);
@@ -77,7 +83,7 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
       if (lane === undefined || !waits(id, lane)) enqueue(id);
     },
     run(id, resource, begun) {
-      const lane = laneOf(id);
+      const lane = laneOf(id) ?? needed.get(id);
       const abandoned = heldBy.get(id);
       if (abandoned !== undefined && abandoned !== lane) leave(abandoned);
       return lane === undefined ? begun : runIn(lane, id, resource, begun);

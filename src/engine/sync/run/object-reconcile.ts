@@ -109,15 +109,15 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
       for (const cache of [tracked.tenant, tracked.host]) cache.relist();
   }
 
-  /** Records whether the host namespace is missing. A permission may be missing because the namespace with the role is, if it has no copies. */
+  /** Records whether the host namespace is missing. A permission may be missing because the namespace with the role is. */
   #noteNamespace({ hostKey }: Plan, response: Response): void {
     const { id, shared } = this.#options;
     const namespace = hostKey?.namespace;
     if (namespace === undefined) return;
     const isMissing = response.type === "refused" && response.note?.code === "HOST_NAMESPACE_MISSING";
-    const isForbidden = response.type === "failed" && isEngineError(response.error, "API_FORBIDDEN");
-    if (isMissing || (isForbidden && !shared.missingNamespaces.hasCopies(namespace)))
-      this.#waitMs = { ms: shared.missingNamespaces.waits(id, namespace) };
+    const isForbidden =
+      response.type === "failed" && isEngineError(response.error, "API_FORBIDDEN") && !OF_OBJECT.test(response.error.message);
+    if (isMissing || isForbidden) this.#waitMs = { ms: shared.missingNamespaces.waits(id, namespace) };
     if (response.type === "object") shared.missingNamespaces.isThere(namespace);
   }
 
@@ -188,8 +188,6 @@ export interface MissingNamespaces {
   waits(id: string, namespace: string): number | undefined;
   /** Records that an object no longer waits; another one is retried in its place. */
   leaves(id: string): void;
-  /** Reports whether a copy was made in a namespace that has not been missing since, as far as is remembered. */
-  hasCopies(namespace: string): boolean;
   /** Records that a copy was made in a namespace, and enqueues the objects that wait for it. Returns whether there are any. */
   isThere(namespace: string): boolean;
 }
@@ -201,8 +199,8 @@ export const PROBE_MS = 3_000;
  * the one that results from their number, so that a namespace that appears soon does not wait for many others that never do.
  */
 const BETWEEN_PROBES_MS = 500;
-/** Maximum number of namespaces with copies that are remembered. In others, missing permissions count as missing namespaces. */
-const WITH_COPIES_MAX = 10_000;
+/** What kube-apiserver says if a quota, a webhook or a policy refuses an object: its namespace exists. */
+const OF_OBJECT = /exceeded quota|denied (the )?request/;
 
 /**
  * Creates a record of missing namespaces, empty at first. Passes the objects that no longer need to wait to `enqueue`, along with those of
@@ -215,7 +213,6 @@ export function createMissingNamespaces(
   /** Per namespace: the objects that wait for it, and the number of tries. The first object is retried. */
   const waiting = new Map<string, { readonly ids: Set<string>; tries: number }>();
   const namespaceOf = new Map<string, string>();
-  const withCopies = new Set<string>();
 
   function leaves(id: string): void {
     const namespace = namespaceOf.get(id);
@@ -230,9 +227,7 @@ export function createMissingNamespaces(
 
   return {
     leaves,
-    hasCopies: (namespace) => withCopies.has(namespace),
     waits(id, namespace) {
-      withCopies.delete(namespace);
       if (namespaceOf.get(id) !== namespace) leaves(id);
       namespaceOf.set(id, namespace);
       const known = waiting.get(namespace) ?? { ids: new Set(), tries: 0 };
@@ -242,8 +237,6 @@ export function createMissingNamespaces(
       return Math.min(PROBE_MS * 2 ** known.tries++, mostMs);
     },
     isThere(namespace) {
-      withCopies.add(namespace);
-      if (withCopies.size > WITH_COPIES_MAX) withCopies.delete(first(withCopies)!);
       const ids = waiting.get(namespace)?.ids;
       if (ids === undefined) return false;
       waiting.delete(namespace);

@@ -163,6 +163,20 @@ test("a copy whose markers others took away is looked after once it has them bac
   expect(around(copy)?.skipMirror).toBeUndefined();
 });
 
+test("the same if they are taken away while what was made waits for the mirror, where slices are synced", async () => {
+  const { state, around, run } = createWorld(true);
+  const copy = copyOf("false", "20");
+  state.copies = [copy];
+  state.slices = made(copy);
+  expect((await run()).requeueAfterMs).toBeGreaterThan(0);
+  state.copies = [{ ...copy, metadata: { ...copy.metadata, annotations: {} } }];
+  expect(await run()).toEqual({});
+  state.copies = [copy];
+  state.asked.length = 0;
+  around(copy);
+  expect(state.asked).toContain(HAND_BACK);
+});
+
 test("a copy that comes back without its label is looked after, where slices are synced", async () => {
   const { state, around, run } = createWorld(true);
   const copy = copyOf(undefined, "20");

@@ -6,13 +6,13 @@ import { newService, nextWaitMs, planWrites, wasOver } from "../../../../src/eng
 import { stored, tenantEndpoints, testRules } from "../../../support/rules.ts";
 
 const NEW = { now: 0, made: [] };
-const TIMES = { mirrorMs: 3_000, releaseMs: 5_000, writeMs: 0 };
+const TIMES = { mirrorMs: 3_000, releaseMs: 5_000, isDone: true };
 
 function heldSince(since: number) {
   return Object.assign(newService("1", {} as BackendsDecision, NEW), { heldSince: since });
 }
 
-test("what is held goes after its time, of which only that up to the last look counts", () => {
+test("what is held goes after its time, of which only that up to the last complete write counts", () => {
   const known = heldSince(1_000);
   // Whatever the clock says by now: nothing has been made since.
   expect(wasOver(known, known.heldSince, 5_000)).toBe(false);
@@ -27,7 +27,12 @@ test("the next look is at the first time that is over, at once where that was no
   expect(nextWaitMs(Object.assign(known, { mirrorOwesSince: 1_500 }), 2_000, TIMES)).toBe(2_500);
   expect(nextWaitMs(known, 2_000, { ...TIMES, writeMs: 7 })).toBe(7);
   expect(nextWaitMs(known, 60_000, TIMES)).toBe(1);
-  expect(nextWaitMs(Object.assign(known, { doneAt: 60_000 }), 60_000, TIMES)).toBeUndefined();
+  expect(nextWaitMs(Object.assign(known, { doneAt: 60_000, lookedAt: 60_000 }), 60_000, TIMES)).toBeUndefined();
+});
+
+test("what is held is not looked at again before all that replaces it is written", () => {
+  expect(nextWaitMs(heldSince(1_000), 2_000, { ...TIMES, isDone: false })).toBeUndefined();
+  expect(nextWaitMs(heldSince(1_000), 60_000, { ...TIMES, isDone: false, writeMs: 7 })).toBe(7);
 });
 
 test.each([

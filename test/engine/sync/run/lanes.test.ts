@@ -103,6 +103,8 @@ test("a reconcile without a lane of its own waits for one that it needs, and lea
     finish(lanes.run("slice", ENDPOINTS, lanes.runIn("shop/db", "slice", ENDPOINTS, reconcileOf(...requests))));
   const first = begin("endpoints|shop/db", READ, SETTLED);
   expect(beginIn(READ, SETTLED).waits).toBe(true);
+  // As long as it waits, it does not begin: it would fail.
+  expect(beginIn(undefined).waits).toBe(true);
   finish(first.answer({ type: "absent" }));
   expect(enqueued).toEqual(["slice"]);
   expect(beginIn(READ, SETTLED).waits).toBeUndefined();

@@ -42,21 +42,6 @@ describe("copies that wait for a host namespace", () => {
     expect(times.map((all) => [...new Set(all)])).toEqual([3_000, 6_000, 12_000, 24_000, 48_000, 50_000, 50_000].map((ms) => [ms]));
   });
 
-  test("a namespace with copies is not missing, until it is", () => {
-    const { missing } = setUp();
-    expect(missing.hasCopies("a")).toBe(false);
-    missing.isThere("a");
-    expect(missing.hasCopies("a")).toBe(true);
-    missing.waits("one", "a");
-    expect(missing.hasCopies("a")).toBe(false);
-  });
-
-  test("of namespaces with copies, the last 10,000 are remembered", () => {
-    const { missing } = setUp();
-    for (let index = 0; index <= 10_000; index += 1) missing.isThere(`namespace-${index}`);
-    expect(["namespace-0", "namespace-1", "namespace-10000"].map((name) => missing.hasCopies(name))).toEqual([false, true, true]);
-  });
-
   test("a namespace does not wait for many others that never appear", () => {
     const { missing } = setUp();
     for (let index = 0; index < 1_000; index += 1) missing.waits(`attack-${index}`, `never-${index}`);
