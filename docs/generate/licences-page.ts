@@ -105,13 +105,11 @@ export function licencesPage(): string {
   const neededBy = needs();
   const installed = runtimePackages();
   const purpose = ({ folder, name }: LockedPackage) =>
-    folder === `node_modules/${name}` && name in PURPOSES
-      ? PURPOSES[name]!
-      : `for ${[...(neededBy.get(folder) ?? [])].sort().map(code).join(", ")}`;
+    folder === `node_modules/${name}` && name in PURPOSES ? PURPOSES[name]! : [...(neededBy.get(folder) ?? [])].sort().map(code).join(", ");
   const direct = new Set(directPackages());
   const isDirect = ({ folder, name }: LockedPackage) => folder === `node_modules/${name}` && direct.has(name);
   const row = (one: LockedPackage) => [code(one.name), one.version, one.licence, purpose(one)];
-  const head = ["Package", "Version", "Licence", "Used for"];
+  const head = (last: string) => ["Package", "Version", "Licence", last];
   return `${GENERATED}
 # Licences
 
@@ -129,10 +127,10 @@ ${table(
 )}
 ## Dependencies
 
-${table(head, installed.filter(isDirect).map(row))}
+${table(head("Used for"), installed.filter(isDirect).map(row))}
 ## Dependencies of these packages
 
-${table(head, installed.filter((one) => !isDirect(one)).map(row))}
+${table(head("Required by"), installed.filter((one) => !isDirect(one)).map(row))}
 ## In the playground's page
 
 \`dist/playground/index.html\` is a single file that contains everything, and ends with the licences of these packages. The editor consists of

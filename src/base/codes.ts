@@ -225,7 +225,7 @@ export const CODES = {
       "Stop the other syncer. Then start this one with --adopt PREFIX, where PREFIX is the prefix in the message. This syncer then manages these objects, and deletes them with their tenant objects.",
   },
   ADOPTED: {
-    meaning: "The syncer took over a copy of another syncer, as requested with --adopt.",
+    meaning: "The syncer took over a copy that another syncer managed, as requested with --adopt.",
     remedy: "No action is needed.",
   },
   TOO_MANY_KEYS: {

@@ -169,7 +169,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 function refusedSlices(mode: BackendsMode): EngineError {
   return new EngineError(
     "CONFIG_VALUE",
-    `Cannot use backends: ${mode}, which requires slices: sync.toHost.endpointSlices.enabled is false`,
+    `Cannot use backends: ${mode}: it requires EndpointSlices to be synced, but sync.toHost.endpointSlices.enabled is false`,
     {
       details: { hint: "Remove enabled: false from that section, or set backends: endpoints" },
     },

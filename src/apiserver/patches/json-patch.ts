@@ -160,7 +160,7 @@ class Patching {
     const value = this.#valueAt(from);
     // Each copy can double the document. Without a limit, a hundred operations would exhaust the memory.
     this.#copiedBytes += Buffer.byteLength(JSON.stringify(value));
-    if (this.#copiedBytes > COPIED_BYTES_MAX) throw new PatchGrowthError(`copies add up to more than ${COPIED_BYTES_MAX} bytes`);
+    if (this.#copiedBytes > COPIED_BYTES_MAX) throw new PatchGrowthError(`the patch copies more than ${COPIED_BYTES_MAX} bytes in total`);
     this.#add(path, cloneJson(value));
   }
 

@@ -58,6 +58,6 @@ function contextsOf(text: string): readonly unknown[] | undefined {
 }
 
 function unwritable(path: string, reason: string, cause?: unknown): EngineError {
-  const hint = "Choose another file with --kubeconfig, or remove this one";
+  const hint = "Choose another file with --kubeconfig. Remove this one only if it is no longer needed";
   return new EngineError("CONFIG_FILE", `Cannot write "${path}": ${reason}`, { cause, details: { hint } });
 }

@@ -124,7 +124,7 @@ function demandProven({ terminal }: CommandContext, source: DataSource, { withou
 
 const NO_BACKUP = "it is not a backup, so its expected content is unknown";
 const RESTORE_HINT =
-  "Restore another backup; if this is a server's data, back it up with this version. If there is no other backup, --without-manifest restores the data as it is";
+  "Restore another backup. If the source is a server's data, back it up with this version first, and restore that backup. If there is no other backup, --without-manifest restores everything that can be decrypted, and reports the problems";
 
 function inShort(faults: readonly string[]): string {
   const more = faults.length - REPORTED_MAX;

@@ -88,9 +88,8 @@ class WatchedReadiness implements Readiness {
   #contradictions(): readonly string[] {
     const ids = this.#options.contradicted?.() ?? [];
     if (ids.length === 0) return [];
-    return [
-      `CACHE_CONTRADICTED: ${ids.length} objects are not up to date, for example ${ids[0]}: the lists do not contain all objects of the API server`,
-    ];
+    const many = ids.length === 1 ? "1 object is" : `${ids.length} objects are`;
+    return [`CACHE_CONTRADICTED: ${many} not up to date, for example ${ids[0]}: the API server's list responses are incomplete or stale`];
   }
 
   #invisible(): readonly string[] {

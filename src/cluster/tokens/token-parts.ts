@@ -41,7 +41,7 @@ function readHeader(header: JsonObject): Pick<TokenParts, "algorithm" | "kid"> {
   if (other !== undefined) throw unauthorized(`the header has a member that is not allowed: ${JSON.stringify(other)}`);
   const { alg, kid, typ = "JWT" } = header;
   if (!isAlgorithm(alg)) throw unauthorized("the algorithm is not allowed");
-  if (typ !== "JWT") throw unauthorized("the token has a different type");
+  if (typ !== "JWT") throw unauthorized("the token's typ is not JWT");
   if (typeof kid !== "string" || kid === "" || kid.length > KEY_ID_LENGTH_MAX) throw unauthorized("the header names no key");
   return { algorithm: alg, kid };
 }

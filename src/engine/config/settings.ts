@@ -136,7 +136,7 @@ function warnOfClosedPolicy(node: Node, { settings, report }: { settings: Settin
   const { allow, deny } = settings.addressPolicy;
   if (allow.length === 0 || !allow.every((cidr) => isCovered(cidr, deny))) return;
   const section = valueAt(node, "addressPolicy")!;
-  const message = "No address is copied, because addressPolicy.deny contains every address of allow, and deny takes precedence";
+  const message = "No address is copied, because addressPolicy.deny covers every address that allow permits, and deny takes precedence";
   const hint = "Remove the CIDRs of the tenant's pods from deny, or list other CIDRs in allow";
   report.warning({ code: "CONFIG_VALUE", at: startOf(valueAt(section, "allow")!), field: "addressPolicy.allow", message, hint });
 }

@@ -82,6 +82,10 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "uiSettings.navBarButtons": INTERFACE,
   "uiSettings.externalURLs": acts("if block is true, the sign-in page shows images from other sites only if allow contains them"),
   vault: acts("secrets from the vault are copied into the SharedSecrets that name them"),
+  "vault.skipTLSVerify": acts("if true, the vault's certificate is not checked"),
+  "vault.syncInterval": acts("determines the time between two rounds of copying"),
+  "vault.requestTimeoutSeconds": acts("a request to the vault fails after this time (Unavailable)"),
+  "vault.answerMaxKiB": acts("larger responses from the vault are refused (TooLarge)"),
   "vault.auth.tokenSecretRef": shownOnly(
     "the service reads no Secrets of a cluster",
     "access to a cluster. Instead, mount the Secret and specify its file in tokenFile",

@@ -89,9 +89,9 @@ function idOf(key: Uint8Array): string {
 }
 
 /**
- * Reads keys from a text: one key in base64 on each line, the newest first.
+ * Parses encryption keys: one base64-encoded key of 32 bytes per line, the newest first. Blank lines are ignored.
  *
- * @throws CONFIG_VALUE when a line is not a key.
+ * @throws CONFIG_VALUE when a line is not a key, or there is no key.
  * @example
  * parseEncryptionKeys("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="); // one key of 32 zeros
  */

@@ -1,7 +1,7 @@
 import type { EngineError } from "../../base/errors.ts";
 import { unavailable, statusOf } from "../../apiserver/types/status.ts";
 
-/** The messages that users see when a provider cannot be used, instead of a reference to the log. They reveal no data of the provider. */
+/** The messages that users see when a provider cannot be used, for failures that have their own. They reveal no data of the provider. */
 const TROUBLES = {
   setup: "sign-in with this provider is not set up correctly; tell your administrator",
   permission: "the application lacks a permission at the provider; tell your administrator",
@@ -33,7 +33,5 @@ export function errorForUser(error: EngineError): EngineError {
   const failed = (statusOf(error)?.code ?? 500) >= 500;
   if (!failed) return error;
   const trouble = troubles.get(error);
-  return unavailable(
-    trouble === undefined ? "sign-in does not work at the moment; see the server's log for the reason" : TROUBLES[trouble],
-  );
+  return unavailable(trouble === undefined ? "sign-in with this provider is not available; tell your administrator" : TROUBLES[trouble]);
 }

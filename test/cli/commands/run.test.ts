@@ -176,7 +176,10 @@ describe("run", () => {
     const { code, stderr } = await run(argv, { files });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      new RegExp(`^error API_UNAUTHORIZED: The tenant cluster ${tenant.url} rejected the credentials: Unauthorized\n  Check that the kubeconfig`, "m"),
+      new RegExp(
+        `^error API_UNAUTHORIZED: The tenant cluster ${tenant.url} rejected the credentials: Unauthorized\n  Check that the kubeconfig`,
+        "m",
+      ),
     );
   });
 
@@ -295,7 +298,7 @@ describe("cluster", () => {
     const { code, stderr } = await run(["cluster", "--name", "tenant", "--kubeconfig", path]);
     expect({ code, kept: readFileSync(path, "utf8") }).toEqual({ code: 2, kept: kubeconfig });
     expect(stderr).toBe(
-      `error CONFIG_FILE: Cannot write "${path}": it is not the kubeconfig of a cluster "tenant"\n  Choose another file with --kubeconfig, or remove this one\n`,
+      `error CONFIG_FILE: Cannot write "${path}": it is not the kubeconfig of a cluster "tenant"\n  Choose another file with --kubeconfig. Remove this one only if it is no longer needed\n`,
     );
   });
 

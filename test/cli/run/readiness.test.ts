@@ -36,6 +36,7 @@ function createWorld() {
     reviews: 0,
     failure: undefined as Error | undefined,
     outOfSight: [] as string[],
+    contradicted: [] as string[],
   };
   const side = (name: "tenant" | "host") => ({
     side: name,
@@ -62,6 +63,7 @@ function createWorld() {
     permissions: () => [UPDATE, TELL],
     prepared: () => state.prepared,
     outOfSight: () => state.outOfSight,
+    contradicted: () => state.contradicted,
     runtime: { clock, chance: systemChance, logger, metrics },
   });
   const says = () => {
@@ -95,6 +97,16 @@ describe("readiness", () => {
     expect(says()).toEqual(state.outOfSight);
     state.outOfSight = [];
     expect(says()).toEqual(["ok"]);
+  });
+
+  test("counts the objects that are not up to date, and stays ready", () => {
+    const { state, says } = createWorld();
+    const told = (many: string) =>
+      `CACHE_CONTRADICTED: ${many} not up to date, for example endpoints|shop/a: the API server's list responses are incomplete or stale`;
+    state.contradicted = ["endpoints|shop/a"];
+    expect(says()).toEqual(["ok", told("1 object is")]);
+    state.contradicted = ["endpoints|shop/a", "endpoints|shop/b"];
+    expect(says()).toEqual(["ok", told("2 objects are")]);
   });
 
   test("says when another cluster answers, until the right one does", () => {

@@ -77,7 +77,7 @@ describe("parseSettings", () => {
     const result = parseSettings(`addressPolicy:\n  deny: ${deny}\n  allow: ${allow}\n`, { file: "s.yaml" });
     const warning = {
       ...{ code: "CONFIG_VALUE", severity: "warning", file: "s.yaml", line: 3, column: 10, field: "addressPolicy.allow" },
-      message: "No address is copied, because addressPolicy.deny contains every address of allow, and deny takes precedence",
+      message: "No address is copied, because addressPolicy.deny covers every address that allow permits, and deny takes precedence",
       hint: "Remove the CIDRs of the tenant's pods from deny, or list other CIDRs in allow",
     };
     expect(result).toMatchObject({ ok: true, warnings: isWarned ? [warning] : [] });

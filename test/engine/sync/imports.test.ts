@@ -53,7 +53,7 @@ describe("a host name that two tenant objects can have", () => {
     expect(await imported("a", "db-x-shop")).toBeUndefined();
     const record = syncer.status().objects.find(({ resource }) => resource === "secrets");
     expect(record?.notes.map(({ code }) => code)).toEqual(["REFERENCE_REFUSED"]);
-    expect(record?.notes[0]?.message).toContain('sync.platform/stands-for is "a/db-x-shop"');
+    expect(record?.notes[0]?.message).toContain('sync.platform/stands-for to "a/db-x-shop"');
     expect((await tenant.client.list(EVENTS)).items.map(({ reason }) => reason)).toContain("ReferenceRefused");
     await tenant.client.delete(NAMESPACES, { namespace: "", name: "shop-x-a" });
     await clock.advance(70_000);

@@ -58,7 +58,7 @@ test("a forged SAML answer", async () => {
 
 test.each([
   ["a person who may not sign in", false, "forbidden: none of your organisations", "A sign-in was refused", "refused"],
-  ["a provider that does not work", true, "see the server's log for the reason", "A provider cannot be used for sign-in", "failed"],
+  ["a provider that does not work", true, "is not available; tell your administrator", "A provider cannot be used for sign-in", "failed"],
 ] as const)("%s", async (_, isBroken, reason, line, counted) => {
   if (isBroken) world.faults.set("/user", (response) => response.writeHead(500).end());
   const browser = createBrowser();

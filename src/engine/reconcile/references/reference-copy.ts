@@ -253,5 +253,5 @@ function whyNotImported(rules: ReferenceRules, input: SourcedInput): string | un
   const word = wordOf(rules, input, source);
   if (word === "another") return "the object on the host is meant for another tenant object";
   if (word === "this" || namesakeExists !== true) return undefined;
-  return `the object on the host may be meant for another namespace, unless its annotation ${markerPrefix}${STANDS_FOR} is "${formatKey(key)}"`;
+  return `the name on the host can mean objects of several namespaces. If this one is meant, the host's operator must set the object's annotation ${markerPrefix}${STANDS_FOR} to "${formatKey(key)}"`;
 }

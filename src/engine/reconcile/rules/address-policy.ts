@@ -100,7 +100,7 @@ export function compileAddressPolicy(policy: AddressPolicy): CompiledAddressPoli
 /** Refuses names that are addresses in another form, or that mean the local host; the addresses of other names are unknown. */
 function nameProblem(name: string): string | undefined {
   const last = name.toLowerCase().replace(/\.$/, "").split(".").at(-1)!;
-  if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "an address instead of a host name";
+  if (name.includes(":") || /^(\d+|0x[\da-f]*)$/.test(last)) return "it is an IP address, but addressType FQDN requires a host name";
   return last === "localhost" ? "loopback" : undefined;
 }
 

@@ -77,7 +77,7 @@ const APPS = {
           clusters: texts("Names of the clusters in which the app is shown."),
           title: formField("line", "Displayed name. Default: the name of the chart, without its repository."),
           iconUrl: formField("image", "Address of an icon."),
-          readmeUrl: formField("web", "Address of a description."),
+          readmeUrl: formField("page", "URL of the app's description."),
         },
       },
     },

@@ -44,6 +44,7 @@ const FORMS = {
   word: form("[^\\s\\p{Cc}]*", "text without spaces", LINE_LENGTH_MAX),
   html: form("[^\\0]*", "HTML", HTML_LENGTH_MAX),
   web: form(WEB, "an address such as https://example.com", URL_LENGTH_MAX),
+  page: form(WEB, "a URL that begins with https:// or http://", URL_LENGTH_MAX),
   secureWeb: form(
     `https://${SERVER}${REST}|http://${LOOPBACK}${REST}`,
     "an address that begins with https://, or http:// on this machine, without user or password",
@@ -52,7 +53,7 @@ const FORMS = {
   shown: form(`${WEB}|${OWN_PATH}`, "an address such as https://example.com, or a path that begins with /", URL_LENGTH_MAX),
   image: form(
     `${WEB}|${OWN_PATH}|${IMAGE}`,
-    "an address such as https://example.com/logo.svg, a path that begins with /, or data:image/",
+    "a URL such as https://example.com/logo.svg, a path that begins with /, or a data: URL that begins with data:image/",
     HTML_LENGTH_MAX,
   ),
   link: form(

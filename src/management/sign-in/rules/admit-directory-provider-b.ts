@@ -31,7 +31,7 @@ export function admitDirectoryProviderB(
   profile: DirectoryProviderBProfile,
 ): SignInDecision {
   const { tenant = "common", onlySecurityGroups = false, useGroupsAsWhitelist = false } = settings;
-  if (!isOfTenant(profile.account, tenant)) return refused("accounts of your kind or tenant are not allowed to sign in");
+  if (!isOfTenant(profile.account, tenant)) return refused("accounts of this type or from this tenant are not allowed to sign in");
   const counted = profile.groups.filter(({ security }) => security || !onlySecurityGroups);
   const [ids, names] = [(settings.groups ?? []).filter(isId), (settings.groups ?? []).filter((group) => !isId(group))];
   const [isChosenId, isChosenName] = [chosenBy(ids, withoutCase), chosenBy(names)];

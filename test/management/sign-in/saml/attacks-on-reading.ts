@@ -147,13 +147,13 @@ export const ATTACKS_ON_READING: readonly SamlAttack[] = [
   row(
     "76",
     "another recipient",
-    "the assertion is for",
+    "the assertion's Recipient is ",
     signedAs((text) => text.replace(/ Recipient="[^"]*"/, ' Recipient="https://evil.example/"')),
   ),
   row(
     "76",
     "no recipient",
-    "the assertion is for none",
+    "the assertion's Recipient is none, not ",
     signedAs((text) => text.replace(/ Recipient="[^"]*"/, "")),
   ),
   row(

@@ -81,7 +81,7 @@ function demandConfirmed(subject: XmlElement, { redirectUri, requestId, nowMs }:
   if (elementsIn(bearers[0]!).length > 1 || elementsIn(data).length > 0)
     throw unproven("the confirmation has requirements that are not supported");
   const recipient = attributeOf(data, "Recipient");
-  if (recipient !== redirectUri) throw unproven(`the assertion is for ${quoted(recipient)}`);
+  if (recipient !== redirectUri) throw unproven(`the assertion's Recipient is ${quoted(recipient)}, not ${quoted(redirectUri)}`);
   if (attributeOf(data, "InResponseTo") !== requestId) throw unproven("the assertion is for another request, or for none");
   if (attributeOf(data, "NotBefore") !== undefined) throw unproven("the confirmation must not have NotBefore");
   demandNow("the confirmation", nowMs, { notOnOrAfter: attributeOf(data, "NotOnOrAfter") });
