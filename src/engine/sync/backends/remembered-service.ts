@@ -212,8 +212,8 @@ export function lacksCopy({ copy, isTaken, seen: { endpoints, made } }: Collecte
 }
 
 /** Reports whether readers would get the backends from a copy of Endpoints that does not exist yet, and can. */
-export function awaitsCopy({ copy, isTaken, seen: { endpoints, served } }: CollectedBackends): boolean {
-  return copy === undefined && !isTaken && endpoints?.wanted === true && served;
+export function awaitsCopy({ decision }: RememberedService, { copy, isTaken, seen: { endpoints, served } }: CollectedBackends): boolean {
+  return decision.source === "none" && copy === undefined && !isTaken && endpoints?.wanted === true && served;
 }
 
 /** Reports whether another syncer's slices show fewer backends than the copy, and neither a mirror nor this syncer shows the rest. */

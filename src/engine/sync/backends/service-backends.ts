@@ -268,14 +268,11 @@ class DecidedBackends implements ServiceBackends {
       return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: unpatchedMs });
     }
     const { known, collected } = looked;
-    const writes = planWrites(known, collected, {
-      rules: this.#slices.rules,
-      now: this.#options.clock.monotonic(),
-      mirrorMs: MIRROR_WAIT_MS,
-    });
+    const now = this.#options.clock.monotonic();
+    const writes = planWrites(known, collected, { rules: this.#slices.rules, now, mirrorMs: MIRROR_WAIT_MS });
+    const waits = { isDone: !awaitsCopy(known, collected), lookMs: unpatchedMs };
     if (writes.operations.length === 0) {
       Object.assign(known, { outdatedTimes: 0, refusal: undefined });
-      const waits = { isDone: !awaitsCopy(collected), lookMs: unpatchedMs };
       if (waits.isDone) this.#noteDone(known);
       if (followsCopy(known, collected)) router.backends!.rests(service);
       return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, waits) });
@@ -284,8 +281,9 @@ class DecidedBackends implements ServiceBackends {
     const version = (collected.copy && ourMarkers(this.#endpoints.rules, collected.copy, ENDPOINTS)?.resourceVersion) ?? "";
     const shared = syncId(ENDPOINTS.plural, service);
     const { writeWaitMs } = writeLimiter.restraint(shared, version, "made");
+    const isDone = waits.isDone && writeWaitMs <= 0;
     const operations = writeWaitMs > 0 ? [] : writes.operations;
-    const notes = newsOfEdits(known, undoneEdits(this.#slices.rules, known, collected, operations), this.#options.clock.monotonic());
+    const notes = newsOfEdits(known, undoneEdits(this.#slices.rules, known, collected, operations), now);
     const reader = notes.length === 0 ? undefined : (this.#options.service("tenant", service) ?? this.#endpoints.tenant.get(service));
     const isStill = (found: KubeObject | undefined) => isSameCopy(collected.copy, found, this.#endpoints.rules, service);
     const reconcile = beginReconcile({
@@ -309,12 +307,12 @@ class DecidedBackends implements ServiceBackends {
           if (ending.result === "outdated" && (known.outdatedTimes += 1) >= CONTRADICTIONS_MIN)
             this.#doubt(known, collected, writtenKey(operations[index]!));
           if (ending.result !== "settled" || index < operations.length) return undefined;
-          if (writeWaitMs <= 0) this.#noteDone(known);
+          if (isDone) this.#noteDone(known);
           known.outdatedTimes = 0;
           if (writes.operations.length === index) known.refusal = undefined;
           if (index > 0) writeLimiter.wrote(shared, version, "made");
           if (writeWaitMs > 0) writeLimiter.held(shared, "made");
-          return this.#againInMs(service, known, { isDone: writeWaitMs <= 0, writeMs: writeWaitMs, lookMs: unpatchedMs });
+          return this.#againInMs(service, known, { ...waits, isDone, writeMs: writeWaitMs });
         },
       },
     });
