@@ -154,16 +154,8 @@ class Proxy implements FaultProxy {
     const { method = "", url = "", headers } = request;
     const watch = url.includes("watch=true");
     const { authorization = "" } = headers;
-    const passing = {
-      method,
-      url,
-      watch,
-      write: method !== "GET" && !isReview(url),
-      body,
-      authorization,
-      atMs: this.#clock.monotonic(),
-      status: 0,
-    };
+    const write = method !== "GET" && !isReview(url);
+    const passing = { method, url, watch, write, body, authorization, atMs: this.#clock.monotonic(), status: 0 };
     this.passed.push(passing);
     await this.#thawed;
     if (this.#isDead(response)) return;
@@ -212,9 +204,8 @@ class Proxy implements FaultProxy {
     await this.#thawed;
     if (this.#isDead(response)) return;
     const { "content-type": type = "application/json", "retry-after": retryAfter } = answer.headers;
-    response.writeHead(answer.statusCode ?? 500, { "content-type": type, ...(retryAfter && { "retry-after": retryAfter }) });
-    // The client may have the answer, and tests may count it, before the response is closed here.
-    passing.status = response.statusCode;
+    passing.status = answer.statusCode ?? 500;
+    response.writeHead(passing.status, { "content-type": type, ...(retryAfter && { "retry-after": retryAfter }) });
     response.flushHeaders();
     if (passing.watch && answer.statusCode === 200) await this.#forwardLines(answer, response);
     else for await (const chunk of answer) response.write(chunk as Buffer);
