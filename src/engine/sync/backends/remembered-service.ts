@@ -82,8 +82,8 @@ export function newService(
 }
 
 /**
- * Reports whether a replacement has had `ms` milliseconds to appear. Only the time until the replacement was last written
- * completely counts, because a process that was suspended, or whose writes failed, has not made it.
+ * Reports whether a replacement has had `ms` milliseconds to appear. Only the time until it was last written completely counts, because
+ * a process that was suspended, or whose writes failed, has not made it.
  */
 export function wasOver({ doneAt }: RememberedService, since: number | undefined, ms: number): boolean {
   return since !== undefined && doneAt - since >= ms;

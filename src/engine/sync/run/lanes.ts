@@ -34,7 +34,7 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
   const taken = new Map<string, string>();
   /** Per id: the lane that it did not get when it last began. It does not even begin again until that lane is free. */
   const needed = new Map<string, string>();
-  /** The other way round. */
+  /** Per id: the lane that it has. An abandoned reconcile that no longer needs its lane leaves it when it begins again. */
   const heldBy = new Map<string, string>();
   /** Per lane: the ids that wait for it. */
   const waiting = new Map<string, Set<string>>();
