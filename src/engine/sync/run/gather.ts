@@ -2,6 +2,7 @@ import { keyOf, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import type { ObjectSource } from "../../../kube/object/object-source.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference, Service } from "../../../kube/object/types.ts";
+import { isCopyOf } from "../../reconcile/copy/ownership.ts";
 import type { PlanInput } from "../../reconcile/plan-types.ts";
 import type { Rules, ServedBackends, SliceCount } from "../../reconcile/rules/rules.ts";
 import { countSlices, isCopied } from "../../kinds/slice-labels.ts";
@@ -64,6 +65,12 @@ export function createGather(options: GatherOptions): Gather {
     return { ...slices, waitMs: awaited.waitMs(key, uncopied) };
   }
 
+  /** Returns the orphaned copy at a host key; none if another object's reconcile has just taken its place, which the cache shows later. */
+  function orphanAt({ rules, host }: Tracked, orphanKey: ObjectKey, key: ObjectKey): readonly KubeObject[] {
+    const orphan = host.get(orphanKey);
+    return orphan !== undefined && isCopyOf(rules, orphan, key) ? [orphan] : [];
+  }
+
   return (id, side, key, hostKey) => {
     const tenantObject = side.tenant.get(key);
     const serviceKey = tenantObject && side.rules.kind.serviceOf(key, tenantObject);
@@ -84,7 +91,7 @@ export function createGather(options: GatherOptions): Gather {
       ...(decided && { backends: decided }),
       owner: owner(),
       deletesHeld: brake.holds(id),
-      orphans: router.orphans(side.rules, key).flatMap((orphanKey) => side.host.get(orphanKey) ?? []),
+      orphans: router.orphans(side.rules, key).flatMap((orphanKey) => orphanAt(side, orphanKey, key)),
     };
   };
 }

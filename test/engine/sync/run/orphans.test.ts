@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
 import type { ObjectKey } from "../../../../src/kube/object/key.ts";
+import { ENDPOINTS } from "../../../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../../../src/kube/object/types.ts";
-import { createOrphans } from "../../../../src/engine/sync/run/event-handlers.ts";
+import { addEventHandlers, createOrphans } from "../../../../src/engine/sync/run/event-handlers.ts";
+import { createGather, type GatherOptions } from "../../../../src/engine/sync/run/gather.ts";
+import { createExpectations } from "../../../../src/engine/sync/state/expectations.ts";
 import { ourMarkers } from "../../../../src/engine/translate/identity.ts";
 import { formatKind, writeMarkers, type CopySource } from "../../../../src/engine/translate/markers.ts";
+import { createCacheByHand, EMPTY_CACHE } from "../../../support/cache-by-hand.ts";
 import { testRules } from "../../../support/rules.ts";
 
 const KEY = { namespace: "shop", name: "web" };
@@ -26,7 +30,7 @@ function lookingAtOrphans() {
   return { orphans, look };
 }
 
-test("a copy is a orphan where its tenant object does not translate to, until it is gone", () => {
+test("a copy is an orphan where its tenant object does not translate to, until it is gone", () => {
   const { orphans, look } = lookingAtOrphans();
   look(OLD, copyAt(OLD));
   look(OLD, copyAt(OLD));
@@ -45,4 +49,33 @@ test("a copy in its place, one of another virtual cluster and one that inherited
   const other = { namespace: "old-shop", name: "other" };
   look(other, { ...inherited, metadata: { ...inherited.metadata, ...other } });
   expect(orphans.of(rules, KEY)).toEqual([]);
+});
+
+test("an orphan whose place another object has taken is no orphan any more, although the cache does not show it yet", () => {
+  const copies = createCacheByHand();
+  const host = createExpectations(copies.source);
+  const router = addEventHandlers({
+    tenant: { source: () => EMPTY_CACHE },
+    host: { source: (resource) => (resource === ENDPOINTS ? copies.source : EMPTY_CACHE) },
+    rules: [rules],
+    enqueue: () => {},
+    changed: () => {},
+  });
+  const services = { tenant: EMPTY_CACHE, host: EMPTY_CACHE };
+  const others = { services, brake: { holds: () => false }, owner: () => undefined } as unknown as GatherOptions;
+  const gather = createGather({ ...others, router });
+  const orphansOf = (key: ObjectKey) => {
+    const side = { rules, tenant: createExpectations(EMPTY_CACHE), host };
+    return gather(`endpoints|${key.namespace}/${key.name}`, side, key, rules.translator.toHost(key, ENDPOINTS)).orphans;
+  };
+  const place = { namespace: "new-shop", name: "db" };
+  const at = (version: string, of: Partial<CopySource>) => {
+    const copy = copyAt(place, of);
+    return { ...copy, metadata: { ...copy.metadata, uid: "1", resourceVersion: version } };
+  };
+  const orphan = at("4", {});
+  copies.show(place, orphan);
+  expect(orphansOf(KEY)).toEqual([orphan]);
+  host.writing(place)(at("5", { namespace: "shop", name: "db" }));
+  expect(orphansOf(KEY)).toEqual([]);
 });
