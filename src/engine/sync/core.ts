@@ -165,7 +165,11 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     engaged: (note) => options.braked?.(note),
   });
   const backends =
-    router.backends && createServiceBackends({ ...{ tracked, router, writeLimiter, hooks, clock, metrics }, service, shown, enqueue });
+    router.backends &&
+    createServiceBackends({
+      ...{ tracked, router, writeLimiter, hooks, clock, metrics },
+      ...{ service, shown, enqueue, isRejected: records.isRejected },
+    });
   const handBack = handBackOf(options, sides.get(ENDPOINT_SLICES.plural)?.host);
   const slicesShown = handBack !== undefined && sides.has(ENDPOINT_SLICES.plural) ? host.source(ENDPOINT_SLICES) : undefined;
   const endHandBack = slicesShown?.onChange((key) => {

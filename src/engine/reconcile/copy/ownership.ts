@@ -34,6 +34,11 @@ export function withMarkerLabels({ translator }: Rules, host: KubeObject, { name
 
 /** Reports whether the body on the host is unchanged since it was written. */
 export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObject): boolean {
+  return !bodyChanges(rules, host, tenant).host;
+}
+
+/** Reports on which sides the body has changed since the copy was written: on both if that is unknown. */
+export function bodyChanges(rules: Rules, host: KubeObject, tenant: KubeObject): { readonly tenant: boolean; readonly host: boolean } {
   const base = readBase(rules.translator.markerPrefix, host);
   const body: ComparedField = {
     id: "body",
@@ -41,7 +46,7 @@ export function bodyIsAsWritten(rules: Rules, host: KubeObject, tenant: KubeObje
     desired: undefined,
     host: rules.kind.hostFingerprint(host),
   };
-  return base !== undefined && !changedSides(body, base).host;
+  return base === undefined ? { tenant: true, host: true } : changedSides(body, base);
 }
 
 /** Reports whether the host's controller left `host` behind: Endpoints of a tenant Service whose host Service no longer has a selector. */

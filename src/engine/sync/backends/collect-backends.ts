@@ -4,7 +4,7 @@ import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, EndpointSubset, KubeObject, Service } from "../../../kube/object/types.ts";
 import { copyNameIn, endpointsBehind, madeFrom, slicesOfCopy } from "../../kinds/made-slices.ts";
 import { controllerOf, MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
-import { bodyIsAsWritten, isCopyOf } from "../../reconcile/copy/ownership.ts";
+import { bodyChanges, bodyIsAsWritten, markersOfCopy } from "../../reconcile/copy/ownership.ts";
 import { decideCopy, isPaused } from "../../reconcile/predicate/should-copy.ts";
 import type { Rules, Surroundings } from "../../reconcile/rules/rules.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
@@ -42,8 +42,14 @@ export interface CollectedBackends {
   readonly seen: Omit<BackendsSeen, "mirrorWaited" | "copyWaited" | "othersWaited">;
   readonly hostKey: ObjectKey | undefined;
   readonly hostService: ObjectKey | undefined;
+  /** The tenant's Endpoints. */
+  readonly endpoints: Endpoints | undefined;
   /** Our copy of Endpoints. */
   readonly copy: Endpoints | undefined;
+  /** Returns what readers would see of the tenant's Endpoints without patches. */
+  readonly inEndpoints: () => ReaderView;
+  /** No patch changes addresses, so that those of Endpoints, of slices and of their copies can be compared. */
+  readonly isComparable: boolean;
   /** True if Endpoints that are not our copy are in its place. */
   readonly isTaken: boolean;
   /** The copies of the tenant's slices that are counted, as the host shows them; those of its mirror only if the place is taken. */
@@ -73,7 +79,8 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
   const { service, hostKey, endpoints, slices, hostSlices } = known;
   const { rules } = endpoints;
   const prefix = rules.translator.markerPrefix;
-  const copy = endpoints.host !== undefined && isCopyOf(rules, endpoints.host, service) ? (endpoints.host as Endpoints) : undefined;
+  const markers = endpoints.host && markersOfCopy(rules, endpoints.host, service);
+  const copy = markers && (endpoints.host as Endpoints);
   const standing = hostSlices.flatMap((key) => (slices.host.get(key) as EndpointSlice | undefined) ?? []);
   const made = standing.filter((slice) => isMade(known, slice, copy));
   const mirrored = standing.filter((slice) => isMirrored(known, slice));
@@ -102,6 +109,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
         large: (copy.subsets ?? []).some(
           ({ addresses = [], notReadyAddresses = [] }) => addresses.length + notReadyAddresses.length > MIRRORED_MAX,
         ),
+        behind: wanted?.wanted === true && isBehind(rules, copy, markers!, endpoints.tenant!),
       },
       mirror: mirrored.length === 0 ? "none" : copy !== undefined && isMirroredFully(copy, mirrored) ? "equal" : "behind",
       made: copy === undefined || made.length === 0 ? (made.length === 0 ? "none" : "behind") : comparedWith(slices.rules, made, desired()),
@@ -110,7 +118,10 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
     },
     hostKey,
     hostService: known.hostService,
+    endpoints: endpoints.tenant,
+    inEndpoints: () => viewInTenant(endpoints.tenant),
     copy,
+    isComparable: [...rules.patches, ...slices.rules.patches].every(isOfMetadata),
     isTaken: taken,
     copies,
     others,
@@ -121,6 +132,11 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
     lasting: () =>
       wanted?.wanted === true && rules.patches.every(isOfMetadata) ? made.map((slice) => without(slice, endpoints.tenant!)) : made,
   };
+}
+
+/** Reports whether a copy does not have the current addresses and ports of its Endpoints. */
+function isBehind(rules: Rules, copy: Endpoints, { resourceVersion }: CopySource, tenant: Endpoints): boolean {
+  return resourceVersion !== tenant.metadata.resourceVersion && bodyChanges(rules, copy, tenant).tenant;
 }
 
 /** Reports whether a tenant slice has the name, or a host slice that was not made from this copy. */
@@ -285,9 +301,13 @@ function isOfMetadata({ path: { segments } }: Rules["patches"][number]): boolean
   return segments[0]?.kind === "key" && segments[0].key === "metadata";
 }
 
+function viewInTenant(tenant: Endpoints | undefined): ReaderView {
+  return viewOf(Array.isArray(tenant?.subsets) ? tenant.subsets : NO_SUBSETS);
+}
+
 /** Returns a slice without the endpoints that these Endpoints no longer have with any of its ports; the others get their readiness. */
-function without(slice: EndpointSlice, { subsets }: Endpoints): EndpointSlice {
-  const wanted = viewOf(Array.isArray(subsets) ? subsets : NO_SUBSETS);
+function without(slice: EndpointSlice, tenant: Endpoints): EndpointSlice {
+  const wanted = viewInTenant(tenant);
   const all = slice.endpoints ?? [];
   const endpoints = all.flatMap((endpoint) => {
     const backends = [...viewOfSlices([{ ...slice, endpoints: [endpoint] }]).keys()].flatMap((id) => wanted.get(id) ?? []);

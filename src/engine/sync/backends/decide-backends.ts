@@ -45,8 +45,8 @@ export interface BackendsSeen {
   readonly own: CountedSlices;
   /** Slices that the tenant's cluster has made from Pods. */
   readonly derived: StandingSlices & { readonly filled: boolean; readonly families: ReadonlySet<string> };
-  /** Our copy of Endpoints. `large`: a mirror would omit some of its addresses. */
-  readonly copy: { readonly skipsMirror: boolean; readonly filled: boolean; readonly large: boolean } | undefined;
+  /** Our copy of Endpoints. `large`: a mirror would omit some of its addresses. `behind`: it lacks the latest change of the Endpoints. */
+  readonly copy: { readonly skipsMirror: boolean; readonly filled: boolean; readonly large: boolean; readonly behind: boolean } | undefined;
   /** State of the slices that the host's mirror made from the copy. */
   readonly mirror: Completeness;
   /** State of the slices that we made from the copy, according to the answers to our writes. */
@@ -214,7 +214,8 @@ const FROM_ENDPOINTS = { copiesDerived: false, releasesCopy: true, dropsMade: fa
 
 function decideFromEndpoints(seen: BackendsSeen): BackendsDecision {
   const { copy, mirror, made, own } = seen;
-  const released = own.copied >= own.count;
+  // What the tenant's Endpoints have gained, slices may show until now, and the copy shows later.
+  const released = own.copied >= own.count && copy?.behind !== true;
   // If we will make the slices anyway, the copy is created with the label.
   if (copy === undefined) {
     const skipsMirror = ((seen.served && seen.mirrorWaited) || made !== "none") && seen.others === "none";

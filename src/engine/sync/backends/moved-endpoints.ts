@@ -5,11 +5,15 @@
  *
  * @module
  */
-import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
+import { viewOfEndpoints, viewOfSlices, type ReaderView } from "../../../kube/object/endpoints/reader-view.ts";
+import { sameKey, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
 import type { EndpointSlice } from "../../../kube/object/types.ts";
+import { controllerOf } from "../../kinds/slice-labels.ts";
+import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
-import type { CollectedBackends } from "./collect-backends.ts";
-import type { BackendSource } from "./decide-backends.ts";
+import { aroundOf, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
+import { isSource, type BackendsDecision, type BackendSource } from "./decide-backends.ts";
 
 /** A slice of the tenant, and its copy as the host shows it. */
 export interface CopiedSlice {
@@ -33,15 +37,38 @@ export function awaitsOthers(slice: CopiedSlice, others: () => Iterable<CopiedSl
   return unseen().some((id) => moved.has(id));
 }
 
-/** Returns the ready endpoints in the copy of Endpoints that readers should get from its slices, but can see at most in one copied slice. */
-export function unseenOfCopy(
-  { copy, copies, made, mirrored, seen }: CollectedBackends,
+/**
+ * Returns the ready endpoints in the copy of Endpoints, or in the Endpoints themselves, that readers should get from its slices, but can see
+ * at most in one copied slice.
+ */
+export function unseenOfEndpoints(
+  { inEndpoints, isComparable, copy, copies, made, mirrored, seen }: CollectedBackends,
   source: BackendSource,
   slice: string,
 ): readonly string[] {
-  if (copy === undefined || !seen.served || source === "copies" || (source === "others" && seen.others === "equal")) return NONE;
+  if (!seen.served || source === "copies" || (source === "others" && seen.others === "equal")) return NONE;
   const shown = viewOfSlices([...made, ...mirrored, ...copies.filter(({ metadata }) => metadata.name !== slice)]);
-  return [...viewOfEndpoints(copy)].flatMap(([id, { ready }]) => (ready && shown.get(id)?.ready !== true ? [id] : []));
+  const wanted = isComparable && seen.endpoints?.wanted === true ? inEndpoints() : NOTHING;
+  return [...(copy === undefined ? NOTHING : viewOfEndpoints(copy)), ...wanted].flatMap(([id, { ready }]) =>
+    ready && shown.get(id)?.ready !== true ? [id] : [],
+  );
+}
+
+/** Yields the other slices of the Service that are copied, with their copies as the host shows them. */
+export function* copiesBeside(
+  { slices: { rules, tenant }, tenantSlices, services, shown }: KnownBackends,
+  decision: BackendsDecision,
+  key: ObjectKey,
+): Generator<CopiedSlice> {
+  const around = aroundOf(services);
+  for (const other of tenantSlices) {
+    const slice = sameKey(other, key) ? undefined : (tenant.get(other) as EndpointSlice | undefined);
+    const place = slice && rules.translator.toHost(other, ENDPOINT_SLICES);
+    if (slice === undefined || place === undefined) continue;
+    if (!isSource(decision, controllerOf(slice))) continue;
+    if (decideCopy(rules, other, slice, around).action !== "copy") continue;
+    yield { tenant: slice, host: shown(place) as EndpointSlice | undefined };
+  }
 }
 
 /** Returns the ready endpoints that `tenant` shows and `host` does not. */
@@ -57,6 +84,7 @@ function newcomers({ tenant, host }: CopiedSlice): readonly string[] {
 }
 
 const NONE: readonly string[] = [];
+const NOTHING: ReaderView = new Map();
 
 /** Last results. They are needed for every other slice of a Service, and most slices have not changed since. */
 const lastNewcomers = new WeakMap<EndpointSlice, { readonly beside: EndpointSlice; readonly ids: readonly string[] }>();

@@ -3,7 +3,7 @@ import { formatKey, keyOf, sameKey, type ObjectKey } from "../../../kube/object/
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
-import type { Response } from "../../reconcile/machine.ts";
+import { UNSEEN_RETRY_MS, type Response } from "../../reconcile/machine.ts";
 import type { Note, Operation } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
@@ -128,7 +128,7 @@ export function nextWaitMs(
     ...(writeMs > 0 ? [writeMs] : []),
     ...(lookMs === undefined ? [] : [lookMs]),
     ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + mirrorMs - now]),
-    ...(isDone ? until(known.doneAt, known.heldSince, releaseMs) : []),
+    ...(isDone ? until(known.doneAt, known.heldSince, releaseMs) : known.heldSince === undefined ? [] : [UNSEEN_RETRY_MS]),
     ...[known.copylessSince, ...known.moving.values()].flatMap((since) => until(known.lookedAt, since, releaseMs)),
     ...[known.othersBehindSince, known.mirrorOwesSince].flatMap((since) => until(known.lookedAt, since, mirrorMs)),
   ];
@@ -211,9 +211,15 @@ export function lacksCopy({ copy, isTaken, seen: { endpoints, made } }: Collecte
   return copy === undefined && !isTaken && endpoints?.wanted === true && made !== "none";
 }
 
-/** Reports whether readers would get the backends from a copy of Endpoints that does not exist yet, and can. */
-export function awaitsCopy({ decision }: RememberedService, { copy, isTaken, seen: { endpoints, served } }: CollectedBackends): boolean {
-  return decision.source === "none" && copy === undefined && !isTaken && endpoints?.wanted === true && served;
+/** Reports whether readers would get backends from a copy of Endpoints that is not written yet, or not as the Endpoints are now, and can be. */
+export function awaitsCopy({ decision }: RememberedService, { isTaken, seen: { endpoints, served, copy } }: CollectedBackends): boolean {
+  if (isTaken || endpoints?.wanted !== true || !served) return false;
+  return copy === undefined ? decision.source === "none" : copy.behind && decision.source !== "copies";
+}
+
+/** Reports whether made slices wait for an edit of the copy to end that the tenant does not have: they do not follow it. */
+export function awaitsEdit({ decision }: RememberedService, { seen, isEdited }: CollectedBackends): boolean {
+  return decision.makes && seen.made === "behind" && isEdited();
 }
 
 /** Reports whether another syncer's slices show fewer backends than the copy, and neither a mirror nor this syncer shows the rest. */
@@ -264,9 +270,7 @@ export function planWrites(
   const { copy, made, mirrored, hostKey, isTaken } = collected;
   const owes = decision.dropsMirrored || (copy !== undefined && collected.seen.mirror === "behind");
   known.mirrorOwesSince = owes ? (known.mirrorOwesSince ?? now) : undefined;
-  // Made slices do not follow an edit of the copy that the tenant does not have: they wait until there is none.
-  const waits = collected.seen.made === "behind" && collected.isEdited();
-  const makes = decision.makes && copy !== undefined && !waits;
+  const makes = decision.makes && copy !== undefined && !awaitsEdit(known, collected);
   return planMadeSlices({
     rules,
     made,

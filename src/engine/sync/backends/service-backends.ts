@@ -12,9 +12,8 @@ import type { Metrics } from "../../../base/metrics.ts";
 import { formatKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import { KeyMap } from "../../../kube/runtime/informer/object-cache.ts";
-import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
-import { controllerOf, MIRROR, serviceOfSlice } from "../../kinds/slice-labels.ts";
-import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
+import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
+import { MIRROR, serviceOfSlice } from "../../kinds/slice-labels.ts";
 import { CONTRADICTIONS_MIN, createMachine } from "../../reconcile/machine.ts";
 import { writtenKey } from "../../reconcile/plan-types.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
@@ -25,7 +24,7 @@ import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
 import { beginReconcile, createNoticeReconcile, type ReconcileRun, type SyncHooks, type Tracked } from "../run/reconcile.ts";
 import { BACKENDS, parseSyncId, syncId } from "../state/sync-id.ts";
 import { aroundOf, collectBackends, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
-import { awaitsOthers, unseenOfCopy, type CopiedSlice } from "./moved-endpoints.ts";
+import { awaitsOthers, copiesBeside, unseenOfEndpoints, type CopiedSlice } from "./moved-endpoints.ts";
 import { decideBackends, isSource, type BackendsDecision } from "./decide-backends.ts";
 import {
   followsCopy,
@@ -36,6 +35,7 @@ import {
   newService,
   newsOfEdits,
   awaitsCopy,
+  awaitsEdit,
   nextWaitMs,
   noteLook,
   planWrites,
@@ -49,7 +49,7 @@ import {
   type RememberedService,
 } from "./remembered-service.ts";
 import { madeSlicesStrategy } from "./plan-made-slices.ts";
-import { standInsFor, standInsForUnknown } from "./stand-ins.ts";
+import { mayReplace, standInsFor, standInsForUnknown } from "./stand-ins.ts";
 import { createUnpatchedSlices, type UnpatchedSlices } from "./unpatched-slices.ts";
 
 /** Time that a mirror has to make slices from a copy, in milliseconds; after that, the host counts as one without a working mirror. */
@@ -73,6 +73,8 @@ export interface ServiceBackendsOptions {
   readonly metrics: Metrics;
   /** Returns a slice of the host as its cache has it. */
   shown(hostKey: ObjectKey): KubeObject | undefined;
+  /** Reports whether the engine itself refuses to copy an object, as a failed patch or a rule for addresses can require. */
+  isRejected(id: string): boolean;
   /** Returns the known state of a Service on either side. */
   service(side: "tenant" | "host", key: ObjectKey): KubeObject | undefined;
   enqueue(id: string): void;
@@ -114,8 +116,9 @@ class DecidedBackends implements ServiceBackends {
       known = this.#decideAgain(service, known);
     const { decision } = known;
     const copies = isSource(decision, writer);
-    const released = isSlice ? decision.releasesSlices : decision.releasesCopy;
     const isKept = writer === MIRROR && decision.keepsMirrored === true;
+    const isReleased = isSlice ? decision.releasesSlices : decision.releasesCopy;
+    const released = isReleased || (isSlice && tenant === undefined && this.#hasNoReplacement(service, known, host!));
     // While the mirror still has time, its slices are waited for.
     const mayGo = !isKept && (released || (known.mirrorBehindSince === undefined && wasOver(known, known.heldSince, RELEASE_WAIT_MS)));
     if (mayGo || isKept || host === undefined || (tenant !== undefined && copies)) known.held.delete(id);
@@ -123,7 +126,10 @@ class DecidedBackends implements ServiceBackends {
     const awaitsMove = isSlice && copies && this.#awaitsMove(service, known, { id, key, tenant, host });
     const isReplaced = host !== undefined && ((mayGo && released && (tenant === undefined || !copies)) || sendsMirrorAway(known, host));
     return {
-      ...(isReplaced && { service, standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), decision.source) }),
+      ...(isReplaced && {
+        service,
+        standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), isSlice && !isReleased ? "none" : decision.source),
+      }),
       isSource: copies,
       isKept,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
@@ -132,12 +138,22 @@ class DecidedBackends implements ServiceBackends {
     };
   }
 
+  /** Reports whether the copy of a slice that is gone need not wait for Endpoints: they have nothing that it shows, and it is not made again. */
+  #hasNoReplacement(service: ObjectKey, { made, decision }: RememberedService, copy: KubeObject): boolean {
+    const collected = this.#collect(service, made);
+    return decision.source !== "copies" && collected.seen.endpoints?.wanted === true && !mayReplace(collected, copy);
+  }
+
   /** Reports whether the copy of a slice must wait: it would lose endpoints that readers do not see in the other objects of the Service yet. */
   #awaitsMove(service: ObjectKey, known: RememberedService, { id, key, tenant, host }: PlannedObject & { readonly id: string }): boolean {
     const slice = { tenant, host } as CopiedSlice;
     const { moving, made, decision } = known;
-    const unseen = () => unseenOfCopy(this.#collect(service, made), decision.source, host!.metadata.name!);
-    if (host === undefined || host.metadata.deletionTimestamp || !awaitsOthers(slice, () => this.#besideSlice(service, key), unseen)) {
+    const unseen = () => unseenOfEndpoints(this.#collect(service, made), decision.source, host!.metadata.name!);
+    if (
+      host === undefined ||
+      host.metadata.deletionTimestamp ||
+      !awaitsOthers(slice, () => copiesBeside(this.#knownOf(service, made), this.#decide(service).decision, key), unseen)
+    ) {
       moving.delete(id);
       return false;
     }
@@ -145,21 +161,6 @@ class DecidedBackends implements ServiceBackends {
     if (!moving.has(id)) this.#options.enqueue(syncId(BACKENDS, service));
     moving.set(id, since);
     return known.lookedAt - since < RELEASE_WAIT_MS;
-  }
-
-  /** Yields the other slices of the Service that are copied, with their copies as the host shows them. */
-  *#besideSlice(service: ObjectKey, key: ObjectKey): Generator<CopiedSlice> {
-    const { rules, tenant } = this.#slices;
-    const around = aroundOf(this.#servicesOf(service));
-    const { decision } = this.#decide(service);
-    for (const other of this.#options.router.slices!.of(service)) {
-      const slice = sameKey(other, key) ? undefined : (tenant.get(other) as EndpointSlice | undefined);
-      const place = slice && rules.translator.toHost(other, ENDPOINT_SLICES);
-      if (slice === undefined || place === undefined) continue;
-      if (!isSource(decision, controllerOf(slice))) continue;
-      if (decideCopy(rules, other, slice, around).action !== "copy") continue;
-      yield { tenant: slice, host: this.#options.shown(place) as EndpointSlice | undefined };
-    }
   }
 
   /** Returns the tenant Service that a slice or its copy belongs to. */
@@ -228,10 +229,14 @@ class DecidedBackends implements ServiceBackends {
   }
 
   #collect(service: ObjectKey, made: ReadonlyMap<string, ObjectKey>): CollectedBackends {
+    return collectBackends(this.#knownOf(service, made));
+  }
+
+  #knownOf(service: ObjectKey, made: ReadonlyMap<string, ObjectKey>): KnownBackends {
     const { router } = this.#options;
     const { rules } = this.#endpoints;
     const hostKey = router.backends!.hostKeyOf(service);
-    return collectBackends({
+    return {
       ...{ service, hostKey, hostService: hostKey },
       endpoints: { rules, tenant: this.#endpoints.tenant.get(service) as Endpoints | undefined, host: this.#atHost(service) },
       slices: this.#slices,
@@ -240,7 +245,7 @@ class DecidedBackends implements ServiceBackends {
       shown: (place) => this.#options.shown(place),
       isClaimed: (place) => router.isClaimed(this.#slices.rules, place),
       services: this.#servicesOf(service),
-    });
+    };
   }
 
   #servicesOf(service: ObjectKey): KnownBackends["services"] {
@@ -269,8 +274,10 @@ class DecidedBackends implements ServiceBackends {
     }
     const { known, collected } = looked;
     const now = this.#options.clock.monotonic();
+    const shared = syncId(ENDPOINTS.plural, service);
     const writes = planWrites(known, collected, { rules: this.#slices.rules, now, mirrorMs: MIRROR_WAIT_MS });
-    const waits = { isDone: !awaitsCopy(known, collected), lookMs: unpatchedMs };
+    const awaits = (awaitsCopy(known, collected) && !this.#options.isRejected(shared)) || awaitsEdit(known, collected);
+    const waits = { isDone: !awaits, lookMs: unpatchedMs };
     if (writes.operations.length === 0) {
       Object.assign(known, { outdatedTimes: 0, refusal: undefined });
       if (waits.isDone) this.#noteDone(known);
@@ -279,7 +286,6 @@ class DecidedBackends implements ServiceBackends {
     }
     // The version of the tenant's Endpoints in the copy, which made slices should also have: the copy and its slices share a write limit.
     const version = (collected.copy && ourMarkers(this.#endpoints.rules, collected.copy, ENDPOINTS)?.resourceVersion) ?? "";
-    const shared = syncId(ENDPOINTS.plural, service);
     const { writeWaitMs } = writeLimiter.restraint(shared, version, "made");
     const isDone = waits.isDone && writeWaitMs <= 0;
     const operations = writeWaitMs > 0 ? [] : writes.operations;
@@ -306,7 +312,10 @@ class DecidedBackends implements ServiceBackends {
         ended: (ending, { index }) => {
           if (ending.result === "outdated" && (known.outdatedTimes += 1) >= CONTRADICTIONS_MIN)
             this.#doubt(known, collected, writtenKey(operations[index]!));
-          if (ending.result !== "settled" || index < operations.length) return undefined;
+          if (ending.result !== "settled") return undefined;
+          // The host has refused a slice: it is tried again after the machine's time, or when a wait of the Service ends.
+          if (index < operations.length)
+            return minOf(ending.requeueAfterMs, this.#againInMs(service, known, { ...waits, isDone: false, writeMs: writeWaitMs }));
           if (isDone) this.#noteDone(known);
           known.outdatedTimes = 0;
           if (writes.operations.length === index) known.refusal = undefined;
@@ -395,4 +404,9 @@ class DecidedBackends implements ServiceBackends {
     this.#known.delete(service);
     router.backends!.forget(service);
   }
+}
+
+/** Returns the shorter of two times, of which either may be missing. */
+function minOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }

@@ -14,9 +14,12 @@ import type { PlannedObject } from "../run/gather.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
 import { sourceOfLeft, type BackendSource } from "./decide-backends.ts";
 
-/** Reports whether a slice has addresses of a removed one. The others do not replace it, and a Service can have any number of them. */
-function sharesWith(removed: EndpointSlice | undefined): (slice: EndpointSlice) => boolean {
-  if (removed === undefined) return () => true;
+/**
+ * Reports whether a slice has addresses of a removed one. The others do not replace it, and a Service can have any number of them. If patches
+ * change addresses, each may.
+ */
+function sharesWith(removed: EndpointSlice | undefined, { isComparable }: CollectedBackends): (slice: EndpointSlice) => boolean {
+  if (removed === undefined || !isComparable) return () => true;
   const gone = new Set(removed.endpoints?.flatMap(({ addresses }) => addresses));
   return ({ endpoints }) => endpoints?.some(({ addresses }) => addresses?.some((address) => gone.has(address))) === true;
 }
@@ -24,7 +27,7 @@ function sharesWith(removed: EndpointSlice | undefined): (slice: EndpointSlice) 
 /** The objects from which readers get the backends according to the decision, or only those of a removed slice. */
 function standInsOf(collected: CollectedBackends, source: BackendSource, removed?: EndpointSlice): readonly StandIn[] {
   const { copy, copies, desired, made, mirrored, others, seen, hostService } = collected;
-  const shares = sharesWith(removed);
+  const shares = sharesWith(removed, collected);
   switch (source) {
     case "copies":
       return copies.filter(shares).map((slice) => standIn(slice, true));
@@ -55,7 +58,7 @@ function standInsOf(collected: CollectedBackends, source: BackendSource, removed
 export function standInsFor({ host, tenant }: PlannedObject, collected: CollectedBackends, source: BackendSource): readonly StandIn[] {
   const isSlice = host?.kind === "EndpointSlice";
   const removed = isSlice ? (host as EndpointSlice) : undefined;
-  const { service, copy, hostKey, hostService, isTaken, seen } = collected;
+  const { service, endpoints, copy, hostKey, hostService, isTaken, seen } = collected;
   if (isSlice && seen.endpoints?.paused === true) {
     // A cache that lacks the copy may lag.
     if (copy === undefined) return isTaken || hostKey === undefined ? [] : [{ resource: ENDPOINTS, key: hostKey, object: undefined }];
@@ -66,7 +69,17 @@ export function standInsFor({ host, tenant }: PlannedObject, collected: Collecte
   // Endpoints are not copied if they would have no readers, but a cache that lacks the Service may lag.
   if (isSlice && !seen.served && hostService !== undefined) return [{ resource: SERVICES, key: hostService, object: undefined }];
   if (isSlice && (source === "copies" || seen.endpoints?.wanted !== true)) return [];
-  return isSlice || tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, source, removed) : [];
+  // The Endpoints may have gained what a slice that is gone has shown, and a cache may lag.
+  const replacing =
+    isSlice && tenant === undefined ? [{ side: "tenant", resource: ENDPOINTS, key: service, object: endpoints } as const] : [];
+  if (isSlice) return [...replacing, ...standInsOf(collected, source, removed)];
+  return tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, source) : [];
+}
+
+/** Reports whether the tenant's Endpoints have an address of the copy of a slice, or may have, so that their copy is to show it instead. */
+export function mayReplace({ inEndpoints, isComparable }: CollectedBackends, copy: KubeObject): boolean {
+  const shown = new Set((copy as EndpointSlice).endpoints?.flatMap(({ addresses }) => addresses));
+  return !isComparable || [...inEndpoints().values()].some(({ address }) => shown.has(address));
 }
 
 /**

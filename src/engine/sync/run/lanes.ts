@@ -53,7 +53,11 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
     const ids = waiting.get(lane);
     if (ids === undefined) return;
     waiting.delete(lane);
-    for (const id of ids) enqueue(id);
+    // The ids of this lane go before those that only need it: there can be any number of these, and one after the other begins.
+    const [own, others] = [[...ids].filter((id) => laneOf(id) === lane), [...ids].filter((id) => laneOf(id) !== lane)];
+    const [next, ...rest] = others;
+    if (rest.length > 0) waiting.set(lane, new Set(rest));
+    for (const id of next === undefined ? own : [...own, next]) enqueue(id);
   }
 
   /** Runs a reconcile in its lane, and leaves the lane when the reconcile ends or fails. */
@@ -63,6 +67,7 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
       return { ...createNoticeReconcile({ resource }), waits: true } as const;
     }
     needed.delete(id);
+    waiting.get(lane)?.delete(id);
     // An abandoned reconcile keeps its lane until it is retried.
     taken.set(lane, id);
     heldBy.set(id, lane);

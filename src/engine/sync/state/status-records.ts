@@ -55,6 +55,8 @@ export interface StatusRecords {
   settled(id: string, input: PlanInput): boolean;
   /** True if there was a copy at the host key when the object was last processed. */
   hadCopy(id: string): boolean;
+  /** True if the engine itself refused to copy the object when it was last processed. */
+  readonly isRejected: (id: string) => boolean;
   /** Records that a later plan was not carried out, so that the earlier plan no longer proves that nothing is left to do. */
   unsettle(id: string): void;
   forget(id: string): void;
@@ -63,7 +65,7 @@ export interface StatusRecords {
 
 /** Creates an empty set of status records. */
 export function createStatusRecords(clock: Clock): StatusRecords {
-  const records = new Map<string, SyncRecord & { readonly fingerprint: Fingerprint }>();
+  const records = new Map<string, SyncRecord & { readonly fingerprint: Fingerprint; readonly isRejected: boolean }>();
   const changedAt = new Map<string, number>();
 
   return {
@@ -89,6 +91,7 @@ export function createStatusRecords(clock: Clock): StatusRecords {
         outcomes: planned.outcomes,
         // After a write whose answer did not prove that nothing is left to do, the object must be planned again.
         fingerprint: complete ? fingerprintOf(input) : UNSETTLED,
+        isRejected: planned.state === "refused" && !failed,
       });
       return lagMs;
     },
@@ -99,6 +102,7 @@ export function createStatusRecords(clock: Clock): StatusRecords {
       return true;
     },
     hadCopy: (id) => records.get(id)?.hostVersion !== undefined,
+    isRejected: (id) => records.get(id)?.isRejected === true,
     unsettle(id) {
       const record = records.get(id);
       if (record !== undefined) records.set(id, { ...record, fingerprint: UNSETTLED });

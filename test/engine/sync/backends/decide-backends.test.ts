@@ -4,7 +4,7 @@ import { decideBackends, type BackendsSeen } from "../../../../src/engine/sync/b
 const NONE = { count: 0, copied: 0 };
 const V4 = new Set(["IPv4"]);
 const ENDPOINTS = { filled: true, overCapacity: false, families: V4, wanted: true, paused: false };
-const COPY = { skipsMirror: false, filled: true, large: false };
+const COPY = { skipsMirror: false, filled: true, large: false, behind: false };
 const MADE = { made: "equal", madeShown: true } as const;
 const PODS = { count: 2, copied: 0, standing: 0, filled: true, families: V4 };
 

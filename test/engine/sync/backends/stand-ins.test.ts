@@ -46,6 +46,22 @@ test("the same before the copy of a slice that is gone", () => {
   expect(readBefore({ endpoints: UNWANTED, served: false }, undefined)).toEqual([NO_SERVICE]);
 });
 
+test("the tenant's Endpoints are read before the copy of a slice that is gone, and what replaces it", () => {
+  const at = (address: string) => ({ ...slice("vc"), metadata: { namespace: "vc", name: address }, endpoints: [{ addresses: [address] }] });
+  const made = ["10.0.0.1", "10.0.0.2"].map(at);
+  const endpoints = { ...slice("shop"), kind: "Endpoints" };
+  const read = (tenant: KubeObject | undefined, isComparable: boolean) => {
+    const state = { service: SERVICE, isTaken: false, endpoints, made, isComparable, desired: () => made };
+    const collected = { ...state, seen: { endpoints: { ...UNWANTED, wanted: true }, served: true } } as unknown as CollectedBackends;
+    const planned = { key: { namespace: "shop", name: "db-a" }, tenant, host: at("10.0.0.2") };
+    return standInsFor(planned, collected, "made").map(({ side = "host", key }) => `${side} ${key.name}`);
+  };
+  expect(read(undefined, true)).toEqual(["tenant db", "host 10.0.0.2"]);
+  expect(read(slice("shop"), true)).toEqual(["host 10.0.0.2"]);
+  // Patches can give each of them any address.
+  expect(read(slice("shop"), false)).toEqual(["host 10.0.0.1", "host 10.0.0.2"]);
+});
+
 test("slices that were made from a copy go only if the tenant has no Endpoints for it", () => {
   const before = (seen: Partial<CollectedBackends["seen"]>, copy: KubeObject | undefined) =>
     standInsForMade({ service: SERVICE, isTaken: false, seen, copy, copies: [] } as unknown as CollectedBackends, "copies");

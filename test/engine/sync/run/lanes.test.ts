@@ -113,3 +113,23 @@ test("a reconcile without a lane of its own waits for one that it needs, and lea
   expect(begin("slice", READ, SETTLED).waits).toBeUndefined();
   expect(begin("endpoints|shop/db", SETTLED).waits).toBeUndefined();
 });
+
+test("those that need a lane get it one after the other, and after those whose lane it is", () => {
+  const { enqueued, begin, lanes } = twoOfOneLane();
+  const beginIn = (id: string, ...requests: readonly (Request | undefined)[]) =>
+    finish(lanes.run(id, ENDPOINTS, lanes.runIn("shop/db", id, ENDPOINTS, reconcileOf(...requests))));
+  const first = begin("endpoints|shop/db", READ, SETTLED);
+  for (const id of ["slice-1", "slice-2", "slice-3"]) expect(beginIn(id, READ, SETTLED).waits).toBe(true);
+  lanes.enqueue("backends|shop/db");
+  finish(first.answer({ type: "absent" }));
+  expect(enqueued.splice(0)).toEqual(["backends|shop/db", "slice-1"]);
+  const second = begin("backends|shop/db", READ, SETTLED);
+  expect(beginIn("slice-1", READ, SETTLED).waits).toBe(true);
+  // An event of the slice enqueues it beside the lane.
+  finish(second.answer({ type: "absent" }));
+  expect(enqueued.splice(0)).toEqual(["slice-2"]);
+  expect(beginIn("slice-3", SETTLED).waits).toBeUndefined();
+  expect(enqueued.splice(0)).toEqual(["slice-1"]);
+  expect([beginIn("slice-2", SETTLED).waits, beginIn("slice-1", SETTLED).waits]).toEqual([undefined, undefined]);
+  expect(enqueued).toEqual([]);
+});
