@@ -27,10 +27,10 @@ export const EXIT_CODES: readonly ExitMeaning[] = [
 /** Full name of a command → what its codes mean where the general meaning leaves something open. */
 export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>> = {
   run: [
-    { code: 0, meaning: "SIGTERM or SIGINT stopped it" },
+    { code: 0, meaning: "stopped by SIGTERM or SIGINT" },
     {
       code: EXIT_FAILED,
-      meaning: "a cluster refuses a required request, or there are copies of another syncer that `--adopt` does not name",
+      meaning: "a cluster refused a required request, or the host has copies of another syncer and `--adopt` does not name its prefix",
     },
   ],
   plan: [
@@ -52,7 +52,7 @@ export const COMMAND_EXIT_CODES: Readonly<Record<string, readonly ExitMeaning[]>
     { code: EXIT_FAILED, meaning: "there are findings" },
     { code: EXIT_USAGE, meaning: "the command failed, for any reason" },
   ],
-  cleanup: [{ code: EXIT_USAGE, meaning: "nothing was removed, because it was not confirmed" }],
+  cleanup: [{ code: EXIT_USAGE, meaning: "nothing was removed, because the removal was not confirmed" }],
   render: [
     { code: 0, meaning: "success, even if a patch failed or an object is not synced; messages on standard error report these cases" },
     { code: EXIT_FAILED, meaning: "an API server would refuse a result" },

@@ -96,7 +96,8 @@ function optionRow({ flags, description, mandatory, defaultValue, argChoices, en
 }
 
 function defaultText({ mandatory, defaultValue }: { mandatory: boolean; defaultValue: unknown }): string {
-  if (defaultValue !== undefined) return code(typeof defaultValue === "string" ? defaultValue : JSON.stringify(defaultValue));
+  if (defaultValue !== undefined && defaultValue !== "")
+    return code(typeof defaultValue === "string" ? defaultValue : JSON.stringify(defaultValue));
   return mandatory ? "required" : "–";
 }
 

@@ -108,7 +108,7 @@ const OPAQUE_DIFFERENCES: string[][] = [
     "Appliers can own single members, except in the selector of a PodDisruptionBudget",
   ],
   ["spellings", "Stores quantities and times in canonical form", "Stores them as written"],
-  ["addresses of Pods", "Keeps `podIP` and `podIPs` consistent", "Stores each as it is written; Endpoints follow `podIP`"],
+  ["addresses of Pods", "Keeps `podIP` and `podIPs` consistent", "Stores each as it is written; Endpoints prefer `podIP`"],
   ["schemas, and `explain`", "Describe every field", "Describe metadata, and state what spec and status are for"],
   [
     "strategic merge patches",

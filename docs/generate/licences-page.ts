@@ -27,7 +27,7 @@ export const ALLOWED: Readonly<Record<string, string>> = {
   ISC: "copies include the notice",
   MIT: "copies include the notice",
   "PSF-2.0": "copies include the notice, and changes are summarised",
-  Unlicense: "nothing",
+  Unlicense: "none",
 };
 
 /** A package of the lock file. */
@@ -122,7 +122,7 @@ keeps its licence file in its folder below \`node_modules\`.
 The tests fail if a dependency has a licence that is not listed here.
 
 ${table(
-  ["Licence", "Requires"],
+  ["Licence", "Requirement"],
   Object.entries(ALLOWED).map(([name, asks]) => [name, asks]),
 )}
 ## Dependencies

@@ -46,7 +46,7 @@ ${REQUESTS.map(({ on }) => requestSection(plainRows, on)).join("\n")}
 The table shows how many requests an administrator and the owner may make with a key of each scope.
 
 ${table(
-  ["Scope", "As in `spec.scope`", ...SCOPED_CALLERS.map((name) => code(name))],
+  ["Scope", "Value of `spec.scope`", ...SCOPED_CALLERS.map((name) => code(name))],
   [undefined, ...SCOPES].map((scope) => [
     plain(scope?.name ?? "none"),
     scope === undefined ? "" : code(JSON.stringify(scope.scope)),

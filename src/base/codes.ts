@@ -65,7 +65,7 @@ export const CODES = {
     meaning:
       "The copies on the host belong to another tenant cluster, tenant and host are swapped, or a different cluster has responded at the same address since the start.",
     remedy:
-      "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster and start with --adopt-cluster and the uid of the old cluster.",
+      "Check that the tenant kubeconfig names the right cluster, and that tenant and host are not swapped. If the tenant cluster was rebuilt, stop the syncer of the old cluster, then start this one with --adopt-cluster and the uid of the old cluster.",
   },
   CONFIG_SYNTAX: {
     meaning: "The file is not valid YAML, or uses an unsupported feature: duplicate keys, too many aliases, excessive nesting.",
@@ -121,8 +121,9 @@ export const CODES = {
     remedy: "Guard the operation that the message names, for example with ?. and ??.",
   },
   EXPRESSION_RESULT: {
-    meaning: "The result of an expression is not JSON, or is too long.",
-    remedy: "Return a string, number, boolean, list, object or null. null deletes the field.",
+    meaning: "The result of an expression is not JSON, is too long, or is not valid at its path.",
+    remedy:
+      "Correct the expression as the message describes. It can return a string, number, boolean, list, object or null; null deletes the field.",
   },
   EXPRESSION_FUEL: {
     meaning: "An expression ran out of fuel.",
@@ -192,8 +193,8 @@ export const CODES = {
     remedy: "Do not change names, ownership or markers in patches.",
   },
   NAME_COLLISION: {
-    meaning: "Two tenant objects translate to the same host name.",
-    remedy: "Rename the object that the message names first. The copy of the other object is unchanged.",
+    meaning: "Two tenant objects translate to the same name on the host.",
+    remedy: "Rename the first object in the message. The copy of the other object is unchanged.",
   },
   NAME_NOT_MAPPED: {
     meaning: "The namespace of the object is not mapped, and only mapped namespaces are synced.",
@@ -216,7 +217,7 @@ export const CODES = {
     remedy: "No action is needed.",
   },
   HOST_OBJECT_FOREIGN: {
-    meaning: "An object that the syncer does not manage has the host name of the copy.",
+    meaning: "An object that the syncer does not manage has the copy's name on the host.",
     remedy: "Rename the tenant object, or have the object on the host removed. The syncer never overwrites or deletes that object.",
   },
   OTHER_SYNCER: {
@@ -250,7 +251,7 @@ export const CODES = {
   },
   SLICES_LEFT: {
     meaning:
-      "EndpointSlices that the syncer made from a copy of Endpoints are no longer kept up to date on the host, because backends: auto no longer applies. They remain because no other slices contain all of their backends, or because the syncer lacks the permission to remove them. A mirror never contains more than 1,000 addresses of a subset.",
+      "EndpointSlices that the syncer made from a copy of Endpoints are no longer kept up to date on the host, because backends: auto no longer applies. They remain because no other slices contain all of their backends, or because the syncer lacks the permission to remove them. The mirror makes slices for at most 1,000 addresses of a subset.",
     remedy:
       "Set backends: auto in the settings again. Alternatively, let the host's kube-controller-manager run its endpointslice-mirroring-controller, then remove each remaining slice with the command that 'endpoint-sync audit' prints for it. Readers then lose the addresses that no other slice contains.",
   },
@@ -268,7 +269,7 @@ export const CODES = {
   DELETE_BRAKE: {
     meaning: "The tenant object is missing, but so many objects are missing at once that the syncer keeps the copy.",
     remedy:
-      "Check that the tenant cluster is correct and complete. If the objects are really gone, start with --confirm-deletes and the number that the log names.",
+      "Check that the tenant cluster is correct and complete. If the objects are really gone, restart the syncer with --confirm-deletes and the number in the log.",
   },
   SYNC_DISABLED: {
     meaning: "The configuration disables syncing of this kind.",
@@ -296,7 +297,7 @@ export const CODES = {
     meaning:
       "The store of a cluster cannot be used: its disk is full or failing, etcd refuses writes or contains unreadable data, or the store is closed.",
     remedy:
-      "Follow the message: free space on the disk, or check the disk and start again. No part of the failed write was stored; earlier acknowledged writes are safe.",
+      "Follow the message: free space on the disk, or check the disk and restart the process. No part of the failed write was stored; earlier acknowledged writes are safe.",
   },
   LEADERSHIP_LOST: {
     meaning: "Another process may already be the leader, so this process has stopped writing.",

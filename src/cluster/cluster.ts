@@ -33,7 +33,7 @@ export interface EmbeddedClusterOptions {
   readonly logger?: Logger;
   /** Events kept for watches that start in the past. Default 10,000. */
   readonly history?: number;
-  /** The store of the objects, which the cluster closes. Default: a new memory store with `history`. */
+  /** The store of the objects; the cluster closes it. Default: a new memory store with `history`. */
   readonly store?: Store;
   /**
    * Controllers that run, as kube-controller-manager's `--controllers` names them: `*` means all of them, and a name after `-` is
@@ -45,7 +45,7 @@ export interface EmbeddedClusterOptions {
    */
   readonly controllers?: readonly string[];
   /**
-   * The API server regroups subsets of Endpoints on every write, as Kubernetes before 1.36 does: into one subset for each set of
+   * If true, the API server regroups subsets of Endpoints on every write, as Kubernetes before 1.36 does: into one subset for each set of
    * addresses, in an unpredictable order. Default false: subsets are stored as written.
    */
   readonly regroupsEndpoints?: boolean;
@@ -74,7 +74,7 @@ export interface ClusterOptions extends EmbeddedClusterOptions {
   readonly name: string;
   /** TCP port. Default 0: any free port. */
   readonly port?: number;
-  /** False serves plain HTTP, on loopback and without credentials. Default true. */
+  /** If false, the cluster serves plain HTTP, on loopback and without credentials. Default true. */
   readonly tls?: boolean;
   /** Certificates and tokens of the cluster and its clients. Default: new ones, so earlier kubeconfigs do not work. */
   readonly credentials?: ClusterCredentials;

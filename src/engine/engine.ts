@@ -35,13 +35,13 @@ export interface EngineOptions {
   readonly vcluster: VCluster;
   /** The writer of host Services. Default "managed". */
   readonly services?: ServicesMode;
-  /** Prefix of the markers of another syncer whose copies are taken over, for example `vcluster.loft.sh/`. Default: none. */
+  /** Marker prefix of the syncer whose copies are taken over, for example `vcluster.loft.sh/`. Default: none. */
   readonly adopt?: string;
   /** uid of an earlier tenant cluster of this virtual cluster; its copies are taken over. Default: none. */
   readonly adoptCluster?: string;
   /** A translator that replaces the configured one. */
   readonly translator?: Translator;
-  /** The kinds that can be synced: those that `config` was read for, always including {@link SYNCED_KINDS}. Default: no others. */
+  /** The kinds that can be synced, as passed to `parseConfig`. Must include {@link SYNCED_KINDS}, which is the default. */
   readonly kinds?: readonly SyncedKind[];
   /** Wraps the sandbox, to watch evaluations of patches. Default: no wrapper. */
   readonly instrument?: (engine: PatchEngine) => PatchEngine;
@@ -53,7 +53,7 @@ export interface Engine {
   readonly rules: readonly Rules[];
   readonly translator: Translator;
   readonly settings: Settings;
-  /** The mode that results from the setting `backends` and the sections of the configuration. */
+  /** The mode that results from the `backends` setting and the sections of the configuration. */
   readonly backends: BackendsMode;
   readonly vcluster: VCluster;
   /** The rules for copying objects that reference patches name; undefined when none are copied. */

@@ -28,7 +28,7 @@ export interface Patched {
   readonly rejected?: string;
   /** Why the syncer would make no copy, based on the object alone: the patcher does not know Services and slices. */
   readonly excluded?: Note;
-  /** Notes on labels and annotations for which a new copy has no room. `object` omits them. */
+  /** Notes on labels and annotations for which a new copy has no room. `object` omits these labels and annotations. */
   readonly noRoom: readonly Note[];
 }
 
@@ -58,7 +58,7 @@ export interface Patcher {
  * refuse. `toTenant` applies the reverse expressions to a host object, edited or not. Both run expressions in the patcher's own sandbox,
  * within the limits of the settings.
  *
- * A patch that fails does not throw: it is an outcome of the result, and the setting `onError` determines the value in the object. A
+ * A patch that fails does not throw: it is an outcome of the result, and the `onError` setting determines the value in the object. A
  * patcher does not know Services and slices. If an object is copied only when they exist, its copy is shown as if they existed.
  *
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}. Its methods throw USAGE for a kind that is not synced, and

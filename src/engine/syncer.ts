@@ -36,7 +36,7 @@ export interface SyncerOptions extends EngineOptions {
   /** Caches of the host cluster, and writes to it. The caller starts and stops the caches. */
   readonly host: ClusterAccess;
   readonly hooks?: SyncHooks;
-  /** Number of deletes, in total, that the delete brake allows instead of holding them; see the setting `deleteBrake`. Default 0. */
+  /** Number of deletes, in total, that the delete brake allows instead of holding them; see the `deleteBrake` setting. Default 0. */
   readonly confirmDeletes?: number;
   /** Called right before each write; while it returns false, no write begins. Default: always true. */
   readonly mayWrite?: () => boolean;
@@ -92,7 +92,7 @@ export interface Syncer {
   reload(changed: ConfigurationChange): Promise<"changed" | "unchanged">;
   status(): SyncerStatus;
   /**
-   * The mode that results from the setting `backends`, the sections of the configuration and the permissions: `auto` becomes `endpoints`
+   * The mode that results from the `backends` setting, the sections of the configuration and the permissions: `auto` becomes `endpoints`
    * if permissions on slices are missing, and until {@link Syncer.prepare} has checked them.
    */
   readonly backends: BackendsMode;

@@ -221,7 +221,7 @@ const OLD_BOOLEANS: Readonly<Record<string, boolean>> = { y: true, yes: true, on
 
 function typeHint(schema: Schema, node: Node): string {
   if (isAbsent(node))
-    return schema.refuseNull !== true ? "" : schema.type === "object" ? "Write {}" : "Write it in quotes if it is meant as text";
+    return schema.refuseNull !== true ? "" : schema.type === "object" ? "Write {}" : "Write a value, or the text null in quotes";
   if (schema.type === "string" || schema.type === "literals") return "Write the value in quotes";
   if (schema.type === "list") return "Write each item on a separate line after a dash";
   const text = textOf(node)?.toLowerCase() ?? "";

@@ -84,7 +84,7 @@ describe("decode", () => {
       problems: [],
     });
     expect(read("name: a\nnote:\n").problems).toMatchObject([
-      { what: "2:1 error CONFIG_TYPE note", message: "Expected text, found nothing", hint: "Write it in quotes if it is meant as text" },
+      { what: "2:1 error CONFIG_TYPE note", message: "Expected text, found nothing", hint: "Write a value, or the text null in quotes" },
     ]);
     expect(read("name:\n").what).toEqual(["1:1 error CONFIG_REQUIRED "]);
   });

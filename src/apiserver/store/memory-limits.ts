@@ -5,7 +5,7 @@ import { insufficientStorage } from "../types/status.ts";
 
 /** Limits on the memory of a store, in bytes. */
 export interface StoreMemory {
-  /** Limit for replaced and deleted objects, which serve watches and pages of older states. Default {@link HISTORY_BYTES}. */
+  /** Limit for replaced and deleted objects, which serve watches and paged lists of older states. Default {@link HISTORY_BYTES}. */
   readonly historyBytes?: number;
   /**
    * Limit for the present objects. Writes beyond it are refused with 507, except those already in flight. A store that exceeds the limit by

@@ -7,7 +7,7 @@ import { LOGIN_TIMEOUT_SECONDS, type LoginTokenFlags } from "../management/clien
 export function defineLoginToken(command: Command, context: CommandContext): void {
   command
     .requiredOption("--server <url>", "URL of the management API", parseUrl)
-    .option("--ca <file>", "certificate authority of the server (PEM; default: that of the kubeconfig, or those of the system)")
+    .option("--ca <file>", "certificate authority of the server (PEM; default: the kubeconfig's, or the system's)")
     .option("--connector <id>", "provider to sign in with (default: choose one on the page)")
     .option("--timeout <seconds>", "how long to wait for the sign-in", parsePositive, LOGIN_TIMEOUT_SECONDS)
     .option("--no-browser", "only print the URL, do not open a browser")

@@ -8,7 +8,7 @@ import type { LoginFlags } from "../management/clients/login-run.ts";
 export function defineLogin(command: Command, context: CommandContext): void {
   command
     .requiredOption("--server <url>", "URL of the management API", parseUrl)
-    .option("--ca <file>", "certificate authority of the server (PEM; default: those of the system)")
+    .option("--ca <file>", "certificate authority of the server (PEM; default: the system's)")
     .option("--connector <id>", "provider to sign in with (default: choose one on the page)")
     .option("--context <name>", "name of the kubeconfig's context, cluster and user", parseLabel, "platform")
     .option("--kubeconfig <file>", "file to write the context to; its other contexts are kept (default: <context>.kubeconfig)")

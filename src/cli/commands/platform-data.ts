@@ -21,7 +21,7 @@ export function definePlatformData(command: Command, context: CommandContext): v
     command
       .command("restore")
       .argument("<folder>", "the backup")
-      .description("copy a backup into an empty folder or etcd, where servers can start with it")
+      .description("restore a backup into an empty folder or etcd")
       .option(
         "--without-manifest",
         "restore the folder even if it is not a backup or does not match its manifest, and report the problems",

@@ -53,8 +53,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
 
 /** The error for an empty file that must not be empty; details: reason, hint. */
 export function emptyFile(name: string): EngineError {
-  const hint =
-    "Write {} for an empty configuration, or start with --allow-empty. A program that writes the file must replace it in one step";
+  const hint = "Write {} for an empty configuration, or pass --allow-empty. A program that writes the file must replace it in one step";
   return fileError("CONFIG_FILE", name, { reason: "it is empty", hint });
 }
 

@@ -79,7 +79,7 @@ export async function withSource<T>(
   const before = timesOf(path);
   // A log must be merged into the file, under a lock. Without a log nothing has to be written.
   if (before === undefined) {
-    const details = { hint: "Specify the folder of a backup, or that of management --data" };
+    const details = { hint: "Specify the folder of a backup, or the folder that management --data uses" };
     throw new EngineError("CONFIG_FILE", `"${flags.data}" contains no data of the management API: ${DATABASE_FILE} is missing`, {
       details,
     });

@@ -48,7 +48,7 @@ export async function readEtcdSign(kubeconfig: string): Promise<EtcdSign | undef
   const hint = "Remove the file. Without it, the server does not notice that etcd was emptied, or restored while no server ran";
   const sign = await readKeptFile({ path, isKept: isSign, what: "addresses of an etcd", hint });
   if (sign === undefined) return undefined;
-  const hadData = `"${path}" shows that a server has run on ${sign.etcd.join(",")} below ${sign.prefix}`;
+  const hadData = `"${path}" shows that a server has used ${sign.etcd.join(",")} below ${sign.prefix}`;
   return { hadData, seen: sign.seen };
 }
 

@@ -100,8 +100,8 @@ export async function openManagementFolder(options: ManagementFolderOptions): Pr
 
 /** Returns the evidence that there was data, for messages; undefined if there is none. The first revision is that of an unused database. */
 function signOfData(folder: string, hasServerFile: boolean): string | undefined {
-  if (hasServerFile) return `${SERVER_FILE} shows that a server has run on it`;
-  return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} shows that a server has written` : undefined;
+  if (hasServerFile) return `${SERVER_FILE} shows that a server has used it`;
+  return (readRevisionFile(folder) ?? 1) > 1 ? `${REVISION_FILE} shows that a server has written to it` : undefined;
 }
 
 /**

@@ -340,7 +340,7 @@ async function printAddress(terminal: Terminal, { management, kubeconfig, folder
   } finally {
     // The key exists even if the file cannot be written.
     terminal.out(`Access key of the administrator${where}\n`);
-    if (adminKeyEnd !== undefined) terminal.out(`It expires at ${timestamp(adminKeyEnd)}; use it to create another one before then\n`);
+    if (adminKeyEnd !== undefined) terminal.out(`It expires at ${timestamp(adminKeyEnd)}; use it to create another key before then\n`);
   }
   // kubectl sends no key over an unencrypted connection.
   if (url.startsWith("https:")) return terminal.out(`kubectl --kubeconfig ${kubeconfig} get teams\n`);

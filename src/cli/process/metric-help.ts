@@ -46,7 +46,7 @@ export const METRIC_HELP: Readonly<Record<string, string>> = {
   controller_runtime_reconcile_panics_total: "Reconciles that failed because of a bug",
   controller_runtime_reconcile_time_seconds: "Duration of a reconcile",
   controller_runtime_active_workers: "Busy workers",
-  controller_runtime_max_concurrent_reconciles: "Number of workers, as configured by the setting workers",
+  controller_runtime_max_concurrent_reconciles: "Configured number of workers",
   leader_election_master_status: "1 in the leader process",
   rest_client_requests_total: "Requests to API servers; code is <error> if there was no response",
   rest_client_request_duration_seconds: "Time from a request to its complete response; for a watch, to the start of the response",

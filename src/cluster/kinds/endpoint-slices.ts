@@ -22,7 +22,7 @@ export const endpointSlices: ResourceDefinition = {
   singular: "endpointslice",
   shape: kindShape(
     ENDPOINT_SLICE_FIELDS,
-    "Endpoints of the Service in the label kubernetes.io/service-name. A Service can have several slices.",
+    "Endpoints of the Service that the kubernetes.io/service-name label names. A Service can have several slices.",
   ),
   columns: ENDPOINT_SLICE_COLUMNS,
   strategy: {

@@ -12,7 +12,7 @@ const LEASE_SPEC = named("LeaseSpec", "Holder of a lease, and its duration.", {
   leaseDurationSeconds: [2, optional(int32), "Seconds that the lease lasts after a renewal."],
   acquireTime: [3, optional(microTime), "When the holder took the lease."],
   renewTime: [4, optional(microTime), "When the holder last renewed the lease."],
-  leaseTransitions: [5, optional(int32), "How often the lease has changed its holder."],
+  leaseTransitions: [5, optional(int32), "Number of times that the lease has changed holders."],
   strategy: [6, optional(text), "How the holder is chosen, for a coordinated election; this cluster ignores the field."],
   preferredHolder: [7, optional(text), "Candidate that the holder should hand the lease over to; requires a strategy."],
 });

@@ -16,7 +16,7 @@ const POLICY_RULE = named("PolicyRule", "Verbs that are allowed on resources or 
   resources: [
     3,
     listOf(text),
-    "Plural names; for subresources, with a slash and the subresource. '*' means all, '*/scale' means the subresource scale of all.",
+    "Plural names; for subresources, with a slash and the subresource. '*' means all, '*/scale' means the scale subresource of all resources.",
   ],
   resourceNames: [4, listOf(text), "Names of the objects that the rule applies to; all when empty."],
   nonResourceURLs: [5, listOf(text), "Paths that are not resources; a '*' at the end matches any suffix. For ClusterRoles only."],

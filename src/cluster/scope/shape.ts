@@ -29,7 +29,7 @@ const SCOPE_RESOURCES = named("AccessScopeRuleResources", "Resources of one API 
   group: [text, "The API group; empty for the core group."],
   resources: [
     listOf(text),
-    "Resources such as pods, and subresources such as pods/log. * matches all resources and subresources, pods/* all subresources of pods, and */scale the subresource scale of all resources. Empty for all. An entry must not repeat what a wildcard covers.",
+    "Resources such as pods, and subresources such as pods/log. * matches all resources and subresources, pods/* all subresources of pods, and */scale the scale subresource of all resources. Empty for all. An entry must not repeat what a wildcard covers.",
   ],
   resourceNames: [listOf(text), "Names of objects; requires resources. Empty for all."],
 });
@@ -64,6 +64,6 @@ export const ACCESS_SCOPE = named(
     virtualClusters: [listOf(SCOPE_VIRTUAL_CLUSTER), "Virtual clusters that the credential can access."],
     clusters: [listOf(SCOPE_CLUSTER), "Connected clusters that the credential can access."],
     rules: [listOf(SCOPE_RULE), "Requests that the credential may make. Deprecated: use projects, spaces and virtualClusters."],
-    allowPlatformCli: [bool, "If true, the credential has the role platformCLI. Deprecated: use roles."],
+    allowPlatformCli: [bool, "If true, the credential has the platformCLI role. Deprecated: use roles."],
   },
 );

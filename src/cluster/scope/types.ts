@@ -88,7 +88,7 @@ export interface ManagementTarget {
   readonly kind: "management";
 }
 
-/** A connected cluster, perhaps a space of a project in it. */
+/** A connected cluster, or a project's space in it. */
 export interface ClusterTarget {
   readonly kind: "cluster";
   readonly cluster: string;

@@ -31,11 +31,11 @@ export interface PlatformTrust {
   readonly audience?: string;
   /** The platform's published keys (a JWKS document), or how to read them. */
   readonly keys: object | KeySource;
-  /** This cluster, or virtual cluster, as the platform identifies it; the scopes of tokens are checked against it. */
+  /** This cluster, or virtual cluster, as the platform identifies it; token scopes are checked against it. */
   readonly target: Target;
   /** Members of these groups may do everything that their tokens' scopes allow. Default: `platform:admins`. */
   readonly administrators?: readonly string[];
-  /** Prefix of the namespaces of projects, by which scopes recognize them. Default `p-`. */
+  /** Prefix by which scopes recognize project namespaces. Default `p-`. */
   readonly projectNamespacePrefix?: string;
 }
 

@@ -7,7 +7,7 @@ export const ACCEPTED_DRIFTS = {
   default: [],
   maxItems: 1_000,
   description:
-    "Patches that are known to drift, each with the reason. `validate --laws` does not warn about these patches, and the law `roundTrip` of test files accepts them. A patch that oscillates is never accepted, and an entry that no patch needs is reported.",
+    "Patches that are known to drift, each with the reason. `validate --laws` does not warn about these patches, and the `roundTrip` law in test files accepts them. A patch that oscillates is never accepted, and an entry that no patch needs is reported.",
   items: {
     type: "object",
     description: "One accepted drift.",

@@ -77,7 +77,7 @@ export interface ConfigOptions {
   readonly settings?: Settings;
   /** Used to fill in `${name}` in namespace mappings, and to reject mappings to the virtual cluster's own host namespace. */
   readonly vcluster?: VclusterIdentity;
-  /** The kinds that have a section, always including {@link SYNCED_KINDS}. Default: no others. */
+  /** The kinds that have a section. Must include {@link SYNCED_KINDS}, which is the default. */
   readonly kinds?: readonly SyncedKind[];
 }
 

@@ -104,7 +104,7 @@ const DNS_NAME = "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61
 
 const REFERENCES = {
   type: "object",
-  description: "Objects that reference patches refer to.",
+  description: "Objects to which reference patches refer.",
   default: {},
   fields: {
     mode: {
@@ -180,14 +180,14 @@ export const SETTINGS_SCHEMA = {
       type: "literals",
       values: ["endpoints", "slices", "both", "auto"],
       description:
-        "Which objects on the host contain the backends of a Service. auto: copies of the objects that each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in the section sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, the value is endpoints if the section sync.toHost.endpointSlices is present or sync.toHost.endpoints is disabled, otherwise auto.",
+        "Which objects on the host contain the backends of a Service. auto: copies of the objects that each tenant Service has, and slices made from a copy of Endpoints if nothing on the host makes them. endpoints: copies of Endpoints, from which the host makes slices, and of EndpointSlices as configured in sync.toHost.endpointSlices. slices: copies of EndpointSlices only; the Endpoints API is not used on either side. both: copies of both. If omitted, the value is endpoints if sync.toHost.endpointSlices is present or sync.toHost.endpoints is disabled, otherwise auto.",
     },
     selector: SELECTOR,
     requireService: {
       type: "boolean",
       default: false,
       description:
-        "Sync Endpoints only if there is a tenant Service of the same name without a selector. If this is false, the host's endpoints controller deletes copies without a Service whenever it starts, and the syncer creates them again.",
+        "If true, Endpoints are synced only if the tenant has a Service of the same name without a selector. If false, the host's endpoints controller deletes copies without a Service whenever it starts, and the syncer creates them again.",
     },
     pathSyntax: {
       type: "literals",
@@ -221,7 +221,7 @@ export const SETTINGS_SCHEMA = {
       minimum: 0.01,
       maximum: 100_000,
       description:
-        "Maximum number of writes per second to the host cluster; null means no limit. The option `--host-qps` takes precedence.",
+        "Maximum number of writes per second to the host cluster; null means no limit. The `--host-qps` option takes precedence.",
     },
     excludedKeys: {
       type: "list",
@@ -240,7 +240,8 @@ export const SETTINGS_SCHEMA = {
     setOwner: {
       type: "boolean",
       default: true,
-      description: "In single-namespace mode, copies are owned by the Service of the virtual cluster, so that they are deleted with it.",
+      description:
+        "If true, copies in single-namespace mode are owned by the virtual cluster's Service, and are deleted with that Service.",
     },
     loopGuard: {
       type: "object",

@@ -38,7 +38,7 @@ export const ENDPOINT_SLICES_KIND: SyncedKind = {
   plural: "EndpointSlices",
   help: {
     section:
-      "EndpointSlices of the tenant cluster. If the setting backends is omitted and this section exists, the syncer copies all EndpointSlices. If both are missing, it decides for each Service, as with backends: auto.",
+      "EndpointSlices of the tenant cluster. If the backends setting is omitted and this section exists, the syncer copies all EndpointSlices. If both are missing, it decides for each Service, as with backends: auto.",
     enabled: "Whether EndpointSlices are synced. If this is disabled later, copies stay, and the host mirrors Endpoints again.",
   },
   byDefault: false,

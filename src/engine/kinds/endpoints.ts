@@ -39,7 +39,7 @@ export const ENDPOINTS_KIND: SyncedKind = {
     enabled: "Whether Endpoints are synced. If this is false, Services are not synced either.",
   },
   byDefault: true,
-  whyNotSynced: "With the setting backends: slices, no Endpoints are written",
+  whyNotSynced: "With backends: slices in the settings, no Endpoints are written",
   bodyInWords: "subsets",
   schema: objectOf({ "metadata!": OBJECT_META, ...ENDPOINTS_FIELDS }),
   sample: SAMPLE,

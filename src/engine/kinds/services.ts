@@ -22,7 +22,7 @@ export const SERVICES_KIND: SyncedKind = {
   plural: "Services",
   shortName: "svc",
   help: {
-    section: "Services of the tenant cluster, for which a host Service without a selector is created.",
+    section: "Services of the tenant cluster. For each one, a host Service without a selector is created.",
     enabled: "Whether Services are synced. Has no effect unless Endpoints are synced too.",
   },
   byDefault: true,

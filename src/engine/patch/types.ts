@@ -83,7 +83,7 @@ export interface Outcome {
   readonly matches: number;
   /** Number of changed values. A value that failed is not counted. */
   readonly changed: number;
-  /** Fuel of the evaluations. */
+  /** Fuel that the evaluations used. */
   readonly fuel: number;
   /** Code of the first failure; `message` and `place` describe the same failure. */
   readonly code?: Code;

@@ -93,7 +93,8 @@ export interface Plan {
   readonly outcomes: readonly Outcome[];
   readonly references: readonly FoundReference[];
   /**
-   * Clusters whose Service the operations depend on: it is read live first, because the cache is not enough, and the plan is made again.
+   * Clusters with a Service that the operations depend on. The Service is read live first, because the cache is not enough, and the plan
+   * is made again.
    */
   readonly restsOnServices?: readonly ("host" | "tenant")[];
   /**

@@ -82,7 +82,7 @@ export function* planInPieces(rules: Rules, input: PlanInput): Generator<undefin
   if (orphans.length > 0 && rules.enabled && replacesOrphans(planned)) {
     const gone = orphans.filter(({ metadata }) => !metadata.deletionTimestamp);
     const confirm = tenant === undefined ? "absent" : "none";
-    const deletions = gone.map((orphan) => deletion(orphan, "The tenant object now translates to another host name", confirm));
+    const deletions = gone.map((orphan) => deletion(orphan, "The tenant object now translates to another name on the host", confirm));
     planned = { ...planned, operations: [...planned.operations, ...deletions] };
   }
   if (tenant !== undefined || deletesHeld !== true || planned.operations.length === 0) return planned;
@@ -166,7 +166,7 @@ function* planCopy(rules: Rules, input: CopyInput, answer: MakePlan): Generator<
   if (other !== undefined && isMappedElsewhere(rules.translator, rules.kind.resource, other, input.hostKey))
     return yield* planReplacement(rules, { ...input, host }, answer);
   if (other !== undefined) {
-    const message = `"${formatKey(key)}" and "${formatKey(other)}" have the same host name`;
+    const message = `"${formatKey(key)}" and "${formatKey(other)}" have the same name on the host`;
     return answer("refused", { notes: [{ code: "NAME_COLLISION", message }] });
   }
   if (mayAdopt(rules, host, input.tenant)) return yield* planAdoption(rules, { ...input, host }, answer);

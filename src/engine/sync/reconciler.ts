@@ -48,7 +48,7 @@ export interface ReconcilerOptions {
    */
   enqueue(key: string): void;
   readonly hooks?: SyncHooks;
-  /** Number of deletes, in total, that the delete brake allows instead of holding them; see the setting `deleteBrake`. Default 0. */
+  /** Number of deletes, in total, that the delete brake allows instead of holding them; see the `deleteBrake` setting. Default 0. */
   readonly confirmDeletes?: number;
   /** Default: {@link systemClock}. */
   readonly clock?: Clock;

@@ -30,8 +30,8 @@ export interface ObjectSource {
   onChange(listener: ChangeListener): () => void;
   /**
    * Records the response to a write before the cache shows the write: the object is now stored as given, or has been removed. If the cache
-   * reaches that version without showing the write, listeners get the key as "missed", or, if there is no such object, as that of an
-   * object that disappeared. Without this method, listeners are not called, and a false response is trusted until the object changes.
+   * reaches that version without showing the write, listeners get the key as "missed". If there is no such object, they get it as if the
+   * object had disappeared. Without this method, listeners are not called, and a false response is trusted until the object changes.
    */
   expect?(object: KubeObject, written: Written): void;
   /**

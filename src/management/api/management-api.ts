@@ -301,5 +301,5 @@ async function settled(store: Store, background: Pick<LeaderTasks, "settled">): 
 }
 
 async function noFile(path: string): Promise<string> {
-  throw new Error(`the configuration refers to the file ${path}, but the option readFile is not set`);
+  throw new Error(`the configuration refers to the file ${path}, but the readFile option is not set`);
 }

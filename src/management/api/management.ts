@@ -29,7 +29,7 @@ import type { Sharing } from "../replicas/sharing.ts";
 
 /** Options of a management server; each has a default. */
 export interface ManagementOptions {
-  /** The store of the objects, which the server closes. Default: in memory. */
+  /** The store of the objects; the server closes it. Default: in memory. */
   readonly store?: Store;
   /** Name of the kubeconfig's context. Default "platform". */
   readonly name?: string;
@@ -39,14 +39,17 @@ export interface ManagementOptions {
   readonly port?: number;
   /**
    * Certificate of the server. Default: a new one at each start, so earlier kubeconfigs stop working. Servers on a shared store share one
-   * certificate. False serves plain HTTP, for loopback addresses only.
+   * certificate. If false, the server uses plain HTTP, on loopback addresses only.
    */
   readonly tls?: (Omit<ServerCertificate, "caPem"> & { readonly caPem?: string }) | false;
-  /** Address at which browsers and clusters reach the server. Default: the listen address. Servers on a shared store must share it. */
+  /**
+   * Address at which browsers and clusters reach the server. Default: the listen address. Servers on a shared store must use the same
+   * address.
+   */
   readonly publicUrl?: string;
   /**
-   * IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. Without it, all clients of a proxy
-   * share the limits of its address. Default: none.
+   * IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. All clients of any other proxy share the limits of that
+   * proxy's address. Default: none.
    */
   readonly trustedProxies?: readonly string[];
   /** The initial configuration. Default: all defaults. */
@@ -90,12 +93,12 @@ export interface Management {
   readonly leading: boolean;
   /** A kubeconfig (YAML) with a key. On a shared store it contains the public URL, if there is one. */
   kubeconfig(key: string): string;
-  /** The public keys of tokens for clusters, as a JWKS. */
+  /** The public keys that verify tokens for clusters, as a JWKS. */
   tokenKeys(): object;
   /** Applies a new configuration immediately. */
   configure(config: ManagementConfig): Promise<void>;
   /**
-   * Shows administrators, in a condition of the object `config`, why a newer version of the file is not in effect. Pass undefined once
+   * Shows administrators, in a condition of the `config` object, why a newer version of the file is not in effect. Pass undefined once
    * the file matches the configuration in effect.
    */
   showRefusal(message: string | undefined): Promise<void>;
@@ -104,7 +107,7 @@ export interface Management {
   stop(): Promise<void>;
 }
 
-/** The path at which clusters find the public keys of tokens. */
+/** The path of the public keys with which clusters verify tokens. */
 export const TOKEN_KEYS_PATH = "/.well-known/jwks.json";
 /** How long requests may take to end when one of several servers stops, in milliseconds. */
 const DRAIN_MS = 10_000;

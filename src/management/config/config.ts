@@ -27,8 +27,8 @@ export interface ManagementConfigOptions {
 }
 
 /**
- * Reads a configuration file, which has the same fields as `status` of the kind Config. An empty file means all defaults. The configuration
- * is frozen.
+ * Reads a configuration file, which has the same fields as the `status` of a Config object. An empty file means all defaults. The
+ * configuration is frozen.
  *
  * Problems never quote a secret. Error codes: CONFIG_SYNTAX, CONFIG_TYPE, CONFIG_UNKNOWN_FIELD, CONFIG_REQUIRED, CONFIG_VALUE.
  *

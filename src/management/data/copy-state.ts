@@ -59,25 +59,25 @@ export async function demandServable(
 
 /** The error for lost data. `sign` is the evidence that there was data; `place` is where it should be. */
 export function lostData(place: string, sign: string): EngineError {
-  const hint = `${RESTORE} To begin with an empty platform, start once with --accept-data-loss`;
+  const hint = `${RESTORE} To begin with an empty platform, start the server once with --accept-data-loss`;
   return new EngineError("STORE_FAILED", `Cannot start: there is no data in ${place}, but ${sign}`, { details: { hint } });
 }
 
 /** The error for a lost log, which contained the latest writes. */
 export function lostLog(log: string): EngineError {
   const why = "the server that had the data open did not close it, and its last writes are in the missing file";
-  const hint = `${RESTORE} To continue with the remaining data, start once with --accept-data-loss; if another program has opened the database in the meantime, nothing is lost`;
+  const hint = `${RESTORE} To continue with the remaining data, start the server once with --accept-data-loss; if another program has opened the database in the meantime, nothing is lost`;
   return new EngineError("STORE_FAILED", `Cannot use the data: "${log}" is missing; ${why}`, { details: { hint } });
 }
 
 /** The error for a database that lacks writes that its server has acknowledged. */
 export function lostWrites(database: string, { found, known }: { readonly found: number; readonly known: number }): EngineError {
   const why = `it ends at revision ${found}, but the server that had it open has acknowledged writes up to ${known}; it is an older file, or its log (-wal) is older, truncated or damaged`;
-  const hint = `${RESTORE} To continue with the remaining data, start once with --accept-data-loss`;
+  const hint = `${RESTORE} To continue with the remaining data, start the server once with --accept-data-loss`;
   return new EngineError("STORE_FAILED", `Cannot use "${database}": writes are missing from it; ${why}`, { details: { hint } });
 }
 
-const RESTORE = "Restore the missing files, or restore a backup into a new place and start there.";
+const RESTORE = "Restore the missing files, or restore a backup into a new place and start the server there.";
 
 function unservable(why: string, hint: string): EngineError {
   return new EngineError("STORE_FAILED", `Cannot serve the stored data: ${why}`, { details: { hint } });

@@ -144,14 +144,14 @@ const SPEC = named("OwnedAccessKeySpec", "Owner, lifetime and scope of the key."
   scope: [ACCESS_SCOPE, "Restricts the key to some of its owner's permissions. Default: no restriction."],
   type: [
     text,
-    "Purpose of the key: User for keys that users create, Login for keys of sign-ins, other values for internal keys of the platform.",
+    "Purpose of the key: User for keys that users create, Login for sign-in keys, other values for internal keys of the platform.",
   ],
   identity: [IDENTITY, "The user's data as the provider last reported it."],
   oidcProvider: [
     OIDC_PROVIDER,
     "Data of a refresh token that the platform issued as an OpenID Connect provider. It is stored but has no effect, because the platform is not a provider.",
   ],
-  parent: [text, "Deprecated: name of another key of the same sign-in."],
+  parent: [text, "Deprecated: name of another key from the same sign-in."],
   oidcLogin: [OIDC_LOGIN, "Deprecated: tokens of a provider; use identity."],
 });
 

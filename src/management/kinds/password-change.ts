@@ -27,7 +27,7 @@ export const PASSWORD_CHANGE: ResourceDefinition = {
         "The current and the new password.",
       ],
     },
-    "Changes the password of a user who knows the current one.",
+    "Changes a user's password. Requires the current password.",
   ),
   strategy: { nameRule: dnsSubdomain },
 };

@@ -25,7 +25,9 @@ const PULL_SECRET = named("ImagePullSecret", "A Secret that the team may use to 
   key: [text, "Key in the data of the Secret."],
 });
 
-const CLUSTER_ROLE = named("ClusterRoleRef", "A role of the team's users in the clusters.", { name: [text, "Name of the ClusterRole."] });
+const CLUSTER_ROLE = named("ClusterRoleRef", "A role that the team's users have in the clusters.", {
+  name: [text, "Name of the ClusterRole."],
+});
 
 const SPEC = named("TeamSpec", "Members and settings of the team.", {
   displayName: [text, USUAL_TEXTS.displayName],
@@ -38,7 +40,7 @@ const SPEC = named("TeamSpec", "Members and settings of the team.", {
   users: [listOf(text), "Names of platform users who belong to the team."],
   groups: [listOf(text), "Names of groups at an authentication provider. Members of these groups belong to the team."],
   imagePullSecrets: [listOf(PULL_SECRET), "Secrets that the team may use to pull images. The platform stores them, but pulls no images."],
-  clusterRoles: [listOf(CLUSTER_ROLE), "Roles of the team's users in the clusters."],
+  clusterRoles: [listOf(CLUSTER_ROLE), "Roles that the team's users have in the clusters."],
   access: [listOf(ACCESS_RULE), USUAL_TEXTS.access],
 });
 

@@ -60,7 +60,7 @@ const SPEC = named("UserSpec", "Identity and settings of the user.", {
   email: [text, "Email address of the user."],
   subject: [
     text,
-    "Identity of the user, CONNECTOR/SUBJECT: the connector of the sign-in and the user's id there. No two users can have the same identity.",
+    "Identity of the user, in the form CONNECTOR/SUBJECT: the id of the connector and the user's id at its provider. No two users can have the same identity.",
   ],
   linkedSubjects: [listOf(text), "Additional identities with which the same user signs in."],
   connector: [

@@ -210,7 +210,7 @@ function readKeys(text: string): readonly KeptKey[] {
   } catch {
     // The reason would quote the text, which is secret.
   }
-  throw new EngineError("CONFIG_VALUE", "Cannot read the signing keys of tokens: the stored keys are damaged", {
+  throw new EngineError("CONFIG_VALUE", "Cannot read the token signing keys: the stored keys are damaged", {
     details: {
       hint: "Remove the stored keys so that the server generates a new key; tokens that were issued with the old keys then stop working",
     },

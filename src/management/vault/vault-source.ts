@@ -47,7 +47,7 @@ export function vaultSource(annotations: StringMap | undefined): VaultSource | s
     if (text.split("/").some((part) => part === "" || part.trim() !== part || /^\.+$/.test(part)))
       return `${name} must be names separated by single slashes, without . and ..`;
   }
-  if (OWN_MOUNTS.includes(mount.split("/")[0]!)) return `${VAULT_ANNOTATIONS.mount} is internal to the vault`;
+  if (OWN_MOUNTS.includes(mount.split("/")[0]!)) return `${VAULT_ANNOTATIONS.mount} must not name an internal mount of the vault`;
   const encoded = (text: string) => text.split("/").map(encodeURIComponent).join("/");
   const inside = version === "kv2" ? "/data/" : "/";
   return { version, mount, path, requestPath: `/v1/${encoded(mount)}${inside}${encoded(path)}` };

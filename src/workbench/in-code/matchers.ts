@@ -21,7 +21,7 @@ export interface MatcherResult {
 
 /** The values for which a cost is measured. */
 export interface CostOptions extends PatchRunOptions {
-  /** The values to try. Default: the same 300 values each time, which the kind allows or the expressions mention. */
+  /** The values to try. Default: 300 values that the kind allows or the expressions mention, always the same ones. */
   readonly values?: readonly unknown[];
   /** Direction of the patch. Default "toHost". */
   readonly direction?: "toHost" | "toTenant";
@@ -38,7 +38,7 @@ export interface PatchMatchers {
   toRewriteBack(host: unknown, tenant: unknown, options?: PatchRunOptions): void;
   /** On the way to the host, the value stays the same. */
   toLeaveAlone(value: unknown, options?: PatchRunOptions): void;
-  /** On the way to the host, the value fails with this error code. */
+  /** On the way to the host, the patch fails for the value with this error code. */
   toFailWith(code: Code, value: unknown, options?: PatchRunOptions): void;
   /** Every value that the kind allows comes back unchanged from the host. */
   toRoundTrip(options?: Omit<LawOptions, "only">): void;

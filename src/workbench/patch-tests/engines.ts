@@ -38,9 +38,9 @@ export interface EngineCache {
   engineFor(ingredients: EngineIngredients): Promise<Engine>;
   /** A sandbox for expressions of the test file itself. */
   sandbox(): Promise<Sandbox>;
-  /** A sandbox for tracing the expressions of an engine of this cache. */
+  /** A sandbox for tracing the expressions of an engine in this cache. */
   watchingSandbox(engine: Engine): Promise<Sandbox>;
-  /** Frees all sandboxes; no engine of this cache can be used afterwards. */
+  /** Frees all sandboxes; no engine in this cache can be used afterwards. */
   dispose(): void;
 }
 

@@ -135,7 +135,7 @@ async function startRun(suite: Suite, { engines, files, filter, update, coverage
 }
 
 const refuseToMatch: RegexMatcher = () => {
-  throw new EngineError("INTERNAL", "A test without regular expressions matched one");
+  throw new EngineError("INTERNAL", "Tried to match a regular expression in a suite that contains none");
 };
 
 /** Returns the coverage for all virtual clusters of the suite, except those without a valid configuration. */

@@ -34,8 +34,8 @@ export interface PlaygroundClient {
 /** Maximum time for one request, in milliseconds: several times as long as the fuel of a whole object lasts on a slow phone. */
 export const WATCHDOG_MS = 15_000;
 
-/** Message for users whose texts take too long to evaluate. */
-export const ANSWER_TOO_LONG = "The evaluation took too long and was stopped. Change a text to try again.";
+/** Message for users whose input takes too long to evaluate. */
+export const ANSWER_TOO_LONG = "The evaluation took too long and was stopped. Change the input to try again.";
 
 /** Message for users whose expressions are too slow to be tried with many values. */
 export const PAIRS_TOO_LONG = "Testing the pairs with many values took too long and was stopped. The results shown here are not checked.";

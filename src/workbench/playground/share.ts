@@ -32,7 +32,7 @@ export type Unpacked = { readonly ok: true; readonly state: PlaygroundState } | 
  */
 export async function packState(state: PlaygroundState): Promise<Packed> {
   const json = new TextEncoder().encode(JSON.stringify(state));
-  const tooLong = { ok: false, message: "The texts are too long for a link. Copy a test file instead." } as const;
+  const tooLong = { ok: false, message: "The input is too long for a link. Copy a test file instead." } as const;
   if (json.length > STATE_MAX) return tooLong;
   const deflated = await readAll(piped(json, new CompressionStream("deflate-raw")), Infinity);
   const fragment = VERSION + toBase64Url(deflated!);
@@ -47,10 +47,10 @@ export async function packState(state: PlaygroundState): Promise<Packed> {
  */
 export async function unpackState(fragment: string): Promise<Unpacked> {
   const text = fragment.replace(/^#/, "");
-  if (text.length > FRAGMENT_MAX) return refused("it is longer than any link of the playground");
+  if (text.length > FRAGMENT_MAX) return refused("it is longer than any playground link");
   if (!text.startsWith(VERSION)) {
     const other = /^[0-9]{1,3}\./.test(text);
-    return refused(other ? "it was made by another version of the playground" : "it is not a link of the playground");
+    return refused(other ? "it was made by another version of the playground" : "it is not a playground link");
   }
   try {
     const deflated = fromBase64Url(text.slice(VERSION.length));
@@ -70,7 +70,7 @@ function refused(why: string): Unpacked {
 function stateOf(data: unknown): Unpacked {
   if (!isRecord(data)) return refused("it contains no state");
   const { config, settings, tenant, host, vcluster } = data;
-  if (typeof config !== "string" || typeof tenant !== "string") return refused("a text is missing");
+  if (typeof config !== "string" || typeof tenant !== "string") return refused("the configuration or the tenant object is missing");
   if (host !== undefined && typeof host !== "string") return refused("the host object is not a string");
   if (settings !== undefined && typeof settings !== "string") return refused("the settings are not a string");
   const texts = { config, tenant, ...(settings !== undefined && { settings }), ...(host !== undefined && { host }) };

@@ -166,11 +166,11 @@ function inject(world: SequenceWorld, places: ObjectPlaces, fault: Fault): () =>
       world.relist(fault.side);
       return never;
     case "lateList":
-      world.log("fault", `a list of the ${fault.side} cluster is ${fault.behind} change${fault.behind === 1 ? "" : "s"} late`);
+      world.log("fault", `a list of the ${fault.side} cluster is ${fault.behind} change${fault.behind === 1 ? "" : "s"} behind`);
       world.relist(fault.side, { behind: fault.behind });
       return never;
     case "emptyList":
-      world.log("fault", `the ${fault.side} cluster lists nothing for ${formatSeconds(fault.forMs)}`);
+      world.log("fault", `lists of the ${fault.side} cluster are empty for ${formatSeconds(fault.forMs)}`);
       world.empty(fault.side, fault.forMs);
       return never;
     case "watchCut":

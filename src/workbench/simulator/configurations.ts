@@ -119,7 +119,7 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
 ];
 
 /**
- * Configurations for a start after another syncer: its copies already exist, some of them copies of objects that are gone. Not part of
+ * Configurations for taking over from another syncer, whose copies already exist; the tenant objects of some are gone. Not part of
  * {@link CONFIGURATIONS}.
  */
 export const ADOPTING: readonly SimulatedConfiguration[] = [

@@ -255,7 +255,7 @@ describe("run", () => {
         "--host-kubeconfig",
         kubeconfig,
       ],
-      err: [/^empty\.yaml: error CONFIG_FILE.*: It is empty\. Write {} for an empty configuration, or start with --allow-empty/],
+      err: [/^empty\.yaml: error CONFIG_FILE.*: It is empty\. Write {} for an empty configuration, or pass --allow-empty/],
     },
     {
       why: "wants a name",

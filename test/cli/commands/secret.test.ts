@@ -117,7 +117,7 @@ describe("secret get", () => {
     const wrong = ["-n", "shop", "--platform-kubeconfig", join(root, "cluster.kubeconfig")];
     const { code, stdout, stderr } = await get(wrong);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain("The server is not a management API: it does not serve management.platform/v1");
+    expect(stderr).toContain("The server does not provide the management API management.platform/v1");
     expect(stderr).toContain("Check --platform-kubeconfig");
     expect(stderr).not.toContain("There is no SharedSecret");
   });

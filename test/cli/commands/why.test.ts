@@ -107,7 +107,7 @@ describe("why", () => {
     const text = await lines(["endpoints", "b-x-shop/a"]);
     expect(text).toContain(", our copy of shop/a-x-b\n");
     expect(text).toMatch(/state +refused: /);
-    expect(text).toMatch(/NAME_COLLISION +"b-x-shop\/a" and "shop\/a-x-b" have the same host name/);
+    expect(text).toMatch(/NAME_COLLISION +"b-x-shop\/a" and "shop\/a-x-b" have the same name on the host/);
   });
 
   test("tells since when the writes of an object are slowed, and until when, as the syncer that runs has told", async () => {

@@ -178,7 +178,7 @@ describe("a server that answers", () => {
     await come(running);
     expect(await running.code).toBe(0);
     expect(running.terminal.stderr).toMatch(
-      /The new key ended at 2026-01-01T00:00:00Z: .* Check this machine's clock, which shows 20\d\d-/,
+      /The new key expired at 2026-01-01T00:00:00Z: .* Check this machine's clock, which shows 20\d\d-/,
     );
     expect(JSON.parse(running.terminal.stdout)).toMatchObject({ status: { token: "good-key" } });
   });

@@ -36,7 +36,7 @@ async function leaveData(): Promise<string> {
   return data;
 }
 
-const LOST = /there is no data in "[^"]*management.db", but server.json shows that a server has run on it/;
+const LOST = /there is no data in "[^"]*management.db", but server.json shows that a server has used it/;
 const BEHIND =
   /management.db": writes are missing from it; it ends at revision \d+, but the server that had it open has acknowledged writes up to \d+/;
 
@@ -296,7 +296,7 @@ describeEtcd("a server on an etcd", () => {
     const { code, stdout, stderr } = await run(argvOf(on("/lost/"), kubeconfig));
     expect([code === 0, stdout]).toEqual([false, ""]);
     expect(stderr).toContain(
-      `there is no data in etcd below /lost/, but "${kubeconfig}.etcd" shows that a server has run on ${etcd.url} below /lost/`,
+      `there is no data in etcd below /lost/, but "${kubeconfig}.etcd" shows that a server has used ${etcd.url} below /lost/`,
     );
     const accepted = await serve(argvOf([...on("/lost/"), "--accept-data-loss"], kubeconfig), READY);
     expect(accepted.terminal.stdout).toContain("shown once");
@@ -310,7 +310,7 @@ describeEtcd("a server on an etcd", () => {
     for (const where of others) {
       const { code, stdout, stderr } = await run(argvOf(where, kubeconfig));
       expect([code === 0, stdout]).toEqual([false, ""]);
-      expect(stderr).toContain(`"${kubeconfig}.etcd" shows that a server has run on ${etcd.url} below /spelled/`);
+      expect(stderr).toContain(`"${kubeconfig}.etcd" shows that a server has used ${etcd.url} below /spelled/`);
     }
   });
 });

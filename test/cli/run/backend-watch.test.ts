@@ -388,7 +388,7 @@ test("a syncer that lacks the permissions for what is configured says so, and no
   await clock.advance(LOOK_MS);
   expect(events).toEqual([
     expect.stringMatching(
-      /^BackendsInvisible: .*permissions on EndpointSlices that backends: auto needs are missing.*grant those .* and restart/,
+      /^BackendsInvisible: .*the syncer lacks the permissions on EndpointSlices for backends: auto; grant those .* and restart/,
     ),
   ]);
 });

@@ -56,7 +56,7 @@ describe("compiling", () => {
     expect(compileMany).toThrow(
       expect.objectContaining({ code: "EXPRESSION_FUEL", details: expect.objectContaining({ limit: 100_000 }) as object }) as Error,
     );
-    expect(compileMany).toThrow("needs more steps than are left of the 100000 for compiling all expressions of a configuration");
+    expect(compileMany).toThrow("exceeds the shared budget of 100000 steps for compiling all expressions of a configuration");
     expect(budget.remaining).toBe(0);
     expect(answer(own, "value")).toEqual({ value: "abc" });
   });

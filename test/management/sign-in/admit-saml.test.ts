@@ -38,8 +38,8 @@ describe("saml", () => {
   });
 
   test.each<[string, SamlSettings, Partial<SamlAssertion>, string]>([
-    ["user name", { usernameAttr: "login" }, {}, "the attribute login, the user name, is missing"],
-    ["email address", { emailAttr: "email" }, {}, "the attribute email, the email address, is missing"],
+    ["user name", { usernameAttr: "login" }, {}, "the login attribute, the user name, is missing"],
+    ["email address", { emailAttr: "email" }, {}, "the email attribute, the email address, is missing"],
     ["name id", {}, { nameId: "" }, "the response names no user"],
   ])("163 no one is admitted without a %s that is mapped", (_, settings, more, reason) => {
     expect(outcome(admitted(settings, more))).toBe(reason);

@@ -92,10 +92,10 @@ describe("oidc", () => {
   });
 
   test.each<[string, OidcSettings, object, string]>([
-    ["id", { usernameClaim: "number" }, {}, "the claim number, the user's id, is missing or not a string"],
-    ["id that is a number", { usernameClaim: "number" }, { number: 42 }, "the claim number, the user's id, is missing or not a string"],
-    ["inherited id", { usernameClaim: "constructor" }, {}, "the claim constructor, the user's id, is missing or not a string"],
-    ["user name", { platformUsernameClaim: "login" }, {}, "the claim login, the user name, is missing or not a string"],
+    ["id", { usernameClaim: "number" }, {}, "the number claim, the user's id, is missing or not a string"],
+    ["id that is a number", { usernameClaim: "number" }, { number: 42 }, "the number claim, the user's id, is missing or not a string"],
+    ["inherited id", { usernameClaim: "constructor" }, {}, "the constructor claim, the user's id, is missing or not a string"],
+    ["user name", { platformUsernameClaim: "login" }, {}, "the login claim, the user name, is missing or not a string"],
     ["verified email address as name", { platformUsernameClaim: "email" }, { email_verified: false }, "the email address is not verified"],
     [
       "email address as name that is verified, told as text",

@@ -181,7 +181,7 @@ describe("a token is refused", () => {
     provider.lies = { claims: { azp: "other" } };
     expect(await login(platform)).toMatchObject({
       status: 403,
-      body: { message: "forbidden: the claim azp of the token does not name this client" },
+      body: { message: "forbidden: the token's azp claim does not name this client" },
     });
     provider.lies = { claims: { azp: CLIENT_ID, aud: [CLIENT_ID, "other"] } };
     expect((await login(platform)).status).toBe(200);

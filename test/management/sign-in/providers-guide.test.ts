@@ -49,7 +49,9 @@ test("the messages that it quotes are the ones that users see", () => {
 test("its numbers are those of the source", () => {
   const { providerTimeoutSeconds, loginTimeoutSeconds, pagesMax } = SIGN_IN_LIMITS;
   const text = PAGE.replace(/\s+/g, " ");
-  expect(text).toContain(`waits ${providerTimeoutSeconds} seconds for each and ${loginTimeoutSeconds} seconds for all of one sign-in`);
+  expect(text).toContain(
+    `waits ${providerTimeoutSeconds} seconds for each and ${loginTimeoutSeconds} seconds for all responses of one sign-in`,
+  );
   expect(text).toContain(`at most ${pagesMax} pages`);
   const parsed = parseManagementConfig("");
   if (!parsed.ok) throw new Error("The empty configuration is valid");

@@ -43,8 +43,8 @@ describe("a link from someone else", () => {
   const bomb = fragmentWith(Buffer.alloc(40_000_000, " "));
 
   test.each([
-    ["without anything", "", "it is not a link of the playground"],
-    ["to a heading", "#installation", "it is not a link of the playground"],
+    ["without anything", "", "it is not a playground link"],
+    ["to a heading", "#installation", "it is not a playground link"],
     ["of another version", "2.abc", "another version"],
     ["without data", "1.", "cut off"],
     ["in another alphabet", "1.<script>", "cut off"],
@@ -54,8 +54,8 @@ describe("a link from someone else", () => {
     ["of no UTF-8", fragmentWith(Buffer.from([0x22, 0xff, 0x22])), "cut off"],
     ["of a list", fragmentWith("[]"), "no state"],
     ["of nothing", fragmentWith("null"), "no state"],
-    ["without a text", fragmentWith('{"config":""}'), "a text is missing"],
-    ["with a number for a text", fragmentWith('{"config":"","tenant":1}'), "a text is missing"],
+    ["without a text", fragmentWith('{"config":""}'), "the configuration or the tenant object is missing"],
+    ["with a number for a text", fragmentWith('{"config":"","tenant":1}'), "the configuration or the tenant object is missing"],
     ["with a map for the host object", fragmentWith('{"config":"","tenant":"","host":{}}'), "not a string"],
     ["with a name that is none", fragmentWith('{"config":"","tenant":"","vcluster":{"name":"../a","namespace":"b"}}'), "names"],
     ["with half a virtual cluster", fragmentWith('{"config":"","tenant":"","vcluster":{"name":"a"}}'), "names"],

@@ -135,7 +135,7 @@ export function readStoredObject(key: string, { value, mod_revision }: WireKeyVa
   const text = decodeWireText(value);
   const object = parse(cipher === undefined ? text : opened(key, text, cipher));
   if (!isRecord(object) || !isRecord(object["metadata"])) {
-    const hint = `Check that endpoint-sync wrote the data under this prefix, and that you use the encryption key of the data; ${CHANGED_HINT}`;
+    const hint = `Check that endpoint-sync wrote the data under this prefix, and that you use the key that encrypted the data; ${CHANGED_HINT}`;
     throw unusable(`the value of ${JSON.stringify(key)} is not an object`, { hint });
   }
   const revision = Number(mod_revision);

@@ -5,14 +5,14 @@ import type { KnownState } from "./past/present.ts";
 /** A store in etcd. It re-encrypts a value by an ordinary write with a new revision; see `resealer.ts`. */
 export interface EtcdStore extends Store, Resealable {
   /**
-   * Compacts all of etcd up to a revision, like `etcdctl compact`. Watches and pages of older states continue from the memory of the
-   * processes. A process that has not reached the revision yet reads all data again.
+   * Compacts all of etcd up to a revision, like `etcdctl compact`. Watches and paged lists of older states continue from the memory of
+   * the processes. A process that has not reached the revision yet reads all data again.
    *
    * @throws API_UNAVAILABLE while etcd cannot be reached.
    */
   compactEtcd(revision: number): Promise<void>;
   /**
-   * Invalidates the writes in flight of all processes. Processes that are still allowed to write repeat their writes. A process that
+   * Invalidates the in-flight writes of all processes. Processes that are still allowed to write repeat their writes. A process that
    * becomes the writer calls this first, so that earlier requests of other processes have no effect.
    *
    * @throws API_UNAVAILABLE while etcd cannot be reached.

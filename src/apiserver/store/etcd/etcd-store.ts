@@ -33,7 +33,7 @@ export interface EtcdStoreOptions {
   readonly credentials?: EtcdCredentials;
   /** Encrypts the objects in etcd; keys are not encrypted. Default: no encryption. */
   readonly cipher?: Cipher;
-  /** Number of events kept for watches and pages of older states. Default 10,000. */
+  /** Number of events kept for watches and paged lists of older states. Default 10,000. */
   readonly history?: number;
   /** Memory limits. Defaults: see {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
@@ -146,7 +146,7 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
   }
 }
 
-/** Reports whether a store is in etcd, so that several processes can share it. */
+/** Reports whether a store is in etcd, where several processes can share it. */
 export function isEtcdStore(store: Store): store is EtcdStore {
   return store instanceof ReplicatedStore;
 }

@@ -6,7 +6,7 @@ import type { Store, StoreRange, StoredObject, StorePage, StoreWatch, StoreWatch
 
 /** Limits of a memory store. */
 export interface MemoryStoreOptions {
-  /** Number of events kept for watches and pages of older states. Default {@link HISTORY_DEFAULT}. */
+  /** Number of events kept for watches and paged lists of older states. Default {@link HISTORY_DEFAULT}. */
   readonly history?: number;
   /** Memory limits. Defaults: see {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;

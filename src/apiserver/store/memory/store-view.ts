@@ -19,7 +19,7 @@ export interface StoreContents {
 
 /** Initial contents of a view, and its limits. */
 export interface StoreViewOptions {
-  /** Number of events to keep for watches and pages of older states; at most twice as many are in memory. */
+  /** Number of events to keep for watches and paged lists of older states; at most twice as many are in memory. */
   readonly history: number;
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;

@@ -40,7 +40,7 @@ const SQLITE_FAULTS: ReadonlyMap<number, Fault> = new Map([
   ],
   [CORRUPT, DAMAGED],
   [FULL, { reason: "the disk is full", hint: "Free up space on the disk" }],
-  [CANTOPEN, { reason: "it cannot be opened", hint: "Check that it is a file, and the permissions of its folder" }],
+  [CANTOPEN, { reason: "it cannot be opened", hint: "Check that it is a file, and check the permissions of its folder" }],
   [NOTADB, FOREIGN],
 ]);
 
@@ -103,9 +103,9 @@ export function openFailure(path: string, error: unknown): EngineError {
 /** The error for a file of an open database that was moved, or changed by a different process; `what` describes the change. */
 export function lostFile(path: string, { file, what }: { readonly file: string; readonly what: string }): EngineError {
   const reason = "a file of the database was removed, moved, replaced or changed";
-  const hint = "Stop the program. Put back the database and its log (-wal) as they were, or restore a backup, and start again";
+  const hint = "Stop the program. Put back the database and its log (-wal) as they were, or restore a backup, then start the program again";
   const { status } = unavailable(
-    `the server cannot store anything: ${reason}. The administrator must put the file back and restart`,
+    `the server cannot store anything: ${reason}. The administrator must put the file back and restart the server`,
   ).details;
   return new EngineError("STORE_FAILED", `Cannot write to "${path}": "${file}" ${what} while it was open`, {
     details: { hint, reason, status },

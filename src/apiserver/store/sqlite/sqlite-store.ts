@@ -10,7 +10,7 @@ import type { Store, StoredObject, StorePage, StoreRange, StoreWatch, StoreWatch
 
 /** Limits of a journaled store. */
 export interface JournaledStoreOptions {
-  /** Number of events kept for watches and pages of older states. Default 10,000. */
+  /** Number of events kept for watches and paged lists of older states. Default 10,000. */
   readonly history?: number;
   /** Default {@link StoreMemory}. */
   readonly memory?: StoreMemory | undefined;
@@ -24,7 +24,7 @@ export interface SqliteStoreOptions extends JournaledStoreOptions {
   readonly path: string;
   /** Encrypts the objects in the file; keys are not encrypted. Default: no encryption. */
   readonly cipher?: Cipher;
-  /** The revision of a new file; its first write takes the next one. Default 1. */
+  /** The initial revision of a new file; the first write gets the next one. Default 1. */
   readonly firstRevision?: number;
   /** If true, the file must exist and contain data; no file is created. Default false. */
   readonly existing?: boolean;

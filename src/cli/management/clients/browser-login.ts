@@ -134,7 +134,9 @@ const LOOK_MS = 10_000;
 const ANSWER_MS = 30_000;
 
 function strange(url: string): EngineError {
-  return new EngineError("API_UNAVAILABLE", `The server at ${url} is not a platform`, { details: { hint: "Check --server" } });
+  return new EngineError("API_UNAVAILABLE", `The response from ${url} is not in the platform's format`, {
+    details: { hint: "Check --server" },
+  });
 }
 
 /** The command that opens an address, by system. */

@@ -75,7 +75,7 @@ export async function runLoginToken({ terminal }: CommandContext, flags: LoginTo
 function endOf({ expiresAt }: LoginKey): string | undefined {
   if (expiresAt === undefined) return undefined;
   const leftMs = Date.parse(expiresAt) - systemClock.now();
-  return leftMs < LEFT_MIN_MS ? `key ${leftMs < 0 ? "ended" : "ends"} at ${expiresAt}` : undefined;
+  return leftMs < LEFT_MIN_MS ? `key ${leftMs < 0 ? "expired" : "expires"} at ${expiresAt}` : undefined;
 }
 
 const nowText = () => new Date(systemClock.now()).toISOString();

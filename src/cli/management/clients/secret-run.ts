@@ -86,7 +86,7 @@ async function findSecret(client: ClusterClient, name: string, { namespace, plat
   );
   if (isServed) throw new EngineError("API_NOT_FOUND", `There is no SharedSecret "${name}" in namespace "${namespace}"`);
   const hint = `Check ${platformKubeconfig === undefined ? "--platform-url" : "--platform-kubeconfig"}`;
-  const message = `The server is not a management API: it does not serve ${SHARED_SECRETS.apiVersion}`;
+  const message = `The server does not provide the management API ${SHARED_SECRETS.apiVersion}`;
   throw new EngineError("API_NOT_FOUND", message, { details: { hint } });
 }
 

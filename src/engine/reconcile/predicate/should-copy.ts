@@ -184,7 +184,7 @@ function besideCopy(other: ObjectKey, key: ObjectKey): CopyDecision {
   return {
     action: "remove",
     code: "NAME_COLLISION",
-    message: `"${formatKey(key)}" and the Service "${formatKey(other)}" have the same host name`,
+    message: `"${formatKey(key)}" and the Service "${formatKey(other)}" have the same name on the host`,
     restsOnServices: ["host"],
   };
 }

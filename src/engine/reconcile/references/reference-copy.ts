@@ -89,7 +89,7 @@ function planRefused(rules: ReferenceRules, input: ReferenceInput, reason: strin
   const notes: Note[] = [{ code: "REFERENCE_REFUSED", message: `${named(input)} ${reason}` }];
   const { target } = input;
   if (!isLiveCopy(rules, input, target)) return answer(input, "refused", { notes });
-  return answer(input, "refused", { operations: [deletion(input, target, "The source may no longer be copied")], notes });
+  return answer(input, "refused", { operations: [deletion(input, target, "Copying the source is no longer allowed")], notes });
 }
 
 function planWanted(rules: ReferenceRules, input: SourcedInput): ReferencePlan {
@@ -133,11 +133,11 @@ function planForeign(rules: ReferenceRules, input: SourcedInput & { readonly tar
   const isHost = targetSide(input) === "host";
   const other = isHost ? ourMarkers(rules, target, kind.resource) : undefined;
   if (other !== undefined) {
-    const message = `${named(input)} and "${formatKey(other)}" have the same host name`;
+    const message = `${named(input)} and "${formatKey(other)}" have the same name on the host`;
     return answer(input, "refused", { notes: [{ code: "NAME_COLLISION", message }] });
   }
   if (jsonEqual(bodyOf(source), bodyOf(target))) return answer(input, "left");
-  const where = isHost ? "on the host under its host name" : "in the tenant cluster";
+  const where = isHost ? "on the host with the name of the copy" : "in the tenant cluster";
   const message = `${named(input)} is not copied: another object, which the syncer does not manage, exists ${where}`;
   return answer(input, "refused", { notes: [{ code: "REFERENCE_FOREIGN", message }] });
 }
@@ -253,5 +253,5 @@ function whyNotImported(rules: ReferenceRules, input: SourcedInput): string | un
   const word = wordOf(rules, input, source);
   if (word === "another") return "the object on the host is meant for another tenant object";
   if (word === "this" || namesakeExists !== true) return undefined;
-  return `the name on the host can mean objects of several namespaces. If this one is meant, the host's operator must set the object's annotation ${markerPrefix}${STANDS_FOR} to "${formatKey(key)}"`;
+  return `several tenant objects can have this name on the host. If the object on the host is for this one, the host's operator must set its annotation ${markerPrefix}${STANDS_FOR} to "${formatKey(key)}"`;
 }

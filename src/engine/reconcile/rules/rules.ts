@@ -136,7 +136,7 @@ export interface AllowedBody {
   readonly rejected?: string;
 }
 
-/** The rules for plans of one kind. */
+/** The rules for planning copies of objects of one kind. */
 export interface Rules {
   readonly kind: SyncedKind;
   readonly enabled: boolean;

@@ -51,7 +51,7 @@ export function compileFailure(text: string, what: string, place: TextPosition =
 /** The error for source text whose compilation exceeds the rest of a budget. */
 export function compileBudgetFailure(text: string, budget: FuelBudget, fuel: number): EngineError {
   const { limit } = budget;
-  const what = `needs more steps than are left of the ${limit} for compiling all expressions of a configuration`;
+  const what = `exceeds the shared budget of ${limit} steps for compiling all expressions of a configuration`;
   return failure(
     "EXPRESSION_FUEL",
     text,
@@ -118,7 +118,7 @@ function failureOfFuel(text: string, { fuel, charged }: Stopped, { limits, budge
   const shared = budget !== undefined && given < limits.fuel;
   const limit = shared ? budget.limit : given;
   const what = shared
-    ? `used up its shared budget of ${limit} steps, of which ${given} were left`
+    ? `used up its shared budget of ${limit} steps, of which ${given} were left before it ran`
     : `took more than ${limit} steps (limits.fuel)`;
   const hint = "Look for an endless loop, a repeated group in a regular expression such as (a+)+, or a very long value";
   return failure("EXPRESSION_FUEL", text, { what, hint }, { fuel, charged, limit });

@@ -303,7 +303,7 @@ class RunningHandBack implements HandBack {
       {
         copies: kept.length,
         first: formatKey(kept[0]!),
-        hint: `Wait until the host's mirror has made slices from them, then run: ${command}`,
+        hint: `Wait until the host's mirror has made slices from the Endpoints, then run: ${command}`,
       },
     );
   }

@@ -35,8 +35,8 @@ export interface ClusterAccess extends ClusterCaches {
   /** Lists objects of one kind by label. If omitted, the cache of the whole kind is searched. */
   list?(resource: ResourceType, scope: ListScope): Promise<readonly KubeObject[]>;
   /**
-   * Detects when another cluster answers in place of this one. If omitted, this is not detected; objects are only verified to be gone
-   * before their copies are deleted.
+   * Detects when another cluster answers in place of this one. If omitted, this is not detected; the syncer only verifies that an
+   * object is gone before it deletes the copy.
    */
   readonly identity?: ClusterIdentity;
 }

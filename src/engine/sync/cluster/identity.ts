@@ -43,7 +43,7 @@ export function checkIdentity({ tenant, host, hostUid }: CheckedClusters, rules:
   const count = former.filter((source) => source.clusterUid === uid).length;
   const message = `Cannot start: ${count} copies of "${name}" in namespace "${namespace}" on the host are from tenant cluster ${uid}, but the tenant cluster is now ${clusterUid}`;
   const hint =
-    `If the tenant kubeconfig names the wrong cluster, correct it. If this virtual cluster was rebuilt, stop the syncer of the old one and start with --adopt-cluster ${uid}: ` +
+    `If the tenant kubeconfig names the wrong cluster, correct it. If this virtual cluster was rebuilt, stop the syncer of the old one, then start this one with --adopt-cluster ${uid}: ` +
     `those ${count} copies are then kept up to date, and deleted if the rebuilt cluster has no such object`;
   throw new EngineError("CLUSTER_IDENTITY", message, { details: { hint, clusterUid: uid } });
 }

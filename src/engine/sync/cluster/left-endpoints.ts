@@ -40,7 +40,7 @@ export function checkLeftEndpoints(host: ClusterCaches, rules: readonly Rules[])
 }
 
 const HINT =
-  "First run with backends: both until the tenant's slices have replaced these copies. If this error still lists copies, the tenant has no slices for them: remove these copies and their backends with `endpoint-sync cleanup --kind endpoints`";
+  "First run the syncer with backends: both until the tenant's slices have replaced these copies. If this error still lists copies, the tenant has no slices for them: remove these copies and their backends with `endpoint-sync cleanup --kind endpoints`";
 
 /** Returns the host key of our copy of Endpoints from which a mirror or a syncer made a slice; undefined for other slices. */
 function copyBehind(rules: Rules, slice: KubeObject): string | undefined {

@@ -23,7 +23,7 @@ export function checkOtherSyncers(host: ClusterCaches, rules: readonly Rules[]):
   const names = theirs.slice(0, EXAMPLES_MAX).map(({ name }) => name);
   const listed = `${names.join(", ")}${theirs.length > names.length ? ", …" : ""}`;
   const message = `Cannot start: ${theirs.length} objects on the host are copies of another syncer with the markers ${first.prefix}: ${listed}`;
-  const hint = `Stop that syncer, then start with --adopt ${first.prefix}: those ${theirs.length} objects are then managed by this syncer, and deleted with their tenant objects`;
+  const hint = `Stop that syncer, then start this one with --adopt ${first.prefix}: those ${theirs.length} objects are then managed by this syncer, and deleted with their tenant objects`;
   throw new EngineError("OTHER_SYNCER", message, { details: { hint, prefix: first.prefix } });
 }
 

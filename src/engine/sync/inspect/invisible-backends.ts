@@ -277,7 +277,7 @@ const WITH_AUTO: Readonly<Record<AutoHolds, string>> = {
   configured:
     "with backends: auto, a running syncer copies or creates the missing slices, unless it lacks permissions on EndpointSlices or the host refuses the slices; see the syncer's log",
   "without permissions":
-    "permissions on EndpointSlices that backends: auto needs are missing; grant those that the syncer's log names and restart the syncer",
+    "the syncer lacks the permissions on EndpointSlices for backends: auto; grant those that the syncer's log names and restart the syncer",
 };
 
 function withheldBy(code: ReturnType<Withheld>): string {

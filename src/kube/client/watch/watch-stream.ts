@@ -53,7 +53,7 @@ export async function* readWatch(options: WatchStreamOptions): AsyncGenerator<Wa
       }
     }
     if (splitter.midLine && !signal.aborted)
-      throw new EngineError("API_UNAVAILABLE", `The stream of ${request} ended in the middle of an event`);
+      throw new EngineError("API_UNAVAILABLE", `The response to ${request} ended in the middle of an event`);
     // The connection accepts the next request one turn of the event loop after the end of this response. A watch that continued
     // immediately would open another connection, with another handshake.
     await nextTurn();
@@ -110,7 +110,7 @@ function parseEvent(line: string, { kind }: ResourceType, request: string): Watc
   try {
     event = parseJson(line, ANSWER_DEPTH_MAX);
   } catch (cause) {
-    throw new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: ${messageOf(cause)}`, { cause });
+    throw new EngineError("API_UNAVAILABLE", `Cannot read an event from ${request}: ${messageOf(cause)}`, { cause });
   }
   if (!isRecord(event) || !isRecord(event["object"])) throw notAnEvent(line, request);
   const object = event["object"];
@@ -123,7 +123,7 @@ function parseEvent(line: string, { kind }: ResourceType, request: string): Watc
 }
 
 function notAnEvent(line: string, request: string): EngineError {
-  return new EngineError("API_UNAVAILABLE", `Cannot read an event of ${request}: found ${excerpt(line)}`);
+  return new EngineError("API_UNAVAILABLE", `Cannot read an event from ${request}: found ${excerpt(line)}`);
 }
 
 /** Returns the server's Status, or a generic one for an ERROR event without a usable Status. */

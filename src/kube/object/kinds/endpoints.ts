@@ -7,7 +7,7 @@ const ADDRESS = named("EndpointAddress", "An address of a Service.", {
   nodeName: [4, optional(textAs("name")), "Name of the node that has the address."],
   targetRef: [2, optional(POD_REFERENCE), "The object behind the address, most often a Pod."],
 });
-const PORT = named("EndpointPort", "A port of the addresses of a subset.", {
+const PORT = named("EndpointPort", "A port that all addresses of a subset share.", {
   name: [1, textAs("portName"), "Name of the Service's port; may be left out when there is only one."],
   port: [2, mandatory(PORT_NUMBER), "Port number, 1 to 65535."],
   protocol: [3, PORT_PROTOCOL, "TCP, UDP or SCTP; TCP when omitted."],

@@ -32,7 +32,7 @@ const PORTS = listOf(PORT, { as: "map", keys: ["port", "protocol"], defaults: { 
 /** `spec` of `v1` Services. */
 export const SERVICE_SPEC = named("ServiceSpec", "The ports of a Service, and the destination of its traffic.", {
   "ports?": [1, PORTS, "The ports of the Service."],
-  selector: [2, LABEL_MAP, "Labels of the Pods behind the Service. Without it, the owner of the Service writes its Endpoints."],
+  selector: [2, LABEL_MAP, "Labels of the Pods behind the Service. Without a selector, the owner of the Service writes its Endpoints."],
   clusterIP: [3, textAs("ip"), "The address within the cluster, chosen by the server when omitted; None for a headless Service."],
   clusterIPs: [18, untried(listOf(text)), "The address for each IP family; the first one is clusterIP."],
   "type!": [4, TYPE, "ClusterIP, NodePort, LoadBalancer or ExternalName; ClusterIP when omitted."],

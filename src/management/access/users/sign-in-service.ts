@@ -313,11 +313,10 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
       throw forbiddenRequest(
         OWNED_ACCESS_KEYS,
         key.metadata.name!,
-        "to link an identity, send a sign-in key without a scope, of a user who has a User object",
+        "to link an identity, send a sign-in key that has no scope and belongs to a user with a User object",
       );
     // A login by password has the groups of its own User. The linked User would get copies that do not change with them.
-    if (reported.connector === PASSWORD_CONNECTOR)
-      throw forbiddenRequest(USERS, name, "a login by password cannot be linked to another user");
+    if (reported.connector === PASSWORD_CONNECTOR) throw forbiddenRequest(USERS, name, "a password login cannot be linked to another user");
     const identity = this.#withOwnGroups(reported);
     const subject = this.#subjectOf(identity);
     const spec = specOf<UserSpec>(user);

@@ -50,7 +50,7 @@ export const AUTH = {
       type: "object",
       description: "Sign-in through a cluster management product.",
       fields: {
-        host: formField("hostOrWeb", "Host name of the cluster manager."),
+        host: formField("hostOrWeb", "Address of the cluster manager."),
         bearerToken: formField("secret", "API key of an administrator: the name and the secret of a token, separated by a colon."),
         insecure: flag("Do not check the TLS certificate."),
       },
@@ -127,7 +127,7 @@ export const AUTH = {
         patternHint: "text on one line",
         maxLength: 8192,
       },
-      description: "Headers of responses from the authentication endpoints.",
+      description: "Headers that are added to responses from the authentication endpoints.",
     },
     groupsFilters: {
       type: "list",

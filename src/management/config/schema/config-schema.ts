@@ -150,7 +150,7 @@ const VAULT = {
         token: formField("secret", "Token with which the platform signs in."),
         tokenFile: formField(
           "path",
-          "Path of a file that contains the token. Cannot be combined with token. The file, such as one of a mounted Secret, is read again when it changes.",
+          "Path of a file that contains the token. Cannot be combined with token. The file, for example from a mounted Secret, is read again when it changes.",
         ),
         tokenSecretRef: {
           type: "object",
@@ -208,7 +208,7 @@ export const MANAGEMENT_SCHEMA = {
       pattern: "^([a-z0-9][a-z0-9\\-]*)?$",
       patternHint: "the beginning of a namespace's name",
     },
-    devWorkspaceSubDomain: formField("wildcardDomain", "Deprecated. Domain of workspaces, such as `*.workspace.example.com`."),
+    devWorkspaceSubDomain: formField("wildcardDomain", "Deprecated. Domain of workspaces."),
     uiSettings: UI_SETTINGS,
     vault: VAULT,
     costControl: COST_CONTROL,

@@ -73,7 +73,7 @@ const PRICE = {
 export const COST_SETTINGS = {
   type: "object",
   name: "ConfigCostSettings",
-  description: "Prices for the calculations of the dashboard. A cluster may have its own prices.",
+  description: "Prices for the cost dashboard's calculations. A cluster may have its own prices.",
   fields: {
     priceCurrency: formField("line", "Currency of all prices."),
     averageCPUPricePerNode: { ...PRICE, description: "Average price of a node's processors." },

@@ -47,7 +47,7 @@ const FORMS = {
   page: form(WEB, "a URL that begins with https:// or http://", URL_LENGTH_MAX),
   secureWeb: form(
     `https://${SERVER}${REST}|http://${LOOPBACK}${REST}`,
-    "an address that begins with https://, or http:// on this machine, without user or password",
+    "an address that begins with https://, or with http:// and a loopback host, without user or password",
     URL_LENGTH_MAX,
   ),
   shown: form(`${WEB}|${OWN_PATH}`, "an address such as https://example.com, or a path that begins with /", URL_LENGTH_MAX),

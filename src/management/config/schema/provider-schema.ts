@@ -28,10 +28,10 @@ export const OIDC = {
   name: "ConfigOIDC",
   description: "An OpenID Connect provider.",
   fields: {
-    issuerUrl: formField("web", "Address of the provider, the `iss` of its tokens. The provider must support discovery."),
+    issuerUrl: formField("web", "Address of the provider, as in the `iss` claim of its tokens. The provider must support discovery."),
     clientId: formField(
       "line",
-      "Id of the client that tokens must be issued for. If a token has the claim `azp`, it must name this client as well.",
+      "Id of the client that tokens must be issued for. If a token has an `azp` claim, it must name this client as well.",
     ),
     clientSecret: formField("secret", "Client secret that the provider issued to the platform."),
     redirectURI: formField("web", "Callback address of the platform. Default: `/auth/{connector}/callback`."),
@@ -59,11 +59,11 @@ export const OIDC = {
     getUserInfo: flag("Also read claims from the UserInfo endpoint."),
     groupsPrefix: formField("line", "Prefix that is added to each group name."),
     type: formField("line", "Type that the user interface shows; it has no other effect."),
-    resource: formField("web", "Value of the parameter `resource` of token requests."),
+    resource: formField("web", "Value of the `resource` parameter of sign-in and token requests."),
     prompt: {
       type: "literals",
       values: ["consent", "login", "select_account"],
-      description: "Value of the parameter `prompt` of sign-ins. Some providers return a refresh token only with `consent`.",
+      description: "Value of the `prompt` parameter of sign-in requests. Some providers return a refresh token only with `consent`.",
     },
   },
 } as const satisfies ObjectSchema;
@@ -156,18 +156,19 @@ export const SAML = {
       "web",
       "Callback address of the platform, exactly as in the Destination of responses. Default: `/auth/{connector}/callback`.",
     ),
-    ssoURL: formField("web", "Address to which the request is posted, over https."),
-    caData: textField(
-      "Certificates that responses are signed with, as base64 of a PEM text with one or more certificates, or of one certificate in DER.",
-    ),
+    ssoURL: formField("web", "Address of the provider to which browsers post sign-in requests, over https."),
+    caData: textField("Certificates that responses are signed with, encoded as base64: one or more in PEM, or one in DER."),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
     insecureSkipSignatureValidation: flag(
-      "Do not check the signature of responses: anyone can sign in as every user. Has no effect when ca or caData is set.",
+      "Do not check the signature of responses: anyone can sign in as any other user. Has no effect when ca or caData is set.",
     ),
     usernameAttr: formField("attributeName", "Attribute that contains the username. Default: the name identifier."),
     emailAttr: formField("attributeName", "Attribute that contains the email address. If omitted, the email address is unknown."),
     groupsAttr: formField("attributeName", "Attribute that contains the groups. If omitted, users have no groups."),
-    entityIssuer: formField("line", "Issuer of requests, and the required audience of responses. Default for the audience: redirectURI."),
+    entityIssuer: formField(
+      "line",
+      "Issuer of requests, and the required audience of responses. If omitted, requests have no issuer, and the audience is redirectURI.",
+    ),
     ssoIssuer: formField("line", "Issuer that responses must have. If omitted, any issuer is accepted."),
     groupsDelim: textField("When set, the groups are one string, which is split at this delimiter."),
     allowedGroups: texts("When not empty, only members of at least one of these groups may sign in."),

@@ -171,7 +171,7 @@ export function createProviderLogin(options: ProviderLoginOptions): ProviderLogi
 
     async link(visit) {
       const key = bearerOf(visit);
-      if (key === undefined) throw unauthorized("send the key of your sign-in: Authorization: Bearer KEY");
+      if (key === undefined) throw unauthorized("send your sign-in key in the header Authorization: Bearer KEY");
       const { identity, tokens } = await redeem(visit);
       return ports.link(key, identity, tokens);
     },

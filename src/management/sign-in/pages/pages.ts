@@ -152,7 +152,7 @@ export function createPages({ baseUrl, ui }: PagesOptions): Pages {
       const body = html`<p>
           A program on this computer, at ${program}, requests an access key that allows it to do everything that ${user} may do.
         </p>
-        <p>If you have not just started such a program, refuse.</p>
+        <p>If you have not just started such a program, select Refuse.</p>
         <form method="post" action="${at("/auth/confirm")}">
           <input type="hidden" name="confirm" value="${secret}" />
           <button type="submit" name="answer" value="allow">Allow</button>
@@ -203,7 +203,7 @@ function passwordForm(at: At, hidden: readonly Html[]): Html {
 }
 
 function tokenForm({ id, displayName }: Way, at: At, hidden: readonly Html[]): Html {
-  return html`<h2>With a token of ${displayName}</h2>
+  return html`<h2>With a token from ${displayName}</h2>
     <form method="post" action="${at(`/auth/${encodeURIComponent(id)}/login`)}">
       ${hidden}
       <label for="token-${id}">Token, as name:secret</label>

@@ -94,7 +94,7 @@ async function listOf(api: Rest, path: string, body: object): Promise<readonly u
   const answers = await api.pages(`${DIRECTORY_B_HOSTS.graph}${path}`, nextLink, { method: "POST", body });
   return answers.flatMap((answer) => {
     const { value } = recordIn(answer.body, "list");
-    if (!Array.isArray(value)) throw unavailable("the provider's response has no list in the field value");
+    if (!Array.isArray(value)) throw unavailable("the provider's response has no list named value");
     return value as readonly unknown[];
   });
 }

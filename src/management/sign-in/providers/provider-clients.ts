@@ -141,6 +141,6 @@ async function readAuthorities(readFile: (path: string) => Promise<string>, [nam
   } catch (error) {
     throw unavailable(`the provider's ${name} cannot be read: ${messageOf(error)}`);
   }
-  if (!text.includes("-----BEGIN CERTIFICATE-----")) throw unavailable(`the provider's ${name} has no certificate in PEM`);
+  if (!text.includes("-----BEGIN CERTIFICATE-----")) throw unavailable(`the provider's ${name} contains no PEM certificate`);
   return text;
 }

@@ -173,7 +173,7 @@ export function requiredText(record: Readonly<Record<string, unknown>>, name: st
 export function optionalText(record: Readonly<Record<string, unknown>>, name: string, what: string): string | undefined {
   const value = Object.hasOwn(record, name) ? record[name] : undefined;
   if (value === undefined || value === null || value === "") return undefined;
-  if (typeof value !== "string") throw unavailable(`the provider's ${what} has a ${name} that is not a string`);
+  if (typeof value !== "string") throw unavailable(`in the provider's ${what}, ${name} is not a string`);
   return value;
 }
 
@@ -181,6 +181,6 @@ export function optionalText(record: Readonly<Record<string, unknown>>, name: st
 export function numericId(record: Readonly<Record<string, unknown>>, name: string, what: string): string {
   const value = Object.hasOwn(record, name) ? record[name] : undefined;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value <= 0)
-    throw unavailable(`the provider's ${what} has a ${name} that is not a whole number`);
+    throw unavailable(`in the provider's ${what}, ${name} is not a positive whole number`);
   return String(value);
 }

@@ -104,7 +104,7 @@ function withoutIdToken(answer: Parameters<typeof tokensOf>[0]): ProviderTokens 
 function demandScopes(scope: string | undefined): void {
   const granted = (scope ?? "").split(/[ ,]+/).filter((one) => one !== "");
   if (granted.length > 0 && !granted.some((one) => ORG_SCOPES.includes(one)))
-    throw troubled("permission", "the scope read:org was not granted");
+    throw troubled("permission", "the read:org scope was not granted");
 }
 
 interface ProfileOptions {

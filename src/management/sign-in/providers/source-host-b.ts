@@ -34,7 +34,7 @@ export async function openSourceHostB(provider: Provider<"sourceHostB">, context
     const info = recordIn((await rest.ask(`${base}/oauth/userinfo`)).body, "user information");
     if (info["sub"] !== id) throw unavailable("the user information belongs to another user");
     const groups = listClaim(info, "groups");
-    if (groups === undefined) throw unavailable("the groups of the user information are not a list of strings");
+    if (groups === undefined) throw unavailable("the groups in the user information are not a list of strings");
     const email = optionalText(user, "email", "user");
     const isVerified = info["email_verified"] === true && info["email"] === email;
     const profile = {

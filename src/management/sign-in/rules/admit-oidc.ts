@@ -19,17 +19,17 @@ export function admitOidc({ connector, settings }: Configured<OidcSettings>, cla
   const groupsClaim = settings.groupsClaim || "groups";
   const preferredClaim = settings.preferredUsername || "preferred_username";
   const userId = textClaim(claims, usernameClaim);
-  if (userId === undefined) return refused(`the claim ${usernameClaim}, the user's id, is missing or not a string`);
+  if (userId === undefined) return refused(`the ${usernameClaim} claim, the user's id, is missing or not a string`);
   const email = textClaim(claims, emailClaim);
   const preferredUsername = textClaim(claims, preferredClaim);
   const nameClaim = settings.platformUsernameClaim || (preferredUsername ? preferredClaim : email ? emailClaim : usernameClaim);
   const name = textClaim(claims, nameClaim);
-  if (name === undefined) return refused(`the claim ${nameClaim}, the user name, is missing or not a string`);
+  if (name === undefined) return refused(`the ${nameClaim} claim, the user name, is missing or not a string`);
   // The provider itself reports that the address is not verified, so it may belong to another user.
   const emailVerified = truthClaim(claims, "email_verified");
   if ([nameClaim, usernameClaim].includes("email") && emailVerified === false) return refused("the email address is not verified");
   const groups = listClaim(claims, groupsClaim);
-  if (groups === undefined) return refused(`the claim ${groupsClaim} is neither a string nor a list of strings`);
+  if (groups === undefined) return refused(`the ${groupsClaim} claim is neither a string nor a list of strings`);
   if (!meets(settings.groups, groups)) return refused("none of your groups is allowed to sign in");
   return admitted({
     userId,
@@ -64,7 +64,7 @@ function wrongToken({ issuerUrl = "", clientId = "" }: OidcSettings, claims: Cla
   const audiences = listClaim(claims, "aud") ?? [];
   if (clientId === "" || !audiences.includes(clientId)) return "the token is for another client";
   const party = claims["azp"];
-  if (party === undefined ? audiences.length > 1 : party !== clientId) return "the claim azp of the token does not name this client";
+  if (party === undefined ? audiences.length > 1 : party !== clientId) return "the token's azp claim does not name this client";
   return undefined;
 }
 

@@ -35,11 +35,11 @@ export function admitSaml({ connector, settings }: Configured<SamlSettings>, ass
   if (ssoIssuer !== "" && issuer !== ssoIssuer) return refused("the response is from another issuer");
   if (nameId === undefined || nameId === "") return refused("the response names no user");
   const twice = [usernameAttr, emailAttr].find((name) => repeated.includes(name));
-  if (twice !== undefined) return refused(`the attribute ${twice} occurs more than once`);
+  if (twice !== undefined) return refused(`the ${twice} attribute occurs more than once`);
   const username = usernameAttr === "" ? nameId : first(attributes, usernameAttr);
-  if (username === undefined) return refused(`the attribute ${usernameAttr}, the user name, is missing`);
+  if (username === undefined) return refused(`the ${usernameAttr} attribute, the user name, is missing`);
   const email = emailAttr === "" ? undefined : first(attributes, emailAttr);
-  if (emailAttr !== "" && email === undefined) return refused(`the attribute ${emailAttr}, the email address, is missing`);
+  if (emailAttr !== "" && email === undefined) return refused(`the ${emailAttr} attribute, the email address, is missing`);
   const groups = groupsOf(settings, attributes);
   if (!meets(allowedGroups, groups)) return refused("none of your groups is allowed to sign in");
   return admitted({

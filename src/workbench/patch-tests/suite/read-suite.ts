@@ -226,7 +226,7 @@ function checkContextSide(
   const itself = direction === "toHost" ? "virtualObject" : "hostObject";
   const entry = node?.kind === "map" ? node.entries.get(itself) : undefined;
   if (entry === undefined) return;
-  const message = `A test of the direction ${direction} cannot set ${itself}, which is the tested object`;
+  const message = `A ${direction} test cannot set ${itself}, which is the tested object`;
   report.error({
     code: "CONFIG_VALUE",
     at: keyStartOf(entry),
@@ -240,7 +240,7 @@ function checkCode(node: Node | undefined, field: string, report: Report): void 
   const code = textOf(node);
   if (node === undefined || code === undefined || Object.hasOwn(CODES, code)) return;
   const meant = suggest(code, Object.keys(CODES));
-  const hint = meant === undefined ? "Codes of patches begin with EXPRESSION_, REFERENCE_ or PATCH_" : `Did you mean ${meant}?`;
+  const hint = meant === undefined ? "Patch codes begin with EXPRESSION_, REFERENCE_ or PATCH_" : `Did you mean ${meant}?`;
   report.error({ code: "CONFIG_VALUE", at: startOf(node), field, message: `Unknown code ${JSON.stringify(code)}`, hint });
 }
 

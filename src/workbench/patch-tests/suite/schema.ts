@@ -40,7 +40,7 @@ const CONTEXT = {
         namespace: { type: "string", minLength: 1, description: "The host namespace in which the virtual cluster runs. Default: vc-blue." },
         config: {
           type: "map",
-          description: "Members that override those of the configuration's file; maps are merged.",
+          description: "Members that override those of the configuration; maps are merged.",
           values: { type: "any", description: "The values can be any data." },
         },
       },
@@ -180,7 +180,7 @@ export const PATCH_TEST = {
   description: "Tests of patches: their effect on objects, the laws that they satisfy, and their behaviour in the syncer over time.",
   fields: {
     apiVersion: { type: "literals", required: true, values: [PATCH_TEST_API_VERSION], description: "Version of this format." },
-    kind: { type: "literals", required: true, values: ["PatchTest"], description: "PatchTest." },
+    kind: { type: "literals", required: true, values: ["PatchTest"], description: "Type of the file." },
     metadata: {
       type: "object",
       description: "Information about the file.",

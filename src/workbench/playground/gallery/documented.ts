@@ -65,7 +65,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { annotations: { "referenced-service": "nginx.default.svc" } },
   },
   {
-    title: "A label that is changed or added, with the documented misspelling of labels",
+    title: "A label that is changed or added (the documentation misspells labels as label)",
     patch: { path: 'metadata.label["my-new-label"]', expression: 'valueExists ? value + "-changed" : "new-label-value"' },
     metadata: { labels: { "my-new-label": "x" } },
   },
@@ -93,7 +93,7 @@ const DOCUMENTED: readonly Documented[] = [
     metadata: { labels: { "conditional-label": "x", "my-label": "y" } },
   },
   {
-    title: "A label that depends on a condition that does not hold (the documented text reads label instead of labels)",
+    title: "A label that depends on a condition that does not hold (the documentation misspells labels as label)",
     patch: {
       path: 'metadata.labels["conditional-label"]',
       expression: "context.virtualObject.metadata?.label?.['my-label'] ? 'my-value' : null",

@@ -8,7 +8,7 @@ export const FIRST_STEPS: readonly Example[] = [
     name: "demo",
     title: "The demonstration's patches",
     about:
-      "The patches of the command demo: a prefix, base64, a DNS name, a host name for each address and a reference. A user has edited the host object.",
+      "The patches of the demo command: a prefix, base64, a DNS name, a host name for each address and a reference. A user has edited the host object.",
     group,
     state: {
       vcluster: BLUE,

@@ -99,7 +99,7 @@ export const MISTAKES: readonly Example[] = [
   {
     name: "denied",
     title: "A protected field",
-    about: "If a patch changes markers of the syncer, the syncer restores them. The rest of the result stays.",
+    about: "If a patch changes the syncer's markers, the syncer restores them and keeps the rest of the result.",
     group,
     state: {
       vcluster: BLUE,

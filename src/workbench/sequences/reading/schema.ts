@@ -169,7 +169,7 @@ const { $schema: _dialect, ...OBJECT_JSON_SCHEMA } = toJsonSchema(OBJECT_EXPECTA
 export const SIDE_EXPECTATION = {
   type: "object",
   description:
-    "Expectations for one cluster. Any other field is the name of an object, with `present`, `absent` or expectations for that object.",
+    "Expectations for one cluster. Every field other than `writes` and `events` is the name of an object, with `present`, `absent` or expectations for that object.",
   open: true,
   fields: {
     writes: {

@@ -293,7 +293,7 @@ export class SequenceWorld {
     const [waiting] = replica.waiting;
     if (waiting !== undefined) return `${waiting} waits to be reconciled`;
     const behind = replica.caches.find(({ idle }) => !idle);
-    if (behind !== undefined) return `an event of ${behind.cluster.side} ${behind.resource.plural} has not arrived`;
+    if (behind !== undefined) return `an event for ${behind.cluster.side} ${behind.resource.plural} has not arrived`;
     if (replica.nextDue === Infinity || replica.retriesRefused) return undefined;
     return `a retry is due at ${formatSeconds(replica.nextDue)}`;
   }

@@ -17,7 +17,7 @@ export function provenance(world: World): Oracle {
       const [was, is] = [ownMarks(world, before), ownMarks(world, after)];
       if (was === undefined || is === undefined || was.source !== is.source || !lives.has(`${plural}|${was.uid}`)) return undefined;
       if (is.resourceVersion >= was.resourceVersion) return undefined;
-      return `${plural} ${key} went back from version ${was.resourceVersion} of ${was.source} to ${is.resourceVersion}`;
+      return `${plural} ${key} was overwritten with version ${is.resourceVersion} of ${was.source}, older than ${was.resourceVersion}`;
     },
   };
 }

@@ -40,7 +40,8 @@ export function references(world: World): Oracle {
     const is = copyMarks(world, side, after);
     if (side !== targetSide({ kind }) || is === undefined) return `${what} was written where no copy belongs, or without its markers`;
     if (action === "create") world.unansweredCopies[author.unanswered ? "add" : "delete"](what);
-    if (was !== undefined && was.uid === is.uid && is.resourceVersion < was.resourceVersion) return `${what} went back`;
+    if (was !== undefined && was.uid === is.uid && is.resourceVersion < was.resourceVersion)
+      return `${what} was overwritten with an older version of its source`;
     const source = world.clusters[sourceSide({ kind })]
       .changes(kind.resource)
       .find(({ object: { metadata } }) => metadata.uid === is.uid && metadata.resourceVersion === String(is.resourceVersion));

@@ -37,7 +37,7 @@ function restartWith(world: World, random: Random, fits: (backends: BackendsMode
   world.generation = random.pick(possible);
   for (const { index } of world.replicas) restart(world, random, { index, behindMax: random.happens(0.3) ? 20 : 0 });
   world.notice("backends");
-  return `every replica starts with backends: ${world.generation.backends}, after ${before}`;
+  return `every replica starts with backends: ${world.generation.backends} instead of ${before}`;
 }
 
 /** Creates a Service without a selector, and Endpoints with backends that take traffic. Existing Endpoints get such backends. */
@@ -106,7 +106,7 @@ export const BACKENDS_USERS: readonly Act[] = [
       world.generation = random.pick(possible);
       for (const replica of world.replicas) replica.reload(world.generation);
       world.notice("backends");
-      return `every replica loads backends: ${world.generation.backends}, after ${before}`;
+      return `every replica loads backends: ${world.generation.backends} instead of ${before}`;
     },
   },
   {

@@ -181,7 +181,7 @@ describe("the way back without the permissions that were there", () => {
           copies: 1,
           first: "vc/web-x-shop-x-blue",
           hint:
-            "Wait until the host's mirror has made slices from them, then run: " +
+            "Wait until the host's mirror has made slices from the Endpoints, then run: " +
             `kubectl delete endpointslices -n vc -l ${selector},${MANAGER}=${OURS} && kubectl label endpoints -n vc -l ${selector} ${SKIP}-`,
         },
       },

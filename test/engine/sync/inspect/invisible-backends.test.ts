@@ -315,7 +315,7 @@ test.each([
   { auto: "configured", says: /with backends: auto, a running syncer copies or creates the missing slices, unless it lacks permissions/ },
   {
     auto: "without permissions",
-    says: /permissions on EndpointSlices that backends: auto needs are missing.*grant those .* and restart the syncer$/,
+    says: /the syncer lacks the permissions on EndpointSlices for backends: auto; grant those .* and restart the syncer$/,
   },
 ] as const)("where backends: auto is $auto, it is not the remedy", ({ auto, says }) => {
   const around = { tenantService: service("shop", "web", {}), hostService: namedService() };

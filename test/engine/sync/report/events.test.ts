@@ -31,12 +31,12 @@ async function events(): Promise<readonly KubeObject[]> {
 
 test("a note becomes an Event beside the object, with a reason that people can look up", async () => {
   const recorder = createEventRecorder({ writer: cluster.client, clock: createFakeClock(), logger: silentLogger });
-  await recorder.record(object, [{ code: "NAME_COLLISION", message: '"a/b" and "c/d" have the same host name' }]);
+  await recorder.record(object, [{ code: "NAME_COLLISION", message: '"a/b" and "c/d" have the same name on the host' }]);
   expect(await events()).toMatchObject([
     {
       reason: "NameCollision",
       type: "Warning",
-      message: '"a/b" and "c/d" have the same host name',
+      message: '"a/b" and "c/d" have the same name on the host',
       involvedObject: { kind: "Endpoints", namespace: "shop", name: "web", uid: object.metadata.uid },
     },
   ]);

@@ -228,7 +228,7 @@ export const ATTACKS_ON_SIGNATURES: readonly SamlAttack[] = [
     responseWith(request, signed(assertionFor(request).replace("<saml:NameID>", '<saml:NameID xmlns:saml="urn:x">'))),
   ),
   row("50", "an undeclared prefix", "a prefix that it does not declare", (request) => good(request).replace(" ID=", " x:ID=")),
-  row("50", "an ID of a namespace", "has no ID that can be signed", (request) => good(request).replace(" ID=", ' xmlns:x="urn:x" x:ID=')),
+  row("50", "an ID of a namespace", "has no valid ID", (request) => good(request).replace(" ID=", ' xmlns:x="urn:x" x:ID=')),
   row("66", "much around the assertion", "more than 500 parts around", (request) =>
     good(request).replace("</samlp:Response>", `${"<a/>".repeat(600)}</samlp:Response>`),
   ),

@@ -111,7 +111,7 @@ export function unknownOutcome(error: unknown): EngineError {
 
 /** The error for a store that cannot be opened. */
 export function openError(error: unknown): unknown {
-  const hint = "Check the addresses and the certificates, and that etcd is running";
+  const hint = "Check the addresses and the certificates, and make sure that etcd is running";
   // The usual hint for this code is meant for clients of the API server.
   if (isEngineError(error, "API_UNAVAILABLE")) return new EngineError(error.code, error.message, { cause: error, details: { hint } });
   if (!(error instanceof EtcdFailure) || !error.passing) return storeError(error);
@@ -133,8 +133,8 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   [/space exceeded/, "Compact and defragment etcd, and then disarm the alarm, as the etcd documentation on maintenance describes"],
   [/authentication is not enabled/, "Enable authentication in etcd, or omit the user and password"],
   [/authentication failed/, "Check the user and the password"],
-  [/user name is empty|permission denied/, "Use a user whose role may read and write the prefix"],
-  [/Not Found/, "Use etcd 3.4 or later, and do not disable its option --enable-grpc-gateway"],
+  [/user name is empty|permission denied/, "Specify a user whose role allows reading and writing the prefix"],
+  [/Not Found/, "Use etcd 3.4 or later, and do not disable its --enable-grpc-gateway option"],
 ];
 
 function refused(error: EtcdFailure): EngineError {

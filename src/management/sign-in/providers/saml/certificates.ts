@@ -36,12 +36,13 @@ function pinned(setting: string, bytes: Buffer): PinnedCertificate {
   try {
     certificate = new X509Certificate(bytes);
   } catch (error) {
-    throw unavailable(`${setting} has no certificate that can be read: ${messageOf(error)}`);
+    throw unavailable(`${setting} contains a certificate that cannot be read: ${messageOf(error)}`);
   }
   const { publicKey: key, raw, validFrom, validTo } = certificate;
   if (raw.length !== bytes.length) throw unavailable(`${setting} contains something after its certificate`);
   const bits = key.asymmetricKeyType === "rsa" ? (key.asymmetricKeyDetails?.modulusLength ?? 0) : 0;
-  if (bits < KEY_BITS_MIN) throw unavailable(`${setting} has a certificate whose key is not RSA of ${KEY_BITS_MIN} bits or more`);
+  if (bits < KEY_BITS_MIN)
+    throw unavailable(`${setting} contains a certificate whose key is not an RSA key of at least ${KEY_BITS_MIN} bits`);
   return { key, fromMs: Date.parse(validFrom), untilMs: Date.parse(validTo) };
 }
 

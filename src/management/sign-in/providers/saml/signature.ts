@@ -26,7 +26,7 @@ const SIGNATURE_BYTES_MAX = 2_048;
 /** The element's ID, which a signature refers to. */
 export function assertedId(element: XmlElement): string {
   const id = attributeOf(element, "ID") ?? "";
-  if (!ID.test(id)) throw unproven(`${element.name} has no ID that can be signed`);
+  if (!ID.test(id)) throw unproven(`${element.name} has no valid ID`);
   return id;
 }
 

@@ -11,7 +11,7 @@ export function createExamplesDialog(examples: readonly Example[], open: (exampl
     "examples",
     "Examples",
     {},
-    h("p", {}, "These are the examples of the documentation. Opening one replaces the texts; undo restores them."),
+    h("p", {}, "These are the examples from the documentation. Opening one replaces the texts; undo restores them."),
     ...groups.map(([group, members]) =>
       h(
         "section",
