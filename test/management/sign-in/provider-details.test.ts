@@ -357,6 +357,11 @@ describe("clusterManager", () => {
     expect(JSON.stringify(platform.signedIn)).not.toContain("jane-secret");
   });
 
+  test.each(["https://rancher.example", "http://rancher.example/", "rancher.example/"])("signs in where host is %s", async (host) => {
+    await start(clusterManager().double, { clusterManager: { ...settings.clusterManager, host } });
+    expect((await signInWith(PERSONS_TOKEN)).status).toBe(200);
+  });
+
   test.each<[string, (product: ReturnType<typeof clusterManager>) => void, number]>([
     ["disabled", ({ person }) => void (person.enabled = false), 403],
     ["that is not there for the administrator", ({ person }) => void (person.isThere = false), 403],

@@ -212,13 +212,18 @@ export function lacksCopy({ copy, isTaken, seen: { endpoints, made } }: Collecte
 }
 
 /** Reports whether readers would get backends from a copy of Endpoints that is not written yet, or not as the Endpoints are now, and can be. */
-export function awaitsCopy({ decision }: RememberedService, { isTaken, seen: { endpoints, served, copy } }: CollectedBackends): boolean {
+function awaitsCopy({ decision }: RememberedService, { isTaken, seen: { endpoints, served, copy } }: CollectedBackends): boolean {
   if (isTaken || endpoints?.wanted !== true || !served) return false;
   return copy === undefined ? decision.source === "none" : copy.behind && decision.source !== "copies";
 }
 
+/** Reports whether the copy of Endpoints and the slices made from it are as they should be, as far as the syncer itself allows that. */
+export function isAllWritten(known: RememberedService, collected: CollectedBackends, isRejected: boolean): boolean {
+  return (isRejected || !awaitsCopy(known, collected)) && !awaitsEdit(known, collected);
+}
+
 /** Reports whether made slices wait for an edit of the copy to end that the tenant does not have: they do not follow it. */
-export function awaitsEdit({ decision }: RememberedService, { seen, isEdited }: CollectedBackends): boolean {
+function awaitsEdit({ decision }: RememberedService, { seen, isEdited }: CollectedBackends): boolean {
   return decision.makes && seen.made === "behind" && isEdited();
 }
 

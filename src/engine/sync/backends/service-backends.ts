@@ -34,8 +34,7 @@ import {
   lacksOthers,
   newService,
   newsOfEdits,
-  awaitsCopy,
-  awaitsEdit,
+  isAllWritten,
   nextWaitMs,
   noteLook,
   planWrites,
@@ -49,7 +48,7 @@ import {
   type RememberedService,
 } from "./remembered-service.ts";
 import { madeSlicesStrategy } from "./plan-made-slices.ts";
-import { mayReplace, standInsFor, standInsForUnknown } from "./stand-ins.ts";
+import { hasNoReplacement, standInsFor, standInsForUnknown } from "./stand-ins.ts";
 import { createUnpatchedSlices, type UnpatchedSlices } from "./unpatched-slices.ts";
 
 /** Time that a mirror has to make slices from a copy, in milliseconds; after that, the host counts as one without a working mirror. */
@@ -118,7 +117,8 @@ class DecidedBackends implements ServiceBackends {
     const copies = isSource(decision, writer);
     const isKept = writer === MIRROR && decision.keepsMirrored === true;
     const isReleased = isSlice ? decision.releasesSlices : decision.releasesCopy;
-    const released = isReleased || (isSlice && tenant === undefined && this.#hasNoReplacement(service, known, host!));
+    const isGone = isSlice && tenant === undefined;
+    const released = isReleased || (isGone && hasNoReplacement(this.#collect(service, known.made), decision.source, host!));
     // While the mirror still has time, its slices are waited for.
     const mayGo = !isKept && (released || (known.mirrorBehindSince === undefined && wasOver(known, known.heldSince, RELEASE_WAIT_MS)));
     if (mayGo || isKept || host === undefined || (tenant !== undefined && copies)) known.held.delete(id);
@@ -136,12 +136,6 @@ class DecidedBackends implements ServiceBackends {
       awaitsMove,
       skipMirror: skipMirrorLabel(known, host),
     };
-  }
-
-  /** Reports whether the copy of a slice that is gone need not wait for Endpoints: they have nothing that it shows, and it is not made again. */
-  #hasNoReplacement(service: ObjectKey, { made, decision }: RememberedService, copy: KubeObject): boolean {
-    const collected = this.#collect(service, made);
-    return decision.source !== "copies" && collected.seen.endpoints?.wanted === true && !mayReplace(collected, copy);
   }
 
   /** Reports whether the copy of a slice must wait: it would lose endpoints that readers do not see in the other objects of the Service yet. */
@@ -276,8 +270,7 @@ class DecidedBackends implements ServiceBackends {
     const now = this.#options.clock.monotonic();
     const shared = syncId(ENDPOINTS.plural, service);
     const writes = planWrites(known, collected, { rules: this.#slices.rules, now, mirrorMs: MIRROR_WAIT_MS });
-    const awaits = (awaitsCopy(known, collected) && !this.#options.isRejected(shared)) || awaitsEdit(known, collected);
-    const waits = { isDone: !awaits, lookMs: unpatchedMs };
+    const waits = { isDone: isAllWritten(known, collected, this.#options.isRejected(shared)), lookMs: unpatchedMs };
     if (writes.operations.length === 0) {
       Object.assign(known, { outdatedTimes: 0, refusal: undefined });
       if (waits.isDone) this.#noteDone(known);
@@ -315,7 +308,7 @@ class DecidedBackends implements ServiceBackends {
           if (ending.result !== "settled") return undefined;
           // The host has refused a slice: it is tried again after the machine's time, or when a wait of the Service ends.
           if (index < operations.length)
-            return minOf(ending.requeueAfterMs, this.#againInMs(service, known, { ...waits, isDone: false, writeMs: writeWaitMs }));
+            return Math.min(ending.requeueAfterMs!, this.#againInMs(service, known, { ...waits, isDone: false }) ?? Infinity);
           if (isDone) this.#noteDone(known);
           known.outdatedTimes = 0;
           if (writes.operations.length === index) known.refusal = undefined;
@@ -404,9 +397,4 @@ class DecidedBackends implements ServiceBackends {
     this.#known.delete(service);
     router.backends!.forget(service);
   }
-}
-
-/** Returns the shorter of two times, of which either may be missing. */
-function minOf(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }

@@ -76,10 +76,14 @@ export function standInsFor({ host, tenant }: PlannedObject, collected: Collecte
   return tenant === undefined || host?.metadata.labels?.[SKIP_MIRROR] !== "true" ? standInsOf(collected, source) : [];
 }
 
-/** Reports whether the tenant's Endpoints have an address of the copy of a slice, or may have, so that their copy is to show it instead. */
-export function mayReplace({ inEndpoints, isComparable }: CollectedBackends, copy: KubeObject): boolean {
+/**
+ * Reports whether the copy of a slice that is gone need not wait for the copy of Endpoints to show its backends: the Endpoints have none of
+ * its addresses.
+ */
+export function hasNoReplacement({ seen, inEndpoints, isComparable }: CollectedBackends, source: BackendSource, copy: KubeObject): boolean {
+  if (source === "copies" || seen.endpoints?.wanted !== true || !isComparable) return false;
   const shown = new Set((copy as EndpointSlice).endpoints?.flatMap(({ addresses }) => addresses));
-  return !isComparable || [...inEndpoints().values()].some(({ address }) => shown.has(address));
+  return [...inEndpoints().values()].every(({ address }) => !shown.has(address));
 }
 
 /**

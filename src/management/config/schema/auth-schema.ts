@@ -50,7 +50,7 @@ export const AUTH = {
       type: "object",
       description: "Sign-in through a cluster management product.",
       fields: {
-        host: formField("hostOrWeb", "Address of the cluster manager."),
+        host: formField("hostOrWeb", "Address of the cluster manager, with or without https://. It is always reached over HTTPS."),
         bearerToken: formField("secret", "API key of an administrator: the name and the secret of a token, separated by a colon."),
         insecure: flag("Do not check the TLS certificate."),
       },

@@ -160,7 +160,7 @@ export const SAML = {
     caData: textField("Certificates that responses are signed with, encoded as base64: one or more in PEM, or one in DER."),
     ca: formField("path", "Path of a PEM file with the certificates that responses are signed with."),
     insecureSkipSignatureValidation: flag(
-      "Do not check the signature of responses: anyone can sign in as any other user. Has no effect when ca or caData is set.",
+      "Do not check the signature of responses: anyone can impersonate any user. Has no effect when ca or caData is set.",
     ),
     usernameAttr: formField("attributeName", "Attribute that contains the username. Default: the name identifier."),
     emailAttr: formField("attributeName", "Attribute that contains the email address. If omitted, the email address is unknown."),

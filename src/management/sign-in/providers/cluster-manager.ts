@@ -16,7 +16,9 @@ const TOKEN = /^[\w.:-]{1,512}$/;
  * id with `bearerToken`, which cannot read the groups: they stay until the next sign-in.
  */
 export async function openClusterManager(provider: Provider<"clusterManager">, context: ProviderContext): Promise<TokenClient> {
-  const { host = "", bearerToken = "" } = provider.settings;
+  const { host: address = "", bearerToken = "" } = provider.settings;
+  // Tokens are sent over TLS only, whatever the address begins with.
+  const host = address.replace(/^https?:\/\/|\/$/g, "");
   if (/[/?#@\s]/.test(host) || !URL.canParse(`https://${host}`)) throw unavailable("host is not a host name");
   const api = `https://${host}/v3`;
   const as = (token: string) => restFor(context, { authorization: `Bearer ${token}` });
