@@ -14,7 +14,7 @@ import { createTestTerminal, type TestTerminal } from "../cli/support.ts";
 import { WAIT } from "../support/patience.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const PAGE = readFileSync(join(ROOT, "docs/reference/metrics.md"), "utf8");
+const PAGE = readFileSync(join(ROOT, "docs/reference/metrics.md"), "utf8").replace(/\s+/g, " ");
 
 interface Metric {
   readonly name: string;
