@@ -47,7 +47,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "render",
-    summary: "show what objects look like on the other side, without any cluster",
+    summary: "show how objects would be synced, without connecting to a cluster",
     load: async () => (await import("./commands/render.ts")).defineRender,
   },
   {

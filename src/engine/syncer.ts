@@ -78,7 +78,7 @@ export interface Syncer {
   lead(lost: AbortSignal): Promise<void>;
   /** Prepares the syncer, and runs it until it is stopped. @throws as {@link Syncer.prepare}. */
   start(): Promise<void>;
-  /** Finishes the writes in progress and ends. */
+  /** Finishes the writes in progress, then stops. */
   stop(): Promise<void>;
   /**
    * Switches to another configuration once the reconciles in progress have finished with the old one, so no reconcile mixes the two.

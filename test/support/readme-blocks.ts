@@ -40,7 +40,7 @@ export const README_BLOCKS: readonly ReadmeBlock[] = [
   { begins: "cat > tenant.yaml" },
   {
     begins: "npx endpoint-sync why",
-    prints: /host +default\/web-x-shop-x-blue, version \d+, our copy[^]*metadata\.annotations\["example\.com\/team"\] +applied/,
+    prints: /host +default\/web-x-shop-x-blue, version \d+, the copy[^]*metadata\.annotations\["example\.com\/team"\] +applied/,
   },
   { begins: "kill %1 %2 %3" },
   { begins: "npx endpoint-sync management", serves: /The management API serves https:[^]*kubectl --kubeconfig platform\.kubeconfig/ },

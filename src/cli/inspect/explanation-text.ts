@@ -59,9 +59,9 @@ function facts(explanation: ObjectExplanation): string[][] {
 
 function describeHost({ whose, markers, base, resourceVersion, isGoing }: SeenOnHost): string {
   const version = `version ${resourceVersion}${going(isGoing)}`;
-  if (whose === "foreign") return `${version}, not ours`;
-  if (whose === "other-copy") return `${version}, our copy of ${markers!.namespace}/${markers!.name}`;
-  const from = `our copy, last written from version ${markers?.resourceVersion ?? "?"} of uid ${markers?.uid ?? "?"}`;
+  if (whose === "foreign") return `${version}, not managed by this syncer`;
+  if (whose === "other-copy") return `${version}, the copy of ${markers!.namespace}/${markers!.name}`;
+  const from = `the copy, last written from tenant version ${markers?.resourceVersion ?? "?"} of uid ${markers?.uid ?? "?"}`;
   return `${version}, ${from}${base === "none" ? ", without a readable base" : ""}`;
 }
 

@@ -62,7 +62,7 @@ function lowCoverage({ totals: { coverage } }: TestReport, threshold: number | u
 
 function noTests(named: readonly string[]): EngineError {
   const where = named.length === 0 ? "below the working directory" : `in ${named.map((name) => `"${name}"`).join(", ")}`;
-  const hint = `Names of test files end with ${TEST_FILE_SUFFIX}; endpoint-sync test init creates the first one. Use --pass-with-no-tests to accept this`;
+  const hint = `Names of test files end with ${TEST_FILE_SUFFIX}; endpoint-sync test init creates the first one. Use --pass-with-no-tests to succeed without tests`;
   return new EngineError("USAGE", `Found no test files ${where}`, { details: { hint } });
 }
 
@@ -73,7 +73,7 @@ function isEmpty({ totals: { passed, failed, error, skipped, unusable } }: TestR
 function noneRan({ filter }: TestFlags): EngineError {
   const next = filter === undefined ? "Add tests, laws or sequences to the files" : "Omit --filter to see the names of all tests";
   const message = filter === undefined ? "The test files contain no tests" : "No test name matches --filter";
-  return new EngineError("USAGE", message, { details: { hint: `${next}. Use --pass-with-no-tests to accept this` } });
+  return new EngineError("USAGE", message, { details: { hint: `${next}. Use --pass-with-no-tests to succeed without tests` } });
 }
 
 function refuseWatchedDocument(chosen: readonly ChosenReporter[]): void {

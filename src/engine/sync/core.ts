@@ -129,10 +129,13 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const sides = new Map<string, Tracked>(tracked.map((side) => [side.rules.kind.resource.plural, side]));
   // Services are synced by this syncer or by another one; either way their newest known state counts.
   const services = sides.get(SERVICES.plural) ?? { tenant: tenant.source(SERVICES), host: host.source(SERVICES) };
-  const records = createStatusRecords(clock);
   const decides = rules.some(({ decidesBackends }) => decidesBackends === true);
   const lanes = createLanes({ enqueue: options.enqueue, laneOf: (id) => (decides ? copyOfId(id) : undefined) });
   const { enqueue } = lanes;
+  const records = createStatusRecords(clock, (id) => {
+    const { plural, key } = parseSyncId(id);
+    if (decides && plural === ENDPOINTS.plural) enqueue(syncId(BACKENDS, key));
+  });
   const router = addEventHandlers({ tenant, host, rules, enqueue, changed: records.changed });
   const awaited = createAwaitedSlices({ clock, enqueue, serviceOf: (slice) => router.slices?.serviceOf(slice) });
   const guard = createLoopGuard(clock, options.loopGuard);

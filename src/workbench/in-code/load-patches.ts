@@ -13,7 +13,7 @@ import type { PatchListName } from "../laws/report.ts";
 import { createEngineCache } from "../patch-tests/engines.ts";
 import { createPatchUnderTest, type PatchUnderTest } from "./patch-under-test.ts";
 
-/** Source of patches: a configuration, or patches of Endpoints without a file. */
+/** Source of patches: a configuration (file names or parsed content), or a list of patches for Endpoints. */
 export type PatchSource =
   | {
       /** One or several file names (later files win), or the parsed content of a file. */

@@ -40,10 +40,14 @@ export function explainJourney(journey: { before: unknown; host: unknown; back: 
   const { before, host, back, flows } = journey;
   if (back.kind === "failed")
     return `The result of expression cannot be converted back: ${back.message}. A host edit of the value is not synced back.`;
-  const after = back.kind === "gone" ? "without the field" : shown(back.value);
-  const what = `reverseExpression does not undo expression: ${shown(before)} would come back as ${after}`;
+  const isGone = back.kind === "gone";
+  const after = isGone
+    ? `it removes the field instead of restoring ${shown(before)}`
+    : `${shown(before)} would become ${shown(back.value)}`;
+  const what = `reverseExpression does not undo expression: ${after}`;
+  const left = isGone ? "removes the field in the tenant" : `leaves the tenant with ${shown(back.value)}`;
   return flows
-    ? `${what}. A host edit that sets ${shown(host)} is synced back, and leaves the tenant with ${after}.`
+    ? `${what}. A host edit that sets ${shown(host)} is synced back, and ${left}.`
     : `${what}. A host edit that sets ${shown(host)} does not survive the round trip, so it is not synced back (REVERSE_NOT_INVERSE).`;
 }
 

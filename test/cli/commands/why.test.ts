@@ -19,7 +19,7 @@ describe("why", () => {
     const before = await stateOf(sides);
     const text = await lines(["ep", "shop/web"]);
     expect(text).toMatch(
-      /^Endpoints shop\/web\n {2}tenant {4}version \d+, uid \S+\n {2}host {6}vc-blue\/web-x-shop-x-blue, version \d+, our copy, /,
+      /^Endpoints shop\/web\n {2}tenant {4}version \d+, uid \S+\n {2}host {6}vc-blue\/web-x-shop-x-blue, version \d+, the copy, /,
     );
     expect(text).toContain("  decision  copy\n");
     expect(text).toMatch(/0 {2}metadata\.annotations\["example\.com\/team"\] +applied +1 +1 +\d+\n/);
@@ -105,7 +105,7 @@ describe("why", () => {
     await sync(has(sides.host.client, ENDPOINTS, "a-x-b-x-shop-x-blue"));
     await sides.tenant.client.create(ENDPOINTS, object(ENDPOINTS, "b-x-shop/a", { subsets }));
     const text = await lines(["endpoints", "b-x-shop/a"]);
-    expect(text).toContain(", our copy of shop/a-x-b\n");
+    expect(text).toContain(", the copy of shop/a-x-b\n");
     expect(text).toMatch(/state +refused: /);
     expect(text).toMatch(/NAME_COLLISION +"b-x-shop\/a" and "shop\/a-x-b" have the same name on the host/);
   });
@@ -225,7 +225,7 @@ describe("why", () => {
     expect((await cli("why", ["ep", "other/thing"])).stderr).toContain("\n  Check the namespace and the name\n");
     await sides.host.client.create(ENDPOINTS, object(ENDPOINTS, "vc-blue/none-x-shop-x-blue"));
     const foreign = await cli("why", ["ep", "shop/none"]);
-    expect(foreign.stdout).toMatch(/host {4}vc-blue\/none-x-shop-x-blue, version \d+, not ours\n/);
+    expect(foreign.stdout).toMatch(/host {4}vc-blue\/none-x-shop-x-blue, version \d+, not managed by this syncer\n/);
     expect(foreign.code).toBe(1);
   });
 

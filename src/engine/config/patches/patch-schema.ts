@@ -51,7 +51,7 @@ export const PATCH = {
       required: true,
       refuseNull: true,
       description:
-        'Field to change. Join names with dots, and put other keys in ["…"]. [*] selects every element of a list or value of a map. If the field does not exist, the patch is not applied.',
+        'Field to change. Join names with dots; write a key with other characters, such as dots or slashes, as ["…"]. [*] selects every element of a list, or every value of a map. If the field does not exist, the patch is not applied.',
       jsonSchema: { examples: ['metadata.annotations["example.com/x"]', "subsets[*].addresses[*].ip"] },
     },
     expression: {

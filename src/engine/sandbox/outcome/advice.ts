@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
   [/^cannot convert symbol/, () => "Write symbol.description"],
   [/^cannot convert to object/, () => "null and undefined have no members; write … ?? {}"],
   [/^empty array/, () => "Give reduce an initial value: list.reduce((sum, one) => sum + one, 0)"],
-  [/^Date value is NaN/, () => "The text is not a date; `2024-02-29` and `2024-02-29T12:00:00Z` are"],
+  [/^Date value is NaN/, () => "Use a format such as `2024-02-29` or `2024-02-29T12:00:00Z`"],
   [/current time|randomness is not available/, () => "Use `value` and `context`"],
   [/^Function\(\) is not available/, () => "Write the code as part of the expression"],
   [/^atob\(\) takes base64/, () => "The text is not base64. atob() decodes base64; btoa() encodes text"],
@@ -137,7 +137,7 @@ const RESULTS: readonly (readonly [found: string, hint: string])[] = [
   ["a function", "Call the function: (…)(value)"],
   ["a symbol", "Return its description"],
   ["a BigInt", "Write Number(…) or String(…)"],
-  ["an object that is written as null", "Check the date or number inside with Number.isNaN"],
+  ["an object that is written as null", "The date or number is invalid; check its valueOf() with Number.isNaN"],
   ["a value that JSON cannot represent", "Leave out cycles and BigInts"],
   ["more than", "Return less"],
 ];

@@ -48,7 +48,7 @@ export interface CollectedBackends {
   readonly copy: Endpoints | undefined;
   /** Returns what readers would see of the tenant's Endpoints without patches. */
   readonly inEndpoints: () => ReaderView;
-  /** No patch changes addresses, so that those of Endpoints, of slices and of their copies can be compared. */
+  /** No patch changes addresses, ports or readiness, so that Endpoints, slices and their copies can be compared. */
   readonly isComparable: boolean;
   /** True if Endpoints that are not our copy are in its place. */
   readonly isTaken: boolean;
@@ -121,7 +121,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
     endpoints: endpoints.tenant,
     inEndpoints: () => viewInTenant(endpoints.tenant),
     copy,
-    isComparable: [...rules.patches, ...slices.rules.patches].every(isOfMetadata),
+    isComparable: [...rules.patches, ...slices.rules.patches].every(keepsBackends),
     isTaken: taken,
     copies,
     others,
@@ -130,7 +130,7 @@ export function collectBackends(known: KnownBackends): CollectedBackends {
     isEdited,
     desired,
     lasting: () =>
-      wanted?.wanted === true && rules.patches.every(isOfMetadata) ? made.map((slice) => without(slice, endpoints.tenant!)) : made,
+      wanted?.wanted === true && rules.patches.every(keepsBackends) ? made.map((slice) => without(slice, endpoints.tenant!)) : made,
   };
 }
 
@@ -296,9 +296,13 @@ function shownByOthers(wanted: ReaderView | undefined, theirs: readonly Endpoint
   return wanted !== undefined && [...wanted].every(([id, { ready }]) => !ready || seen.get(id)?.ready === true) ? "equal" : "behind";
 }
 
-/** Reports whether a patch changes metadata alone, so that addresses can be compared. */
-function isOfMetadata({ path: { segments } }: Rules["patches"][number]): boolean {
-  return segments[0]?.kind === "key" && segments[0].key === "metadata";
+/** Fields of an endpoint that are no part of what readers compare, in Endpoints and in slices. */
+const BESIDE_BACKENDS: ReadonlySet<string> = new Set(["zone", "hints", "nodeName", "hostname", "targetRef", "deprecatedTopology"]);
+
+/** Reports whether a patch changes neither addresses nor ports nor readiness. */
+function keepsBackends({ path: { segments } }: Rules["patches"][number]): boolean {
+  const keys = segments.flatMap((segment) => (segment.kind === "key" ? [segment.key] : []));
+  return keys[0] === "metadata" || keys.some((key) => BESIDE_BACKENDS.has(key));
 }
 
 function viewInTenant(tenant: Endpoints | undefined): ReaderView {

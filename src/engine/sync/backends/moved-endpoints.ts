@@ -12,6 +12,7 @@ import type { EndpointSlice } from "../../../kube/object/types.ts";
 import { controllerOf } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
+import { parseSyncId } from "../state/sync-id.ts";
 import { aroundOf, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
 import { isSource, type BackendsDecision, type BackendSource } from "./decide-backends.ts";
 
@@ -42,16 +43,38 @@ export function awaitsOthers(slice: CopiedSlice, others: () => Iterable<CopiedSl
  * at most in one copied slice.
  */
 export function unseenOfEndpoints(
-  { inEndpoints, isComparable, copy, copies, made, mirrored, seen }: CollectedBackends,
+  { inEndpoints, isComparable, copy, copies, made, mirrored, others, seen }: CollectedBackends,
   source: BackendSource,
-  slice: string,
+  slice?: string,
 ): readonly string[] {
-  if (!seen.served || source === "copies" || (source === "others" && seen.others === "equal")) return NONE;
-  const shown = viewOfSlices([...made, ...mirrored, ...copies.filter(({ metadata }) => metadata.name !== slice)]);
+  if (!seen.served || source === "copies") return NONE;
+  const beside = copies.filter(({ metadata }) => metadata.name !== slice);
+  const shown = viewOfSlices([...made, ...mirrored, ...(source === "others" ? others : []), ...beside]);
   const wanted = isComparable && seen.endpoints?.wanted === true ? inEndpoints() : NOTHING;
   return [...(copy === undefined ? NOTHING : viewOfEndpoints(copy)), ...wanted].flatMap(([id, { ready }]) =>
     ready && shown.get(id)?.ready !== true ? [id] : [],
   );
+}
+
+/**
+ * Returns a function that reports, for the id of a slice, whether the slice is gone and its copy need not wait for the copy of Endpoints,
+ * because readers miss nothing without it: other slices show what the Endpoints have of it.
+ */
+export function needlessCopies(
+  collected: CollectedBackends,
+  source: BackendSource,
+  { rules, tenant, host }: KnownBackends["slices"],
+): (id: string) => boolean {
+  const mayGo = source !== "copies" && collected.seen.endpoints?.wanted === true && collected.isComparable;
+  let unseen: ReadonlySet<string> | undefined;
+  return (id) => {
+    const { plural, key } = parseSyncId(id);
+    if (!mayGo || plural !== ENDPOINT_SLICES.plural || tenant.get(key) !== undefined) return false;
+    const place = rules.translator.toHost(key, ENDPOINT_SLICES);
+    const copy = place && (host.get(place) as EndpointSlice | undefined);
+    unseen ??= new Set(unseenOfEndpoints(collected, source));
+    return copy !== undefined && ![...readyIn(copy)].some((one) => unseen!.has(one));
+  };
 }
 
 /** Yields the other slices of the Service that are copied, with their copies as the host shows them. */

@@ -3,7 +3,7 @@ import { formatKey, keyOf, sameKey, type ObjectKey } from "../../../kube/object/
 import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { isCopyOf } from "../../reconcile/copy/ownership.ts";
-import { UNSEEN_RETRY_MS, type Response } from "../../reconcile/machine.ts";
+import type { Response } from "../../reconcile/machine.ts";
 import type { Note, Operation } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import type { CollectedBackends } from "./collect-backends.ts";
@@ -128,7 +128,7 @@ export function nextWaitMs(
     ...(writeMs > 0 ? [writeMs] : []),
     ...(lookMs === undefined ? [] : [lookMs]),
     ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + mirrorMs - now]),
-    ...(isDone ? until(known.doneAt, known.heldSince, releaseMs) : known.heldSince === undefined ? [] : [UNSEEN_RETRY_MS]),
+    ...(isDone ? until(known.doneAt, known.heldSince, releaseMs) : []),
     ...[known.copylessSince, ...known.moving.values()].flatMap((since) => until(known.lookedAt, since, releaseMs)),
     ...[known.othersBehindSince, known.mirrorOwesSince].flatMap((since) => until(known.lookedAt, since, mirrorMs)),
   ];

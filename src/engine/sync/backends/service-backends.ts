@@ -24,7 +24,7 @@ import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
 import { beginReconcile, createNoticeReconcile, type ReconcileRun, type SyncHooks, type Tracked } from "../run/reconcile.ts";
 import { BACKENDS, parseSyncId, syncId } from "../state/sync-id.ts";
 import { aroundOf, collectBackends, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
-import { awaitsOthers, copiesBeside, unseenOfEndpoints, type CopiedSlice } from "./moved-endpoints.ts";
+import { awaitsOthers, copiesBeside, needlessCopies, unseenOfEndpoints, type CopiedSlice } from "./moved-endpoints.ts";
 import { decideBackends, isSource, type BackendsDecision } from "./decide-backends.ts";
 import {
   followsCopy,
@@ -48,7 +48,7 @@ import {
   type RememberedService,
 } from "./remembered-service.ts";
 import { madeSlicesStrategy } from "./plan-made-slices.ts";
-import { hasNoReplacement, standInsFor, standInsForUnknown } from "./stand-ins.ts";
+import { standInsFor, standInsForUnknown } from "./stand-ins.ts";
 import { createUnpatchedSlices, type UnpatchedSlices } from "./unpatched-slices.ts";
 
 /** Time that a mirror has to make slices from a copy, in milliseconds; after that, the host counts as one without a working mirror. */
@@ -72,7 +72,7 @@ export interface ServiceBackendsOptions {
   readonly metrics: Metrics;
   /** Returns a slice of the host as its cache has it. */
   shown(hostKey: ObjectKey): KubeObject | undefined;
-  /** Reports whether the engine itself refuses to copy an object, as a failed patch or a rule for addresses can require. */
+  /** Reports whether the engine itself refuses to copy an object. */
   isRejected(id: string): boolean;
   /** Returns the known state of a Service on either side. */
   service(side: "tenant" | "host", key: ObjectKey): KubeObject | undefined;
@@ -118,7 +118,7 @@ class DecidedBackends implements ServiceBackends {
     const isKept = writer === MIRROR && decision.keepsMirrored === true;
     const isReleased = isSlice ? decision.releasesSlices : decision.releasesCopy;
     const isGone = isSlice && tenant === undefined;
-    const released = isReleased || (isGone && hasNoReplacement(this.#collect(service, known.made), decision.source, host!));
+    const released = isReleased || (isGone && needlessCopies(this.#collect(service, known.made), decision.source, this.#slices)(id));
     // While the mirror still has time, its slices are waited for.
     const mayGo = !isKept && (released || (known.mirrorBehindSince === undefined && wasOver(known, known.heldSince, RELEASE_WAIT_MS)));
     if (mayGo || isKept || host === undefined || (tenant !== undefined && copies)) known.held.delete(id);
@@ -126,10 +126,7 @@ class DecidedBackends implements ServiceBackends {
     const awaitsMove = isSlice && copies && this.#awaitsMove(service, known, { id, key, tenant, host });
     const isReplaced = host !== undefined && ((mayGo && released && (tenant === undefined || !copies)) || sendsMirrorAway(known, host));
     return {
-      ...(isReplaced && {
-        service,
-        standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), isSlice && !isReleased ? "none" : decision.source),
-      }),
+      ...(isReplaced && { service, standIns: standInsFor({ key, tenant, host }, this.#collect(service, known.made), decision.source) }),
       isSource: copies,
       isKept,
       mayGo: (mayGo || host === undefined) && !awaitsMove,
@@ -358,12 +355,15 @@ class DecidedBackends implements ServiceBackends {
     if (isChanged("skipsMirror") || isNewlySeen || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
     if (isChanged("copiesDerived", "copiesMirrored", "releasesSlices", "keepsMirrored"))
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
-    if (released || wasOver(known, known.heldSince, RELEASE_WAIT_MS)) for (const id of known.held) enqueue(id);
-    for (const id of known.held) if (!this.#isOf(service, id)) known.held.delete(id);
-    for (const id of known.moving.keys()) {
+    const isOver = released || wasOver(known, known.heldSince, RELEASE_WAIT_MS);
+    const isNeedless = needlessCopies(collected, decision.source, this.#slices);
+    for (const id of known.held) {
+      if (!this.#isOf(service, id)) known.held.delete(id);
+      else if (isOver || isNeedless(id)) enqueue(id);
+    }
+    for (const id of known.moving.keys())
       if (this.#isOf(service, id)) enqueue(id);
       else known.moving.delete(id);
-    }
     if (released || known.held.size === 0) known.heldSince = undefined;
     return looked;
   }

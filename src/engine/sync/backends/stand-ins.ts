@@ -77,16 +77,6 @@ export function standInsFor({ host, tenant }: PlannedObject, collected: Collecte
 }
 
 /**
- * Reports whether the copy of a slice that is gone need not wait for the copy of Endpoints to show its backends: the Endpoints have none of
- * its addresses.
- */
-export function hasNoReplacement({ seen, inEndpoints, isComparable }: CollectedBackends, source: BackendSource, copy: KubeObject): boolean {
-  if (source === "copies" || seen.endpoints?.wanted !== true || !isComparable) return false;
-  const shown = new Set((copy as EndpointSlice).endpoints?.flatMap(({ addresses }) => addresses));
-  return [...inEndpoints().values()].every(({ address }) => !shown.has(address));
-}
-
-/**
  * The stand-ins for slices that were made from a copy of Endpoints. Those of a copy that is gone are deleted without a replacement. If the
  * copy is there and only the tenant's Endpoints are missing, a list may have omitted them.
  */

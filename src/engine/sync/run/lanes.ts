@@ -48,6 +48,8 @@ export function createLanes({ enqueue, laneOf }: LanesOptions): Lanes {
   }
 
   function leave(lane: string): void {
+    // A reconcile that has its lane twice, because it waited for it and needs it, leaves it once.
+    if (!taken.has(lane)) return;
     heldBy.delete(taken.get(lane) ?? "");
     taken.delete(lane);
     const ids = waiting.get(lane);

@@ -135,7 +135,8 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     // A copy that the brake holds is reported although its object is deleted.
     else if (state.input.tenant !== undefined || state.notes.length > 0) this.#record(state);
     // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and is asked again.
-    else if (state.start.input.tenant !== undefined) shared.records.unsettle(id);
+    // Or the copy waits for what replaces it: its end must be noticed, whoever deletes it.
+    else if (state.start.input.tenant !== undefined || state.planned.state === "waiting") shared.records.unsettle(id);
     else {
       shared.records.forget(id);
       shared.guard.forget(id);

@@ -27,6 +27,9 @@ const REFUSED_BY_HOST: ReadonlyMap<Code, PlanState> = new Map([
   ["API_INVALID", "refused"],
 ]);
 
+/** Notes that the place of a copy is taken. The copy is made as soon as the place is free. */
+const PLACE_TAKEN: ReadonlySet<Code> = new Set(["HOST_OBJECT_FOREIGN", "NAME_COLLISION"]);
+
 /** Returns the state of an object after its plan was tried: that of the plan, unless the host refused the write. */
 export function stateAfter({ state, operations }: Plan, notes: readonly Note[]): PlanState {
   if (state !== "copied" || !operations.some(({ side }) => side === "host")) return state;
@@ -55,7 +58,7 @@ export interface StatusRecords {
   settled(id: string, input: PlanInput): boolean;
   /** True if there was a copy at the host key when the object was last processed. */
   hadCopy(id: string): boolean;
-  /** True if the engine itself refused to copy the object when it was last processed. */
+  /** True if the engine itself refused to copy the object when it was last processed, as a failed patch or a rule for addresses can require. */
   readonly isRejected: (id: string) => boolean;
   /** Records that a later plan was not carried out, so that the earlier plan no longer proves that nothing is left to do. */
   unsettle(id: string): void;
@@ -63,8 +66,8 @@ export interface StatusRecords {
   list(): readonly SyncRecord[];
 }
 
-/** Creates an empty set of status records. */
-export function createStatusRecords(clock: Clock): StatusRecords {
+/** Creates an empty set of status records. Calls `rejected` when the engine begins to refuse an object. */
+export function createStatusRecords(clock: Clock, rejected: (id: string) => void = () => {}): StatusRecords {
   const records = new Map<string, SyncRecord & { readonly fingerprint: Fingerprint; readonly isRejected: boolean }>();
   const changedAt = new Map<string, number>();
 
@@ -78,6 +81,8 @@ export function createStatusRecords(clock: Clock): StatusRecords {
       // The wait for another object, for example a Service, is part of the lag.
       if (!failed && state !== "waiting" && state !== "stale") changedAt.delete(id);
       const wrote = planned.operations.some(({ side }) => side === "host");
+      const isRejected = planned.state === "refused" && !failed && !planned.notes.some(({ code }) => PLACE_TAKEN.has(code));
+      if (isRejected && records.get(id)?.isRejected !== true) rejected(id);
       const lagMs = wrote && since !== undefined ? clock.monotonic() - since : undefined;
       records.set(id, {
         resource,
@@ -91,7 +96,7 @@ export function createStatusRecords(clock: Clock): StatusRecords {
         outcomes: planned.outcomes,
         // After a write whose answer did not prove that nothing is left to do, the object must be planned again.
         fingerprint: complete ? fingerprintOf(input) : UNSETTLED,
-        isRejected: planned.state === "refused" && !failed,
+        isRejected,
       });
       return lagMs;
     },
@@ -105,7 +110,7 @@ export function createStatusRecords(clock: Clock): StatusRecords {
     isRejected: (id) => records.get(id)?.isRejected === true,
     unsettle(id) {
       const record = records.get(id);
-      if (record !== undefined) records.set(id, { ...record, fingerprint: UNSETTLED });
+      if (record !== undefined) records.set(id, { ...record, fingerprint: UNSETTLED, isRejected: false });
     },
     forget(id) {
       records.delete(id);

@@ -116,7 +116,7 @@ const RELOAD = {
 
 const EVENT = {
   type: "object",
-  description: "One event: exactly one of tenant, host, fault and reload.",
+  description: "One event. Set exactly one of the fields tenant, host, fault and reload.",
   fields: {
     at: at("Time since the start of the syncer. Events with the same time happen in the given order, with nothing in between."),
     tenant: TENANT_ACTION,

@@ -236,7 +236,7 @@ interface Sending {
 function parseEndpoint(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
-  throw new EngineError("CONFIG_VALUE", `Cannot reach etcd: "${text}" is not an address such as https://127.0.0.1:2379`);
+  throw new EngineError("CONFIG_VALUE", `Invalid address of etcd: "${text}"; expected an http or https URL such as https://127.0.0.1:2379`);
 }
 
 async function readBody(

@@ -191,7 +191,7 @@ function demandForm(signature: XmlElement, id: string): void {
   demandAlgorithm(form, [EXCLUSIVE], false);
   demandAlgorithm(method, Object.keys(SIGNATURE_ALGORITHMS), false);
   const bytes = bytesOf(value);
-  if (bytes === 0 || bytes > SIGNATURE_BYTES_MAX) throw unproven("SignatureValue is not a signature");
+  if (bytes === 0 || bytes > SIGNATURE_BYTES_MAX) throw unproven("SignatureValue is empty or too long");
   demandReference(reference, id, names);
 }
 
