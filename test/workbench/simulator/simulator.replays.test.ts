@@ -282,6 +282,32 @@ const FOUND_BEHIND_ANOTHER_OBJECT = `
   reconcile begins 2164263192
 `;
 
+/** Another replica deletes the copy of Endpoints that are gone while it waits for a replacement. */
+const WAITING_COPY_DELETED_BY_ANOTHER = `
+  host has a foreign slice 1054818397
+  event arrives 4130571358
+  event arrives 2095852415
+  tenant creates Endpoints 3601522184
+  event arrives 272673761
+  event arrives 395310708
+  reconcile begins 2167496632
+  request is answered 3254227184
+  answer arrives 1957628676
+  tenant has a slice 2186527202
+  event arrives 2204063631
+  request is answered 1378848962
+  answer arrives 2457665105
+  reconcile begins 2830903014
+  request is answered 1488722904
+  answer arrives 1384691890
+  reconcile begins 311080879
+  tenant names another object 3637287300
+  tenant deletes Endpoints 3443137013
+  event arrives 2127431819
+  a referenced object appears 2894389482
+  reconcile begins 462413534
+`;
+
 test("a copy that was free to go for a moment only goes when its time is over", async () => {
   const simulator = await createSimulator({ configurations: [{ name: "auto", configs: [{}], settings: { backends: "auto" } }] });
   const { violation, timeline } = await simulator.replay({ seed: 1012732, decisions: decisionsOf(RELEASED_FOR_A_MOMENT) });
@@ -350,5 +376,14 @@ test("a copy that nothing refers to goes although the cache had the object that 
   const { violation, timeline } = await simulator.replay({ seed: 280073631, decisions: decisionsOf(FOUND_BEHIND_ANOTHER_OBJECT) });
   simulator.dispose();
   expect(timeline.join("\n")).toMatch(/configmaps vc\/first[^]*crash[^]*delete by replica/);
+  expect(violation).toBeUndefined();
+});
+
+test("what a copy of Endpoints refers to goes with it, also if another replica deletes the copy while it waits", async () => {
+  const configuration = CONFIGURATIONS.find(({ name }) => name === "references to the host")!;
+  const simulator = await createSimulator({ configurations: [configuration] });
+  const { violation, timeline } = await simulator.replay({ seed: 410062210, decisions: decisionsOf(WAITING_COPY_DELETED_BY_ANOTHER) });
+  simulator.dispose();
+  expect(timeline.join("\n")).toMatch(/secrets vc\/first-x-c-x-blue: create by replica 0[^]*endpoints [^ ]*: delete by replica 1/);
   expect(violation).toBeUndefined();
 });

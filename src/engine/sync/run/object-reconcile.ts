@@ -135,7 +135,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     // A copy that the brake holds is reported although its object is deleted.
     else if (state.input.tenant !== undefined || state.notes.length > 0) this.#record(state);
     // The cache still has an object that is gone from its cluster. The cluster was asked because there was a copy, and is asked again.
-    // Or the copy waits for what replaces it: its end must be noticed, whoever deletes it.
+    // Or the copy waits for what replaces it: its end must be noticed, also if another writer deletes it.
     else if (state.start.input.tenant !== undefined || state.planned.state === "waiting") shared.records.unsettle(id);
     else {
       shared.records.forget(id);
