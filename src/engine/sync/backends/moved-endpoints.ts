@@ -12,7 +12,6 @@ import type { EndpointSlice } from "../../../kube/object/types.ts";
 import { controllerOf } from "../../kinds/slice-labels.ts";
 import { decideCopy } from "../../reconcile/predicate/should-copy.ts";
 import { remembered } from "../../reconcile/rules/remembered.ts";
-import { parseSyncId } from "../state/sync-id.ts";
 import { aroundOf, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
 import { isSource, type BackendsDecision, type BackendSource } from "./decide-backends.ts";
 
@@ -57,24 +56,13 @@ export function unseenOfEndpoints(
 }
 
 /**
- * Returns a function that reports, for the id of a slice, whether the slice is gone and its copy need not wait for the copy of Endpoints,
- * because readers miss nothing without it: other slices show what the Endpoints have of it.
+ * Reports whether the copy of a slice that is gone need not wait for the copy of Endpoints, because readers miss nothing without it: other
+ * slices show what the Endpoints have of it.
  */
-export function needlessCopies(
-  collected: CollectedBackends,
-  source: BackendSource,
-  { rules, tenant, host }: KnownBackends["slices"],
-): (id: string) => boolean {
-  const mayGo = source !== "copies" && collected.seen.endpoints?.wanted === true && collected.isComparable;
-  let unseen: ReadonlySet<string> | undefined;
-  return (id) => {
-    const { plural, key } = parseSyncId(id);
-    if (!mayGo || plural !== ENDPOINT_SLICES.plural || tenant.get(key) !== undefined) return false;
-    const place = rules.translator.toHost(key, ENDPOINT_SLICES);
-    const copy = place && (host.get(place) as EndpointSlice | undefined);
-    unseen ??= new Set(unseenOfEndpoints(collected, source));
-    return copy !== undefined && ![...readyIn(copy)].some((one) => unseen!.has(one));
-  };
+export function isNeedless(collected: CollectedBackends, source: BackendSource, copy: EndpointSlice): boolean {
+  if (source === "copies" || collected.seen.endpoints?.wanted !== true || !collected.isComparable) return false;
+  const unseen = new Set(unseenOfEndpoints(collected, source));
+  return ![...readyIn(copy)].some((id) => unseen.has(id));
 }
 
 /** Yields the other slices of the Service that are copied, with their copies as the host shows them. */

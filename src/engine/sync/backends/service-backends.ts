@@ -12,7 +12,7 @@ import type { Metrics } from "../../../base/metrics.ts";
 import { formatKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES, type ResourceType } from "../../../kube/object/resource.ts";
 import { KeyMap } from "../../../kube/runtime/informer/object-cache.ts";
-import type { Endpoints, KubeObject } from "../../../kube/object/types.ts";
+import type { Endpoints, EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
 import { MIRROR, serviceOfSlice } from "../../kinds/slice-labels.ts";
 import { CONTRADICTIONS_MIN, createMachine } from "../../reconcile/machine.ts";
 import { writtenKey } from "../../reconcile/plan-types.ts";
@@ -24,7 +24,7 @@ import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
 import { beginReconcile, createNoticeReconcile, type ReconcileRun, type SyncHooks, type Tracked } from "../run/reconcile.ts";
 import { BACKENDS, parseSyncId, syncId } from "../state/sync-id.ts";
 import { aroundOf, collectBackends, type CollectedBackends, type KnownBackends } from "./collect-backends.ts";
-import { awaitsOthers, copiesBeside, needlessCopies, unseenOfEndpoints, type CopiedSlice } from "./moved-endpoints.ts";
+import { awaitsOthers, copiesBeside, isNeedless, unseenOfEndpoints, type CopiedSlice } from "./moved-endpoints.ts";
 import { decideBackends, isSource, type BackendsDecision } from "./decide-backends.ts";
 import {
   followsCopy,
@@ -118,7 +118,7 @@ class DecidedBackends implements ServiceBackends {
     const isKept = writer === MIRROR && decision.keepsMirrored === true;
     const isReleased = isSlice ? decision.releasesSlices : decision.releasesCopy;
     const isGone = isSlice && tenant === undefined;
-    const released = isReleased || (isGone && needlessCopies(this.#collect(service, known.made), decision.source, this.#slices)(id));
+    const released = isReleased || (isGone && isNeedless(this.#collect(service, known.made), decision.source, host as EndpointSlice));
     // While the mirror still has time, its slices are waited for.
     const mayGo = !isKept && (released || (known.mirrorBehindSince === undefined && wasOver(known, known.heldSince, RELEASE_WAIT_MS)));
     if (mayGo || isKept || host === undefined || (tenant !== undefined && copies)) known.held.delete(id);
@@ -355,12 +355,8 @@ class DecidedBackends implements ServiceBackends {
     if (isChanged("skipsMirror") || isNewlySeen || (hasMade && !known.hasMade)) enqueue(syncId(ENDPOINTS.plural, service));
     if (isChanged("copiesDerived", "copiesMirrored", "releasesSlices", "keepsMirrored"))
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
-    const isOver = released || wasOver(known, known.heldSince, RELEASE_WAIT_MS);
-    const isNeedless = needlessCopies(collected, decision.source, this.#slices);
-    for (const id of known.held) {
-      if (!this.#isOf(service, id)) known.held.delete(id);
-      else if (isOver || isNeedless(id)) enqueue(id);
-    }
+    if (released || wasOver(known, known.heldSince, RELEASE_WAIT_MS)) for (const id of known.held) enqueue(id);
+    for (const id of known.held) if (!this.#isOf(service, id)) known.held.delete(id);
     for (const id of known.moving.keys())
       if (this.#isOf(service, id)) enqueue(id);
       else known.moving.delete(id);
