@@ -40,6 +40,29 @@ const COPY_OF_AN_UNKNOWN_SERVICE = `
   request is answered 2784130149
 `;
 
+/** With `both` and patches, a late replica copies a slice that is gone, and another one deletes that copy. */
+const COPIED_AFTER_ITS_END = `
+  tenant has a slice 684839178
+  event arrives 962125741
+  event arrives 4281111894
+  tenant serves 2081374550
+  event arrives 698779394
+  event arrives 3853152673
+  reconcile begins 4125781033
+  request is answered 3812673063
+  tenant deletes a slice 658311872
+  backends change by a restart 2879238330
+  reconcile begins 1144626226
+  reconcile begins 2047653758
+  tenant serves 2563709637
+  reconcile begins 2012377487
+  backends change by a restart 3694418552
+  reconcile begins 2610142039
+  event arrives 3727926200
+  reconcile begins 3177424530
+  reconcile begins 598901459
+`;
+
 test("the copy of a slice of which nothing else is known goes only if its host Service has no readers and no Endpoints", async () => {
   const configuration = CONFIGURATIONS.find(({ name }) => name === "Pods, and backends that change")!;
   const simulator = await createSimulator({ configurations: [configuration] });
@@ -48,5 +71,14 @@ test("the copy of a slice of which nothing else is known goes only if its host S
   expect(timeline.join("\n")).toMatch(
     /the tenant's slices c\/a-x-b-p4 go[^]*is answered object[^]*outdated[^]*-m0: create[^]*a-x-b-p4-x-c-x-blue: delete/,
   );
+  expect(violation).toBeUndefined();
+});
+
+test("with both, the copy of a slice goes with the slice, also if there are patches", async () => {
+  const configuration = CONFIGURATIONS.find(({ name }) => name === "backends that change")!;
+  const simulator = await createSimulator({ configurations: [configuration] });
+  const { violation, timeline } = await simulator.replay({ seed: 430025367, decisions: decisionsOf(COPIED_AFTER_ITS_END) });
+  simulator.dispose();
+  expect(timeline.join("\n")).toMatch(/web-a-x-shop-x-blue: create by replica 1[^]*web-a-x-shop-x-blue: delete by replica 0/);
   expect(violation).toBeUndefined();
 });

@@ -248,8 +248,9 @@ export function readers(world: World): Oracle {
     const uid = after === undefined && before !== undefined ? isCopy(world, before)?.uid : undefined;
     const lives = world.clusters.tenant.changes(ENDPOINT_SLICES);
     const end = lives.find(({ type, object }) => type === "DELETED" && object.metadata.uid === uid)?.revision;
-    if (end === undefined || service === undefined || isPatched(world)) return undefined;
+    if (end === undefined || service === undefined) return undefined;
     if (mode === "both") return new Set();
+    if (isPatched(world)) return undefined;
     const later = [...lives, ...world.clusters.tenant.changes(ENDPOINTS)].filter(({ revision }) => revision >= end);
     const shown = later.map(({ revision }) => {
       const endpoints = tenantAt(world, ENDPOINTS, revision).get(service);
