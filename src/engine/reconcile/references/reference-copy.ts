@@ -12,6 +12,7 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
 import { formatKind, readMarkers, STANDS_FOR } from "../../translate/markers.ts";
 import { isMappedElsewhere } from "../predicate/mapped-elsewhere.ts";
+import { GONE_RETRY_MS } from "../machine.ts";
 import { sourceVersion, type Note, type Operation, type Plan } from "../plan-types.ts";
 import { bodyOf, desiredCopy, differsFrom, newCopy, refreshedCopy } from "./reference-body.ts";
 import type { CopyPlace, ReferenceInput, ReferenceRules, SourcedInput } from "./reference-rules.ts";
@@ -25,6 +26,8 @@ export interface ReferencePlan extends Plan {
   readonly confirmUnused?: boolean;
   /** For an import: nothing can be planned before it is known which of these tenant namespaces exist. */
   readonly restsOnNamespaces?: readonly string[];
+  /** True when only the cluster knows whether the copy still exists, because the cache does not show it. */
+  readonly restsOnCopy?: boolean;
   /** For a stale plan: the cached state of the source suffices while its cluster cannot be reached. */
   readonly cacheSuffices?: boolean;
 }
@@ -58,15 +61,18 @@ export function planReferenceCopy(rules: ReferenceRules, input: ReferenceInput):
 }
 
 function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly unusedMs: number }): ReferencePlan {
-  const { target, unusedMs, known } = input;
+  const { target, unusedMs, known, copyConfirmed } = input;
   const leftMs = rules.retentionMs - unusedMs;
   // A list may have omitted the copy. If the copy were forgotten now, it would not be recognized when the next list has it.
   const copy = target ?? known;
   if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
   if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };
+  if (target === undefined && copyConfirmed === undefined) return { ...answer(input, "absent"), restsOnCopy: true };
   return {
     ...answer(input, "absent", { operations: [deletion(input, copy, "The object is no longer referenced")] }),
     confirmUnused: true,
+    // The answer to the deletion may be false, and the cache does not show that.
+    ...(copyConfirmed === true && { againInMs: GONE_RETRY_MS }),
   };
 }
 

@@ -46,6 +46,8 @@ export interface ReferenceInput {
   readonly owner?: OwnerReference | undefined;
   /** True when a live read found no newer version of the source, or when the cached one is enough without an answer. */
   readonly sourceConfirmed?: boolean;
+  /** True after a live read of the copy; false if the syncer lacks the permission for it. */
+  readonly copyConfirmed?: boolean;
   /** For an import: tenant namespaces to check, because the host name may mean an object in them; undefined before the first check. */
   readonly namesakes?: readonly string[];
   /** True when one of the `namesakes` namespaces exists, or when the syncer lacks the permission to check. */

@@ -12,7 +12,7 @@ import { NAMESPACES, type ResourceType } from "../../../kube/object/resource.ts"
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { GONE_RETRY_MS, operationOf, UNSEEN_RETRY_MS, type LiveRead, type ReconcileStrategy } from "../machine.ts";
 import { sourceVersion, type Note, type Operation } from "../plan-types.ts";
-import { planReferenceCopy, sourceSide, type ReferencePlan } from "./reference-copy.ts";
+import { planReferenceCopy, sourceSide, targetSide, type ReferencePlan } from "./reference-copy.ts";
 import type { ReferenceInput, ReferenceRules } from "./reference-rules.ts";
 
 /** A tenant object that referred to the planned one. */
@@ -44,7 +44,8 @@ export function referenceStrategy(
       const [name] = planned.restsOnNamespaces ?? [];
       if (name !== undefined) return { name: "namespace", side: "tenant", key: { namespace: "", name }, resource: NAMESPACES };
       // The cache may be older than the copy: it lags, or the cluster was restored to an earlier state. Only the cluster knows.
-      return planned.state === "stale" ? { name: "source", ...sourceOf(input) } : undefined;
+      if (planned.state === "stale") return { name: "source", ...sourceOf(input) };
+      return planned.restsOnCopy === true ? { name: "copy", ...copyOf(input) } : undefined;
     },
     learn({ asked, planned, input }, response) {
       if (asked.at(-1) === "namespace") {
@@ -52,6 +53,13 @@ export function referenceStrategy(
         // Without permission to read namespaces, each of them may exist.
         const isKnown = response.type !== "failed" || isEngineError(response.error, "API_FORBIDDEN");
         return isKnown ? { ...input, namesakes: [], namesakeExists: true } : undefined;
+      }
+      if (asked.at(-1) === "copy") {
+        // Without permission to read the copy, it is deleted as it was last seen.
+        if (response.type === "failed")
+          return isEngineError(response.error, "API_FORBIDDEN") ? { ...input, copyConfirmed: false } : undefined;
+        const found = response.type === "object" ? response.object : undefined;
+        return { ...input, target: found, known: found, copyConfirmed: true };
       }
       // As for other objects, a deleted copy is recreated while the cluster of its source cannot be reached.
       if (response.type === "failed")
@@ -90,6 +98,11 @@ export function isRecreation({ known }: Pick<ReferenceInput, "known">, { action 
 
 function sourceOf(input: ReferenceInput): LiveRead {
   const side = sourceSide(input);
+  return { side, key: side === "tenant" ? input.key : input.hostKey };
+}
+
+function copyOf(input: ReferenceInput): LiveRead {
+  const side = targetSide(input);
   return { side, key: side === "tenant" ? input.key : input.hostKey };
 }
 

@@ -145,7 +145,9 @@ class FollowedReferences implements ReferenceCopies {
     if (hostKey === undefined || !sameKey(place, kind.direction === "toHost" ? hostKey : key)) return;
     if (!isReferenceCopy(rules, { kind, key, hostKey }, copy)) return;
     const id = syncId(qualifiedPlural(kind.resource), key);
-    this.#found.set(id, copy);
+    const entry = this.#entries.get(id);
+    if (entry === undefined) this.#found.set(id, copy);
+    else entry.known ??= copy;
     this.#options.enqueue(id);
   }
 
@@ -170,6 +172,9 @@ class FollowedReferences implements ReferenceCopies {
     const place = this.#places.take(id, shareOf(key, users));
     if (place === "waits") return undefined;
     if (place.evicted !== undefined) this.#evict(place.evicted);
+    // Several places may have become free at once, for which the same object was enqueued.
+    const next = this.#places.next();
+    if (next !== undefined) this.#options.enqueue(next);
     const entry = this.#follow({ id, kind, key, hostKey });
     entry.known = this.#found.get(id);
     this.#found.delete(id);
@@ -266,7 +271,7 @@ class FollowedReferences implements ReferenceCopies {
         planned: ({ planned }) => {
           if (planned.restsOnNamespaces === undefined) showPlan(this.#options, kind.resource, key, planned);
         },
-        answered: (operation, response) => {
+        answered: (operation, response, state) => {
           if (response.type !== "object" && response.type !== "absent") return;
           writeLimiter.wrote(id, version);
           if (isRestoration(operation)) guard.restored(id, version);
@@ -274,7 +279,8 @@ class FollowedReferences implements ReferenceCopies {
           // Another replica may delete what this one makes because one of the two has missed a change.
           if (guard.recreationWaitMs(id, version) > 0) for (const cache of [source, entry.target]) cache.relist?.();
           entry.writtenFrom = operation.action === "delete" ? undefined : version;
-          if (operation.side === targetSide(entry)) entry.known = response.type === "object" ? response.object : undefined;
+          if (operation.side === targetSide(entry))
+            this.#noteCopy(id, entry, response.type === "object" ? response.object : undefined, state);
         },
         ended: (ending, state) => {
           const isGone = ending.result === "settled" && from !== undefined && state.input.source === undefined;
@@ -285,6 +291,18 @@ class FollowedReferences implements ReferenceCopies {
       },
     });
     return finish(reconcile);
+  }
+
+  /** Records the copy as a write has left it. */
+  #noteCopy(id: string, entry: Entry, copy: KubeObject | undefined, { input }: ReferenceState): void {
+    // Nothing else would tell later that a copy which was deleted for what the cluster said, and not the cache, is gone.
+    const isUnseen = input.sourceConfirmed === true || input.copyConfirmed === true;
+    entry.known = copy ?? (isUnseen ? input.target : undefined);
+    if (this.#entries.get(id) === entry) return;
+    // Another object has taken the place of this one in the meantime.
+    if (copy === undefined) this.#found.delete(id);
+    else this.#found.set(id, copy);
+    this.#options.enqueue(id);
   }
 
   /** Lists the caches again after several contradictions: a lagging cache catches up within moments, so one has missed a change. */
@@ -305,11 +323,12 @@ class FollowedReferences implements ReferenceCopies {
     return requeueAfterMs ?? restMs;
   }
 
-  #record(id: string, entry: Entry, { planned: plan, notes, start: { input } }: ReferenceState): void {
+  #record(id: string, entry: Entry, { planned: plan, index, notes, start: { input } }: ReferenceState): void {
     if (this.#entries.get(id) !== entry) return;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
     // It may have been referenced since the reconcile began.
-    const isKept = plan.state !== "absent" || plan.againInMs !== undefined || this.#isBehind(entry);
+    const isRefused = index < plan.operations.length;
+    const isKept = plan.state !== "absent" || plan.againInMs !== undefined || isRefused || this.#isBehind(entry);
     if (entry.unusedSince === undefined || isKept || this.#references.users(id).length > 0) return;
     this.#close(id, entry);
   }

@@ -10,6 +10,8 @@ export interface ReferencePlaces {
   take(id: string, namespace: string): "waits" | { readonly evicted?: string };
   /** Gives up the place of `id`, or its wait. Returns the id that should request a place again, if there is one. */
   release(id: string): string | undefined;
+  /** Returns the id that should request a place next; undefined if none waits, or if there is no free place. */
+  next(): string | undefined;
   isWaiting(id: string): boolean;
   /** Returns the number of places that `namespace` has. */
   count(namespace: string): number;
@@ -60,6 +62,7 @@ export function createReferencePlaces(placesMax: number, isIdle: IsIdle): Refere
       const waited = waiting.remove(id) !== undefined;
       return had || waited ? waiting.firstOfPoorest((namespace) => held.count(namespace)) : undefined;
     },
+    next: () => (held.size < placesMax ? waiting.firstOfPoorest((namespace) => held.count(namespace)) : undefined),
     isWaiting: (id) => waiting.has(id),
     count: (namespace) => held.count(namespace),
   };

@@ -1,5 +1,6 @@
 /** Copies of referenced objects that a list leaves out. */
 import { expect, test } from "vitest";
+import { EngineError } from "../../../../src/base/errors.ts";
 import { finish } from "../../../../src/base/finish.ts";
 import { silentLogger } from "../../../../src/base/logger.ts";
 import { noMetrics } from "../../../../src/base/metrics.ts";
@@ -50,17 +51,46 @@ test("an unreferenced copy that a list leaves out is still deleted when its time
   expect(begin().request).toMatchObject({ type: "write", operation: { action: "delete", side: "host" } });
 });
 
-test("a copy that the list still leaves out when its time is over is deleted as it was last seen", async () => {
+test("a copy that the list still leaves out when its time is over is read live and deleted, until it is really gone", async () => {
+  const { copy, copies, begin, timeIsOver } = unused();
+  await timeIsOver();
+  const { uid, resourceVersion } = copy.metadata;
+  const isRead = { type: "get", side: "host", key: keyOf(copy) };
+  const reconcile = begin();
+  expect(reconcile.request).toMatchObject(isRead);
+  finish(reconcile.answer({ type: "object", object: copy }));
+  expect(reconcile.request).toMatchObject({ type: "write", operation: { action: "delete", preconditions: { uid, resourceVersion } } });
+  // The answer can be false, and no cache shows that.
+  finish(reconcile.answer({ type: "absent" }));
+  expect(reconcile.request).toMatchObject({ type: "done", ending: { requeueAfterMs: 5_000 } });
+  expect(copies.followed).toBe(2);
+  const again = begin();
+  expect(again.request).toMatchObject(isRead);
+  finish(again.answer({ type: "absent" }));
+  expect(again.request).toMatchObject({ type: "done" });
+  expect(copies.followed).toBe(0);
+});
+
+test("without permission to read it, such a copy is deleted as it was last seen", async () => {
   const { copy, copies, begin, timeIsOver } = unused();
   await timeIsOver();
   const { uid, resourceVersion } = copy.metadata;
   const reconcile = begin();
+  finish(reconcile.answer({ type: "failed", error: new EngineError("API_FORBIDDEN", "no") }));
   expect(reconcile.request).toMatchObject({ type: "write", operation: { action: "delete", preconditions: { uid, resourceVersion } } });
-  finish(reconcile.answer({ type: "outdated", reason: "it changed" }));
-  expect(copies.followed).toBe(2);
-  const again = begin();
-  finish(again.answer({ type: "absent" }));
+  finish(reconcile.answer({ type: "absent" }));
   expect(copies.followed).toBe(0);
+});
+
+test("a copy whose deletion the host refuses is still followed", async () => {
+  const { copy, copies, host, begin, timeIsOver } = unused();
+  host.set(keyOf(copy), copy);
+  await timeIsOver();
+  const reconcile = begin();
+  finish(reconcile.answer({ type: "refused", note: { code: "API_INVALID", message: "no" } }));
+  expect(reconcile.request).toMatchObject({ type: "done", ending: { requeueAfterMs: 60_000 } });
+  expect(copies.followed).toBe(2);
+  expect(begin().request).toMatchObject({ type: "write", operation: { action: "delete" } });
 });
 
 test("a deleted copy is followed until the cache shows that it is gone, because the answer can be false", async () => {

@@ -50,3 +50,13 @@ test("a place that is free is offered to the namespace with fewest", () => {
   expect([places.take("a/2", "a"), places.release("a/9")]).toEqual([{}, undefined]);
   expect(places.release("b/0")).toBe("b/1");
 });
+
+test("the next object that waits is known as long as a place is free", () => {
+  const { places } = take(2, many("a", 5));
+  expect(places.next()).toBeUndefined();
+  expect([places.release("a/0"), places.release("a/1")]).toEqual(["a/2", "a/2"]);
+  places.take("a/2", "a");
+  expect(places.next()).toBe("a/3");
+  places.take("a/3", "a");
+  expect(places.next()).toBeUndefined();
+});
