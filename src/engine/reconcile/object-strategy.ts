@@ -31,6 +31,9 @@ const LOOKED_AT_AGAIN: ReadonlySet<Note["code"]> = new Set(["HOST_NAMESPACE_MISS
 /** Delay before a write that was not stored is repeated, in milliseconds; the write limiter slows further repetitions. */
 const UNSTORED_RETRY_MS = 1_000;
 
+/** Delay before a copy is created again that was deleted because a field of it cannot be changed, in milliseconds. */
+const RECREATION_MS = 50;
+
 /** The strategy for the objects of one kind. */
 export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrategy<PlanInput, Plan> {
   return {
@@ -86,7 +89,7 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
     without(state, response) {
       const operation = operationOf(state);
       const isFlow = operation.side === "tenant" && operation.action === "update" && state.input.editsWait !== true;
-      const isRefused = response.type === "failed" || (response.type === "refused" && response.note !== undefined);
+      const isRefused = response.type === "failed" || response.type === "refused";
       if (!isFlow || !isRefused) return undefined;
       const notes = response.type === "refused" && response.note !== undefined ? [response.note] : [];
       const ending = response.type === "failed" ? ({ result: "failed", error: response.error } as const) : undefined;
@@ -110,6 +113,8 @@ export function objectStrategy(rules: Rules, planner?: Planner): ReconcileStrate
       const refused = state.notes.some(({ code }) => LOOKED_AT_AGAIN.has(code));
       const { start, input, asked } = state;
       if (goneLive(rules, state).length > 0) return GONE_RETRY_MS;
+      // The event of the deletion can be lost, and the copy is to be created again.
+      if (state.planned.state === "copied" && state.index > 0 && state.written.host === undefined) return RECREATION_MS;
       // A cache does not report the deletion of a Service that it has never had, because a list omitted it.
       const unseen = SIDES.some((side) => asked.includes(side) && start.input[SERVICE_OF[side]] === undefined && input[SERVICE_OF[side]]);
       return refused || unseen ? UNSEEN_RETRY_MS : slicesWaitMs(state);
@@ -146,9 +151,9 @@ function slicesWaitMs({ input, planned }: ReconcileState): number | undefined {
   return planned.state === "waiting" && planned.notes.length === 0 ? input.slices?.waitMs : undefined;
 }
 
-/** Backends were decided for the cached object: until the cache has the newer one, that decision must not delete the copy. */
+/** Backends were decided for the cached object: until the cache shows the newer one, or its end, that decision must not delete the copy. */
 function heldBackends({ backends, tenant: cached }: PlanInput, tenant: KubeObject | undefined): Pick<PlanInput, "backends"> {
-  const isAnother = tenant !== undefined && tenant.metadata.resourceVersion !== cached?.metadata.resourceVersion;
+  const isAnother = tenant?.metadata.resourceVersion !== cached?.metadata.resourceVersion;
   return backends !== undefined && isAnother ? { backends: { ...backends, mayGo: false } } : {};
 }
 

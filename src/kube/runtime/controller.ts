@@ -179,7 +179,13 @@ class WorkerPool implements Controller {
   pause(): Promise<void> {
     this.#options.queue.pause();
     this.#interrupt();
-    return this.#active === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+    return this.#isIdle ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  /** True if no key was handed out that is not done: a worker may have a key whose reconcile begins only in a moment. */
+  get #isIdle(): boolean {
+    const { queue } = this.#options;
+    return queue.underway === queue.depth;
   }
 
   resume(): void {
@@ -214,6 +220,7 @@ class WorkerPool implements Controller {
       const startedMs = clock.monotonic();
       this.#setActive(this.#active + 1);
       this.#runs.add(run);
+      if (this.#interrupted) run.interrupt();
       this.#watch(run);
       try {
         this.#succeeded(key, await reconcile(key, run), run.logger);
@@ -225,6 +232,7 @@ class WorkerPool implements Controller {
       this.#setActive(this.#active - 1);
       this.#metrics.observe("controller_runtime_reconcile_time_seconds", (clock.monotonic() - startedMs) / 1000, this.#labels);
       queue.done(key, run.cost);
+      if (this.#isIdle) for (const idle of this.#whenIdle.splice(0)) idle();
       if (this.#whenDone.length > 0) for (const done of this.#whenDone.splice(0)) done();
       if (!run.isReplaced) continue;
       this.#slow -= 1;
@@ -302,6 +310,5 @@ class WorkerPool implements Controller {
   #setActive(active: number): void {
     this.#active = active;
     this.#metrics.gauge("controller_runtime_active_workers", active, this.#labels);
-    if (active === 0) for (const idle of this.#whenIdle.splice(0)) idle();
   }
 }

@@ -315,7 +315,8 @@ const CASES: readonly Case[] = [
 /** Plays a reconcile; between any two steps it goes through JSON, as it would through a crash. */
 function play({ plans = [{}], operations, start = {}, input = {}, answers }: Case): { steps: Step[]; inputs: PlanInput[] } {
   const inputs: PlanInput[] = [];
-  const empty: Plan = { state: "copied", hostKey: HOST_KEY, operations: [], notes: [], outcomes: [], references: [] };
+  const state = operations?.some(({ action }) => action === "delete") === true ? "absent" : "copied";
+  const empty: Plan = { state, hostKey: HOST_KEY, operations: [], notes: [], outcomes: [], references: [] };
   const made = (seen: PlanInput): Plan => ({ ...empty, ...plans[inputs.push(seen) - 1], ...(operations && { operations }) });
   const machine = createMachine(objectStrategy(RULES, (_rules, seen) => made(seen)));
   let step = finish(machine.begin({ outdatedTimes: 0, ...start, input: { key: KEY, tenant: TENANT, host: HOST, ...input } }));

@@ -203,11 +203,13 @@ describe("what is done about a referenced object", () => {
   });
 
   test("looks again for a copy that is known and missing, as long as it would have stayed, and deletes what was known", () => {
-    const at = (unusedMs: number, known: KubeObject | undefined) =>
-      planReferenceCopy(rules, referenceInput({ source: SOURCE, unusedMs, known }));
+    const at = (unusedMs: number, known: KubeObject | undefined, copyConfirmed?: boolean) =>
+      planReferenceCopy(rules, referenceInput({ source: SOURCE, unusedMs, known, ...(copyConfirmed !== undefined && { copyConfirmed }) }));
     expect([at(1_000, COPY), at(1_000, undefined)].map(({ againInMs }) => againInMs)).toEqual([599_000, undefined]);
     expect(at(600_000, undefined).operations).toEqual([]);
-    expect(at(600_000, COPY)).toMatchObject({
+    // The cluster is asked first.
+    expect(at(600_000, COPY)).toMatchObject({ restsOnCopy: true, operations: [] });
+    expect(at(600_000, COPY, false)).toMatchObject({
       confirmUnused: true,
       operations: [{ action: "delete", preconditions: { uid: "uid-host", resourceVersion: "20" } }],
     });

@@ -190,6 +190,7 @@ function failureAt(id: FieldId, outcomes: readonly Outcome[]): { code: Code; mes
 function oneWay(rules: Rules, input: ToHostInput, field: ComparedField): RefusedEdit[] {
   const oneWayEdit = (why: string) => [refuse(field, "ONE_WAY_EDIT", why)];
   if (rules.kind.ownLabelKeys.some((key) => field.id === `labels/${key}`)) return oneWayEdit("only the engine sets this label");
+  if (field.id !== "body" && rules.settings.excluded(splitId(field.id)[1])) return oneWayEdit("excludedKeys contains the key");
   const writer = rules.kind.writerOf(input.tenant);
   if (writer !== undefined) return oneWayEdit(`${writer} writes the tenant object and would undo it`);
   if (field.id === "body") {

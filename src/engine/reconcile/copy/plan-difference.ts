@@ -65,7 +65,10 @@ export function* planDifference(
   const left = new Set([...noRoom.keys(), ...[...waiting, ...edits.filter(isForeign)].map(({ id }) => id)]);
   const operations = hostUpdate(rules, input, { wanted, fields, left, waiting, known: base, base: written, edits });
   const restsOnCopy = flowed.isOld && edits.length > 0 && operations.length === 0;
-  return answer("copied", { ...parts, outcomes, notes, operations, ...(restsOnCopy && { restsOnCopy }) });
+  // The edit of a body is undone because the tenant Service has a selector, which only a cache has reported so far.
+  const isOfSelector = input.tenantService?.spec?.selector !== undefined && refusals.length > 0 && edits.some(({ id }) => id === "body");
+  const rests = { ...(restsOnCopy && { restsOnCopy }), ...(isOfSelector && { restsOnServices: ["tenant"] as const }) };
+  return answer("copied", { ...parts, outcomes, notes, operations, ...rests });
 }
 
 const OWNER = "The virtual cluster's Service now owns the copy";

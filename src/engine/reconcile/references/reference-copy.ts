@@ -12,7 +12,6 @@ import type { KubeObject } from "../../../kube/object/types.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
 import { formatKind, readMarkers, STANDS_FOR } from "../../translate/markers.ts";
 import { isMappedElsewhere } from "../predicate/mapped-elsewhere.ts";
-import { GONE_RETRY_MS } from "../machine.ts";
 import { sourceVersion, type Note, type Operation, type Plan } from "../plan-types.ts";
 import { bodyOf, desiredCopy, differsFrom, newCopy, refreshedCopy } from "./reference-body.ts";
 import type { CopyPlace, ReferenceInput, ReferenceRules, SourcedInput } from "./reference-rules.ts";
@@ -71,8 +70,6 @@ function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly un
   return {
     ...answer(input, "absent", { operations: [deletion(input, copy, "The object is no longer referenced")] }),
     confirmUnused: true,
-    // The answer to the deletion may be false, and the cache does not show that.
-    ...(copyConfirmed === true && { againInMs: GONE_RETRY_MS }),
   };
 }
 

@@ -53,10 +53,8 @@ const WAIT_MAX_MS = 60_000;
 /** Number of checks after which a warning is logged, because no mirror seems to work. */
 const SILENT_TIMES = 5;
 
-/** First delay before a permission that is missing is tried again, in milliseconds; it doubles each time. */
-const DENIED_MS = 10_000;
-/** Longest of these delays. */
-const DENIED_MAX_MS = 3_600_000;
+/** First and longest delay before a permission that is missing is tried again, in milliseconds; it doubles each time. */
+const [DENIED_MS, DENIED_MAX_MS] = [10_000, 3_600_000];
 
 /**
  * Time for which a write of a process that has ended can still be carried out, in milliseconds. kube-apiserver works on a request for 60 s
@@ -89,6 +87,8 @@ class RunningHandBack implements HandBack {
   readonly #looked = new Set<string>();
   /** Host keys of copies that were missing at the last check: their made slices are deleted if the copies are missing again. */
   readonly #gone = new Set<string>();
+  /** Host keys of copies of which made slices have been seen since the last check began: its list may lack them. */
+  readonly #sawMade = new Set<string>();
   /** Host keys of copies of which made slices have been seen; undefined before the first check, and if slices are not synced. */
   #left: Set<string> | undefined;
   /** Monotonic time of the first check: earlier processes have sent all of their requests before it. */
@@ -136,8 +136,9 @@ class RunningHandBack implements HandBack {
 
   saw(slice: KubeObject): void {
     const place = this.#placeOfOurs(slice);
-    const isKnown = place === undefined || (this.#placesLeft()?.has(place) === true && this.#states.get(place) !== "done");
-    if (isKnown) return;
+    if (place === undefined) return;
+    this.#sawMade.add(place);
+    if (this.#placesLeft()?.has(place) === true && this.#states.get(place) !== "done") return;
     this.#left?.add(place);
     this.#states.delete(place);
     this.#looked.add(place);
@@ -160,6 +161,7 @@ class RunningHandBack implements HandBack {
     if (this.#options.slices !== undefined)
       for (const object of all) if (!this.#isOurs(object)) this.#states.delete(formatKey(keyOf(object)));
     const looksForAll = !this.#knowsAll;
+    this.#sawMade.clear();
     const listed = looksForAll ? await this.#slicesOf(host) : undefined;
     const copies = all.filter((copy) => this.#isLeft(copy, listed)) as Endpoints[];
     const gone = this.#goneAmong(all, listed);
@@ -370,6 +372,7 @@ class RunningHandBack implements HandBack {
     });
     if (result === "waits") return result;
     if (result !== "done") return this.#keep(copy, result);
+    if (this.#sawMade.has(id)) return "waits";
     this.#note(copy, mayGrow ? "made" : "done");
     return "done";
   }

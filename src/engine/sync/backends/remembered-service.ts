@@ -219,7 +219,9 @@ function awaitsCopy({ decision }: RememberedService, { isTaken, seen: { endpoint
 
 /** Reports whether the copy of Endpoints and the slices made from it are as they should be, as far as the syncer itself allows that. */
 export function isAllWritten(known: RememberedService, collected: CollectedBackends, isRejected: boolean): boolean {
-  return (isRejected || !awaitsCopy(known, collected)) && !awaitsEdit(known, collected);
+  // The answer to a write can be false: only the cache shows that the host has a made slice.
+  const awaitsCache = known.decision.makes && collected.seen.made === "equal" && !collected.seen.madeShown;
+  return (isRejected || !awaitsCopy(known, collected)) && !awaitsEdit(known, collected) && !awaitsCache;
 }
 
 /** Reports whether made slices wait for an edit of the copy to end that the tenant does not have: they do not follow it. */

@@ -151,7 +151,8 @@ class DecidedBackends implements ServiceBackends {
     const since = moving.get(id) ?? this.#options.clock.monotonic();
     if (!moving.has(id)) this.#options.enqueue(syncId(BACKENDS, service));
     moving.set(id, since);
-    return known.lookedAt - since < RELEASE_WAIT_MS;
+    // A copy that is to follow its slice waits by the clock, because it lacks other changes meanwhile.
+    return tenant === undefined ? !wasOver(known, since, RELEASE_WAIT_MS) : known.lookedAt - since < RELEASE_WAIT_MS;
   }
 
   /** Returns the tenant Service that a slice or its copy belongs to. */
@@ -306,7 +307,7 @@ class DecidedBackends implements ServiceBackends {
           // The host has refused a slice: it is tried again after the machine's time, or when a wait of the Service ends.
           if (index < operations.length)
             return Math.min(ending.requeueAfterMs!, this.#againInMs(service, known, { ...waits, isDone: false }) ?? Infinity);
-          if (isDone) this.#noteDone(known);
+          // What was written counts as done once the cache shows it, which begins another reconcile.
           known.outdatedTimes = 0;
           if (writes.operations.length === index) known.refusal = undefined;
           if (index > 0) writeLimiter.wrote(shared, version, "made");
@@ -328,6 +329,7 @@ class DecidedBackends implements ServiceBackends {
   #isSimple(service: ObjectKey): boolean {
     const known = this.#known.get(service);
     if (known !== undefined && (known.held.size > 0 || known.moving.size > 0 || known.made.size > 0)) return false;
+    if (known?.decision.keepsMirrored === true || known?.decision.copiesMirrored === true) return false;
     const hasEndpoints = this.#endpoints.tenant.get(service) !== undefined || this.#atHost(service) !== undefined;
     return !hasEndpoints && !this.#options.router.backends!.hasMade(service) && known?.decision.copiesDerived !== false;
   }

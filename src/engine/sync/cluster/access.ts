@@ -53,3 +53,24 @@ export interface ClusterIdentity {
   /** CLUSTER_IDENTITY from the time when another cluster has answered until the right one answers again. */
   readonly wrong: EngineError | undefined;
 }
+
+/** Follows one object: through a cache of its own or, if an embedder has none, through that of the whole kind. */
+export function followOne(caches: ClusterCaches, resource: ResourceType, key: ObjectKey): FollowedSource {
+  const followed = caches.follow?.(resource, key);
+  if (followed !== undefined) return followed;
+  const source = caches.source(resource);
+  return {
+    get: (wanted) => source.get(wanted),
+    list: () => source.list(),
+    onChange: (listener) => source.onChange(listener),
+    expect: (object, written) => source.expect?.(object, written),
+    relist: () => source.relist?.(),
+    get synced() {
+      return source.synced;
+    },
+    get current() {
+      return source.current;
+    },
+    stop: () => {},
+  };
+}

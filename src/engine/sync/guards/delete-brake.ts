@@ -114,7 +114,7 @@ class WatchingBrake implements DeleteBrake {
     this.#deleted.delete(id);
     this.#options.confirmation.forget(id);
     if (this.#missing.size === 0) return;
-    for (const place of this.#places(rule, key)) this.#remove(rule, place);
+    for (const place of this.#places(rule, key)) if (this.#missingAt(rule, place) === id) this.#remove(rule, place);
     if (this.#engaged) this.#judge();
   }
 
@@ -136,9 +136,17 @@ class WatchingBrake implements DeleteBrake {
   #hostChanged({ rule, objects, copies }: Followed, hostKey: ObjectKey): void {
     const object = copies.get(hostKey);
     const source = object && ourMarkers(rule, object, rule.kind.resource);
-    if (source === undefined) return this.#remove(rule, hostKey);
+    const id = source && syncId(rule.kind.resource.plural, source);
+    // Another object's copy may have been in this place.
+    if (this.#missingAt(rule, hostKey) !== id) this.#remove(rule, hostKey);
+    if (source === undefined) return;
     // Before the first list, all objects seem to be missing; the first count follows that list.
-    if (objects.synced && objects.get(source) === undefined) this.#add(rule, hostKey, syncId(rule.kind.resource.plural, source));
+    if (objects.synced && objects.get(source) === undefined) this.#add(rule, hostKey, id!);
+  }
+
+  /** Returns the id of the missing object whose copy is at a host key. */
+  #missingAt(rule: Rules, hostKey: ObjectKey): string | undefined {
+    return this.#missing.get(syncId(rule.kind.resource.plural, hostKey))?.id;
   }
 
   #add(rule: Rules, hostKey: ObjectKey, id: string): void {

@@ -12,7 +12,7 @@ import { formatKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts"
 import { qualifiedPlural, type ResourceType } from "../../../kube/object/resource.ts";
 import type { KubeObject, OwnerReference } from "../../../kube/object/types.ts";
 import type { FoundReference } from "../../patch/types.ts";
-import { CONTRADICTIONS_MIN, createMachine, type Ending, type ReconcileState } from "../../reconcile/machine.ts";
+import { CONTRADICTIONS_MIN, createMachine, GONE_RETRY_MS, type Ending, type ReconcileState } from "../../reconcile/machine.ts";
 import { compareVersions } from "../../../kube/object/resource-version.ts";
 import { isRestoration, sourceVersion, type Note, type Plan, type PlanInput } from "../../reconcile/plan-types.ts";
 import { isReferenceCopy, sourceSide, targetSide, type ReferencePlan } from "../../reconcile/references/reference-copy.ts";
@@ -21,7 +21,7 @@ import { isRecreation, referenceStrategy, type FormerUser } from "../../reconcil
 import { referencesInUse } from "../../reconcile/references/references-in-use.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { readMarkers } from "../../translate/markers.ts";
-import type { ClusterCaches, FollowedSource } from "../cluster/access.ts";
+import { followOne, type ClusterCaches, type FollowedSource } from "../cluster/access.ts";
 import { createExpectations, type Expectations } from "../state/expectations.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { SyncRecord } from "../state/status-records.ts";
@@ -194,7 +194,7 @@ class FollowedReferences implements ReferenceCopies {
   #follow({ id, kind, key, hostKey }: { id: string; kind: ReferenceKind; key: ObjectKey; hostKey: ObjectKey }): Entry {
     const open = (side: "tenant" | "host") => {
       const place = side === "tenant" ? key : hostKey;
-      const source = followOne(this.#options[side], kind, place);
+      const source = followOne(this.#options[side], kind.resource, place);
       const unsubscribe = source.onChange((changed, sign) => {
         if (!sameKey(changed, place)) return;
         const entry = this.#entries.get(id);
@@ -295,8 +295,8 @@ class FollowedReferences implements ReferenceCopies {
 
   /** Records the copy as a write has left it. */
   #noteCopy(id: string, entry: Entry, copy: KubeObject | undefined, { input }: ReferenceState): void {
-    // Nothing else would tell later that a copy which was deleted for what the cluster said, and not the cache, is gone.
-    const isUnseen = input.sourceConfirmed === true || input.copyConfirmed === true;
+    // The answer to a deletion can be false. If the cache does not show the copy, it shows nothing of that later either.
+    const isUnseen = input.sourceConfirmed === true || (entry.unusedSince !== undefined && this.#cachedCopy(entry) === undefined);
     entry.known = copy ?? (isUnseen ? input.target : undefined);
     if (this.#entries.get(id) === entry) return;
     // Another object has taken the place of this one in the meantime.
@@ -320,28 +320,34 @@ class FollowedReferences implements ReferenceCopies {
     const isSlowed = state.notes.some(({ code }) => code === "WRITES_SLOWED");
     if (isSlowed) writeLimiter.held(id);
     const restMs = isSlowed ? undefined : writeLimiter.rests(id);
-    return requeueAfterMs ?? restMs;
+    return requeueAfterMs ?? (isUnproven(entry, state) ? GONE_RETRY_MS : restMs);
   }
 
-  #record(id: string, entry: Entry, { planned: plan, index, notes, start: { input } }: ReferenceState): void {
+  #record(id: string, entry: Entry, state: ReferenceState): void {
+    const { planned: plan, notes, start } = state;
+    const { input } = start;
     if (this.#entries.get(id) !== entry) return;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
     // It may have been referenced since the reconcile began.
-    const isRefused = index < plan.operations.length;
-    const isKept = plan.state !== "absent" || plan.againInMs !== undefined || isRefused || this.#isBehind(entry);
+    const isKept = plan.state !== "absent" || plan.againInMs !== undefined || isUnproven(entry, state) || this.#isBehind(entry);
     if (entry.unusedSince === undefined || isKept || this.#references.users(id).length > 0) return;
     this.#close(id, entry);
   }
 
   /** Reports whether the cache shows less than is known: it still has a copy that was deleted, or what was in the place of a copy before. */
-  #isBehind({ kind, key, hostKey, target, known }: Entry): boolean {
-    const cached = target.get(kind.direction === "toHost" ? hostKey : key);
+  #isBehind(entry: Entry): boolean {
+    const { kind, key, hostKey, target, known } = entry;
+    const cached = this.#cachedCopy(entry);
     if (cached === undefined) return false;
     // The answer to a deletion may be false: only the cache shows that the copy is gone.
     if (known === undefined) return isReferenceCopy(this.#options.rules, { kind, key, hostKey }, cached);
     const isBefore = cached.metadata.uid !== known.metadata.uid && compareVersions(cached, known) < 0;
     if (isBefore) target.expect?.(known, "stored");
     return isBefore;
+  }
+
+  #cachedCopy({ kind, key, hostKey, target }: Entry): KubeObject | undefined {
+    return target.get(kind.direction === "toHost" ? hostKey : key);
   }
 
   #close(id: string, entry: Entry): void {
@@ -368,24 +374,9 @@ function shareOf(key: ObjectKey, [user]: readonly string[]): string {
   return user === undefined ? key.namespace : namespaceOfId(user);
 }
 
-function followOne(caches: ClusterCaches, { resource }: ReferenceKind, key: ObjectKey): FollowedSource {
-  const followed = caches.follow?.(resource, key);
-  if (followed !== undefined) return followed;
-  const source = caches.source(resource);
-  return {
-    get: (wanted) => source.get(wanted),
-    list: () => source.list(),
-    onChange: (listener) => source.onChange(listener),
-    expect: (object, written) => source.expect?.(object, written),
-    relist: () => source.relist?.(),
-    get synced() {
-      return source.synced;
-    },
-    get current() {
-      return source.current;
-    },
-    stop: () => {},
-  };
+/** Reports whether the copy may still exist after the deletion of what nothing refers to: it was refused, or no cache shows its effect. */
+function isUnproven({ known }: Entry, { planned }: ReferenceState): boolean {
+  return planned.state === "absent" && planned.operations.length > 0 && known !== undefined;
 }
 
 type RecordFacts = Pick<SyncRecord, "state" | "hostKey" | "notes"> & { readonly input?: ReferenceInput };
