@@ -138,7 +138,11 @@ class WatchingBrake implements DeleteBrake {
     const source = object && ourMarkers(rule, object, rule.kind.resource);
     const id = source && syncId(rule.kind.resource.plural, source);
     // Another object's copy may have been in this place.
-    if (this.#missingAt(rule, hostKey) !== id) this.#remove(rule, hostKey);
+    const missing = this.#missingAt(rule, hostKey);
+    if (missing !== undefined && missing !== id) {
+      this.#remove(rule, hostKey);
+      if (this.#engaged) this.#judge();
+    }
     if (source === undefined) return;
     // Before the first list, all objects seem to be missing; the first count follows that list.
     if (objects.synced && objects.get(source) === undefined) this.#add(rule, hostKey, id!);

@@ -91,3 +91,20 @@ describe("without a permission", () => {
     expect(world.state.asked.filter((id) => id === HAND_BACK)).toEqual([]);
   });
 });
+
+test("a made slice that appears while others are removed goes, too", async () => {
+  const world = createWorld(true);
+  const copy = copyOf(undefined, "20");
+  const [first] = made(copy);
+  const late = { ...first!, metadata: { ...first!.metadata, name: first!.metadata.name!.replace(/-0$/, "-1") } };
+  Object.assign(world.state, { copies: [copy], slices: [...made(copy), ...mirrored(copy)] });
+  world.around(copy);
+  const running = world.run();
+  // The list was read, and the slice reaches the host before the deletions are answered.
+  await Promise.resolve();
+  world.state.slices = [...world.state.slices, late];
+  world.saw(late);
+  expect((await running).requeueAfterMs).toBe(1_000);
+  await pass(world, 10_000);
+  expect(world.state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+});

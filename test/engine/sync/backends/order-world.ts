@@ -85,6 +85,11 @@ export async function between() {
     },
     /** Tenants have this object, and the cache shows it. */
     has: (resource: ResourceType, object: KubeObject) => tenant.of(resource).show(keyOf(object), stored(object, String((version += 1)))),
+    /** The host no longer has the object, and the cache shows that. */
+    hostLacks(resource: ResourceType, key: ObjectKey) {
+      standing.delete(placeOf(resource, key));
+      host.of(resource).show(key, undefined);
+    },
     lacks: (resource: ResourceType, key: ObjectKey) => tenant.of(resource).show(key, undefined),
     /** The cache shows all of this kind that the host has, of one Service or of all. */
     shows(resource: ResourceType, name = "") {

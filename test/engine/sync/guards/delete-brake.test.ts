@@ -144,3 +144,33 @@ test("a brake that is closed hears of nothing any more", () => {
   tenant.lose(keys);
   expect(holds(0)).toBe(false);
 });
+
+test("another object of the same host name does not count as the one whose copy is there", () => {
+  const { tenant, host, keys, holds, engaged, enqueued } = setting(30);
+  const first = { ...tenantObject(99), metadata: { ...tenantObject(99).metadata, namespace: "b-x-shop", name: "a" } };
+  const second = { ...tenantObject(98), metadata: { ...tenantObject(98).metadata, namespace: "shop", name: "a-x-b" } };
+  for (const object of [first, second]) tenant.put(object);
+  host.put(copyOf(first));
+  tenant.lose([...keys.slice(0, 21), keyOf(first)]);
+  expect(holds(0)).toBe(true);
+  tenant.put({ ...second, metadata: { ...second.metadata, resourceVersion: "30" } });
+  for (const index of [0, 1]) tenant.put(tenantObject(index));
+  expect(engaged()).toBe(false);
+  expect(enqueued).toContain("endpoints|b-x-shop/a");
+});
+
+test("a copy that another object's copy has replaced no longer counts as one of a missing object", () => {
+  const { tenant, host, keys, hostKey, holds, engaged, enqueued } = setting(30);
+  tenant.lose(keys.slice(0, 21));
+  expect(holds(0)).toBe(true);
+  // The place has the markers of an object that exists.
+  const other = copyOf(tenantObject(25));
+  host.put({ ...other, metadata: { ...other.metadata, ...hostKey(0), annotations: inPlace(other, hostKey(0)) } });
+  expect(engaged()).toBe(false);
+  expect(enqueued).not.toContain("endpoints|shop/e0");
+});
+
+/** The markers of a copy, as one in another place has them. */
+function inPlace(copy: KubeObject, { namespace, name }: ObjectKey): Record<string, string> {
+  return { ...copy.metadata.annotations, "sync.platform/object-host-name": name, "sync.platform/object-host-namespace": namespace };
+}

@@ -103,3 +103,15 @@ test("a deleted copy is followed until the cache shows that it is gone, because 
   begin();
   expect(copies.followed).toBe(0);
 });
+
+test("a copy that a list loses while it is deleted is read live before it counts as gone", async () => {
+  const { copy, copies, host, begin, timeIsOver } = unused();
+  host.set(keyOf(copy), copy);
+  await timeIsOver();
+  const reconcile = begin();
+  host.set(keyOf(copy), undefined);
+  finish(reconcile.answer({ type: "absent" }));
+  expect(reconcile.request).toMatchObject({ type: "done", ending: { requeueAfterMs: 5_000 } });
+  expect(copies.followed).toBe(2);
+  expect(begin().request).toMatchObject({ type: "get", side: "host" });
+});
