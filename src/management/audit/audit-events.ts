@@ -132,6 +132,6 @@ function tokenOf({ at, writer, seq }: AuditPlace): string {
 
 function placeOf(token: string): AuditPlace {
   const [, at, seq, writer] = /^([0-9]{1,16})\.([0-9]{1,16})\.([0-9a-f-]{0,64})$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
-  if (writer === undefined) throw badRequest("the value of continue was not returned by this server");
+  if (writer === undefined) throw badRequest("the parameter continue has a value that this server did not return");
   return { at: Number(at), writer, seq: Number(seq) };
 }

@@ -39,10 +39,10 @@ test("its numbers are those of the source", () => {
   } = SIGN_IN_LIMITS;
   const minutes = (ms: number) => `${ms / 60_000} minutes`;
   const text = PAGE.replace(/\s+/g, " ");
-  expect(text).toContain(`| wrong passwords for one user name from one address | ${failuresPerPair} |`);
-  expect(text).toContain(`without a sign-in of that user within the last 30 days | ${failuresPerUsername} |`);
+  expect(text).toContain(`| for one user name, from one address | ${failuresPerPair} |`);
+  expect(text).toContain(`where that user has not signed in within the last 30 days | ${failuresPerUsername} |`);
   expect(text).toContain(`count as one | ${failuresPerAddress} |`);
-  expect(text).toContain(`counted from the first wrong password | ${minutes(failureWindowMs)} |`);
+  expect(text).toContain(`counts wrong passwords for ${minutes(failureWindowMs)} from the first one`);
   expect(text).toContain(`A login takes at most ${minutes(pendingLifetimeMs)}`);
   expect(text).toContain(
     `accepts at most ${beginsPerMinute} new logins per minute, and at most ${beginsPerMinute / 6} from any one address`,

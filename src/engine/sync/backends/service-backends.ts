@@ -282,6 +282,7 @@ class DecidedBackends implements ServiceBackends {
     const operations = writeWaitMs > 0 ? [] : writes.operations;
     const notes = newsOfEdits(known, undoneEdits(this.#slices.rules, known, collected, operations), now);
     const reader = notes.length === 0 ? undefined : (this.#options.service("tenant", service) ?? this.#endpoints.tenant.get(service));
+    let isShown = true; // if all answers were no change: no event follows that begins another reconcile
     const isStill = (found: KubeObject | undefined) => isSameCopy(collected.copy, found, this.#endpoints.rules, service);
     const reconcile = beginReconcile({
       ...{ id: syncId(BACKENDS, service), hooks, logger, metrics, resource: ENDPOINT_SLICES },
@@ -295,6 +296,8 @@ class DecidedBackends implements ServiceBackends {
           // Another writer deletes what this one makes, or the reverse: one of the two may lack an object that a list has omitted.
           if (isUndoing(operation, response, known.made.has(formatKey(key))) && (known.undone += 1) >= CONTRADICTIONS_MIN)
             this.#doubt(known, collected, key);
+          const stored = response.type === "object" ? response.object.metadata.resourceVersion : undefined;
+          isShown &&= this.#options.shown(key)?.metadata.resourceVersion === stored;
           if (response.type === "absent") known.made.delete(formatKey(key));
           if (response.type !== "object") return;
           known.made.set(formatKey(key), key);
@@ -307,12 +310,11 @@ class DecidedBackends implements ServiceBackends {
           // The host has refused a slice: it is tried again after the machine's time, or when a wait of the Service ends.
           if (index < operations.length)
             return Math.min(ending.requeueAfterMs!, this.#againInMs(service, known, { ...waits, isDone: false }) ?? Infinity);
-          // What was written counts as done once the cache shows it, which begins another reconcile.
-          known.outdatedTimes = 0;
-          if (writes.operations.length === index) known.refusal = undefined;
+          if (isDone && isShown) this.#noteDone(known);
+          Object.assign(known, { outdatedTimes: 0, ...(writes.operations.length === index && { refusal: undefined }) });
           if (index > 0) writeLimiter.wrote(shared, version, "made");
           if (writeWaitMs > 0) writeLimiter.held(shared, "made");
-          return this.#againInMs(service, known, { ...waits, isDone, writeMs: writeWaitMs });
+          return this.#againInMs(service, known, { ...waits, isDone: isDone && isShown, writeMs: writeWaitMs });
         },
       },
     });

@@ -316,20 +316,20 @@ class FollowedReferences implements ReferenceCopies {
   #settled(id: string, entry: Entry, state: ReferenceState, { requeueAfterMs }: Settled): number | undefined {
     const { metrics, writeLimiter } = this.#options;
     countNotes(metrics, entry.kind.resource, state.notes);
-    this.#record(id, entry, state);
+    this.#record(id, entry, state, requeueAfterMs !== undefined);
     const isSlowed = state.notes.some(({ code }) => code === "WRITES_SLOWED");
     if (isSlowed) writeLimiter.held(id);
     const restMs = isSlowed ? undefined : writeLimiter.rests(id);
     return requeueAfterMs ?? (isUnproven(entry, state) ? GONE_RETRY_MS : restMs);
   }
 
-  #record(id: string, entry: Entry, state: ReferenceState): void {
+  #record(id: string, entry: Entry, state: ReferenceState, isTriedAgain: boolean): void {
     const { planned: plan, notes, start } = state;
     const { input } = start;
     if (this.#entries.get(id) !== entry) return;
     this.#records.set(id, recordOf(entry, { state: plan.state, hostKey: plan.hostKey, notes, input }));
     // It may have been referenced since the reconcile began.
-    const isKept = plan.state !== "absent" || plan.againInMs !== undefined || isUnproven(entry, state) || this.#isBehind(entry);
+    const isKept = plan.state !== "absent" || isTriedAgain || isUnproven(entry, state) || this.#isBehind(entry);
     if (entry.unusedSince === undefined || isKept || this.#references.users(id).length > 0) return;
     this.#close(id, entry);
   }
@@ -374,9 +374,9 @@ function shareOf(key: ObjectKey, [user]: readonly string[]): string {
   return user === undefined ? key.namespace : namespaceOfId(user);
 }
 
-/** Reports whether the copy may still exist after the deletion of what nothing refers to: it was refused, or no cache shows its effect. */
-function isUnproven({ known }: Entry, { planned }: ReferenceState): boolean {
-  return planned.state === "absent" && planned.operations.length > 0 && known !== undefined;
+/** Reports whether the copy of what nothing refers to may still exist after its deletion, because no cache shows the effect. */
+function isUnproven({ known }: Entry, { planned: { state, operations }, index }: ReferenceState): boolean {
+  return state === "absent" && operations.length > 0 && index === operations.length && known !== undefined;
 }
 
 type RecordFacts = Pick<SyncRecord, "state" | "hostKey" | "notes"> & { readonly input?: ReferenceInput };

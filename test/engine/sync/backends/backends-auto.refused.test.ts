@@ -91,3 +91,27 @@ test("the copy of an object that is being deleted goes, however often that chang
   const copy = await sides.on.client.get(ENDPOINTS, { namespace: "vc", name: "web-x-shop-x-blue" });
   expect([lists.length, copy]).toEqual([0, undefined]);
 });
+
+test("where a webhook changes each slice, former copies go all the same, and the syncer does not write without end", async () => {
+  const sides = await sidesWith(true, false);
+  await fill(sides.tenant, "shop", ["web"]);
+  await start({ ...sides, settings: { backends: "both" } });
+  await stopAll();
+  let writes = 0;
+  const marked = (object: KubeObject) => ({
+    ...object,
+    metadata: { ...object.metadata, labels: { ...object.metadata.labels, hook: "x" } },
+  });
+  const written = (action: "create" | "update") => (client: ClusterClient) =>
+    (async (resource: ResourceType, object: KubeObject) => {
+      writes += resource === ENDPOINT_SLICES ? 1 : 0;
+      return client[action](resource, resource === ENDPOINT_SLICES ? marked(object) : object);
+    }) as never;
+  const through = (client: ClusterClient, side: "tenant" | "host") =>
+    side === "tenant" ? client : over(client, { create: written("create")(client), update: written("update")(client) });
+  await start({ ...sides, settings: AUTO, through });
+  await clock.advance(10 * 60_000);
+  const names = (await slicesIn(sides.on)).map(({ metadata }) => metadata.name);
+  expect([names, (await seen(sides.on)).addresses]).toEqual([[expect.stringMatching(/-0$/)], ["10.0.0.1"]]);
+  expect(writes).toBeLessThan(12);
+});

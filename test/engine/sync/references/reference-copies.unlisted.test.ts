@@ -115,3 +115,13 @@ test("a copy that a list loses while it is deleted is read live before it counts
   expect(copies.followed).toBe(2);
   expect(begin().request).toMatchObject({ type: "get", side: "host" });
 });
+
+test("a copy whose deletion a hook refuses is left alone", async () => {
+  const { copy, copies, host, begin, timeIsOver } = unused();
+  host.set(keyOf(copy), copy);
+  await timeIsOver();
+  const reconcile = begin();
+  finish(reconcile.answer({ type: "refused" }));
+  expect(reconcile.request).toEqual({ type: "done", ending: { result: "settled" } });
+  expect(copies.followed).toBe(0);
+});
