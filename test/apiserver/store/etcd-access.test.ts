@@ -124,9 +124,9 @@ describeEtcd("an etcd with users", () => {
 
 describe("endpoints", () => {
   test.each([
-    { endpoints: [], why: "no endpoint is specified" },
-    { endpoints: ["127.0.0.1:2379"], why: '"127.0.0.1:2379" is not an address' },
+    { endpoints: [], why: "Cannot reach etcd: no endpoint is specified" },
+    { endpoints: ["127.0.0.1:2379"], why: 'Invalid address of etcd: "127.0.0.1:2379"' },
   ])("that are none are refused: $why", async ({ endpoints, why }) => {
-    expect(await refusal({ endpoints })).toContain(`CONFIG_VALUE: Cannot reach etcd: ${why}`);
+    expect(await refusal({ endpoints })).toContain(`CONFIG_VALUE: ${why}`);
   });
 });
