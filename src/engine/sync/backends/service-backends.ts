@@ -282,7 +282,7 @@ class DecidedBackends implements ServiceBackends {
     const operations = writeWaitMs > 0 ? [] : writes.operations;
     const notes = newsOfEdits(known, undoneEdits(this.#slices.rules, known, collected, operations), now);
     const reader = notes.length === 0 ? undefined : (this.#options.service("tenant", service) ?? this.#endpoints.tenant.get(service));
-    let isShown = true; // if all answers were no change: no event follows that begins another reconcile
+    let isShown = true; // False once the host's cache does not show what was answered; its event begins another reconcile.
     const isStill = (found: KubeObject | undefined) => isSameCopy(collected.copy, found, this.#endpoints.rules, service);
     const reconcile = beginReconcile({
       ...{ id: syncId(BACKENDS, service), hooks, logger, metrics, resource: ENDPOINT_SLICES },
