@@ -9,19 +9,17 @@
  * @module
  */
 import type { Clock } from "../../../base/clock.ts";
-import { isEngineError } from "../../../base/errors.ts";
 import { viewOfEndpoints, viewOfSlices } from "../../../kube/object/endpoints/reader-view.ts";
 import { formatKey, keyOf, parseKey, sameKey, type ObjectKey } from "../../../kube/object/key.ts";
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
+import { ENDPOINTS, SERVICES } from "../../../kube/object/resource.ts";
 import type { Endpoints, EndpointSlice, KubeObject, Service } from "../../../kube/object/types.ts";
-import { endpointsBehind, madeFrom } from "../../kinds/made-slices.ts";
-import { MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER } from "../../kinds/slice-labels.ts";
+import { madeFrom } from "../../kinds/made-slices.ts";
+import { SKIP_MIRROR } from "../../kinds/slice-labels.ts";
 import { UNSEEN_RETRY_MS } from "../../reconcile/machine.ts";
 import type { Rules, ServedBackends } from "../../reconcile/rules/rules.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
-import { MANAGED_BY, managedByValue } from "../../translate/markers.ts";
 import type { ClusterAccess } from "../cluster/access.ts";
-import { removalOfSlices } from "./left-slices.ts";
+import { listFoundSlices, placeOfSource, removalOfSlices, type FoundSlices } from "./left-slices.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
 import { syncId } from "../state/sync-id.ts";
 import { removeMade, type Removed, type RemoveOptions } from "./remove-made.ts";
@@ -61,16 +59,6 @@ const [DENIED_MS, DENIED_MAX_MS] = [10_000, 3_600_000];
  * (`--request-timeout`), and etcd works on its own part for 5 s and two elections of 1 s each.
  */
 const LATE_WRITES_MS = 70_000;
-
-/** The syncer's slices in a list, by the host key of the copy of Endpoints: a search in all of them for each copy would take too long. */
-interface FoundSlices {
-  /** Made from the copy. */
-  readonly made: ReadonlyMap<string, readonly EndpointSlice[]>;
-  /** Made from it by the host's mirror. */
-  readonly mirrored: ReadonlyMap<string, readonly EndpointSlice[]>;
-  /** Copies of the tenant's slices beside it. */
-  readonly beside: ReadonlyMap<string, readonly EndpointSlice[]>;
-}
 
 /** Creates the work that undoes `backends: auto`; it has undone nothing at first. */
 export function createHandBack(options: HandBackOptions): HandBack {
@@ -122,7 +110,7 @@ class RunningHandBack implements HandBack {
     if (!this.#mayBeLeft(place) || (source !== undefined && !sameKey(source, key))) return undefined;
     if (slices !== undefined && slices.copied > 0 && slices.copied >= slices.total) this.#replaced.set(place, slices.copied);
     else this.#replaced.delete(place);
-    if (this.#states.get(place) === "clean") this.#lookAgain(place);
+    if (this.#hasReturned(place, source !== undefined)) this.#lookAgain(place);
     const state = this.#states.get(place);
     if (state === undefined && !this.#looked.has(place)) {
       this.#looked.add(place);
@@ -162,11 +150,11 @@ class RunningHandBack implements HandBack {
       for (const object of all) if (!this.#isOurs(object)) this.#states.delete(formatKey(keyOf(object)));
     const looksForAll = !this.#knowsAll;
     this.#sawMade.clear();
-    const listed = looksForAll ? await this.#slicesOf(host) : undefined;
+    const listed = looksForAll ? await listFoundSlices(host, this.#options.rules) : undefined;
     const copies = all.filter((copy) => this.#isLeft(copy, listed)) as Endpoints[];
     const gone = this.#goneAmong(all, listed);
     if (!looksForAll && copies.length === 0 && gone.length === 0) return {};
-    const found = looksForAll ? listed : await this.#slicesOf(host);
+    const found = looksForAll ? listed : await listFoundSlices(host, this.#options.rules);
     const left: string[] = looksForAll ? this.#withoutCopy(all, listed) : [];
     const kept: ObjectKey[] = [];
     let isRefused = false;
@@ -187,7 +175,7 @@ class RunningHandBack implements HandBack {
     this.#deniedTimes = 0;
     if (isRefused) return { requeueAfterMs: UNSEEN_RETRY_MS };
     // Until everything is handed back and no more slices can appear, only a list shows those of copies without a label.
-    if (!mayGrow && listed !== undefined) this.#knowsAll = true;
+    if (!mayGrow && listed !== undefined && this.#since !== undefined) this.#knowsAll = true;
     return mayGrow && listed !== undefined ? { requeueAfterMs: lateMs } : {};
   }
 
@@ -224,7 +212,14 @@ class RunningHandBack implements HandBack {
     return isTraced && state !== "done" && state !== "clean" && this.#mayBeLeft(place) && this.#isOurs(copy);
   }
 
-  /** Starts over if a label has returned: a process with another configuration was the leader, and its writes can be late too. */
+  /** Reports whether an object has the label although no copy was left with it: a process with another configuration has led meanwhile. */
+  #hasReturned(place: string, isCopy: boolean): boolean {
+    const state = this.#states.get(place);
+    if (state !== undefined || this.#options.slices !== undefined) return state === "clean";
+    return isCopy && this.#knowsAll && !this.#looked.has(place);
+  }
+
+  /** Starts over if a label has returned, because the writes of the process that set it can be late too. */
   #lookAgain(place: string): void {
     // That process can have made slices from copies whose work was done before.
     for (const [known, state] of this.#states) if (state !== "made" || known === place) this.#states.delete(known);
@@ -270,8 +265,14 @@ class RunningHandBack implements HandBack {
       isStill: (found) => found === undefined || this.#isHandedOver(host, found),
       reason: "The copy of Endpoints from which the slice was made no longer exists",
     });
+    if (result === "done" && this.#isOutdated(place)) return "waits";
     if (result === "done" && !mayGrow) this.#states.set(place, "done");
     return result;
+  }
+
+  /** Reports whether the list of the current check may lack made slices: one has been seen since, or another process has led. */
+  #isOutdated(place: string): boolean {
+    return this.#sawMade.has(place) || this.#since === undefined;
   }
 
   /** Reports whether slices that were made from the copy may be left. */
@@ -288,7 +289,7 @@ class RunningHandBack implements HandBack {
   #placeOfOurs(slice: KubeObject): string | undefined {
     const { rules } = this.#options;
     const source = madeFrom(rules.translator.markerPrefix, slice);
-    return source === undefined || whose(rules, source) !== "ours" ? undefined : placeOf(source);
+    return source === undefined || whose(rules, source) !== "ours" ? undefined : placeOfSource(source);
   }
 
   /** Logs which slices an operator must remove, because the syncer lacks the permissions for it. */
@@ -316,45 +317,6 @@ class RunningHandBack implements HandBack {
     return result;
   }
 
-  /** Lists the syncer's slices; undefined without permission to list slices. */
-  async #slicesOf({ list }: ClusterAccess): Promise<FoundSlices | undefined> {
-    const { translator } = this.#options.rules;
-    const labelSelector = `${translator.markerPrefix}${MANAGED_BY}=${managedByValue(translator.vcluster.name)}`;
-    const targets = translator.targetNamespaces();
-    const scopes = targets === "all" ? [{}] : targets.map((namespace) => ({ namespace }));
-    try {
-      const lists = await Promise.all(
-        scopes.map((scope) => (list === undefined ? Promise.resolve([]) : list(ENDPOINT_SLICES, { ...scope, labelSelector }))),
-      );
-      return this.#sorted(lists.flat() as EndpointSlice[]);
-    } catch (error) {
-      if (isEngineError(error, "API_FORBIDDEN")) return undefined;
-      // A cluster without the kind has none of our slices.
-      if (isEngineError(error, "API_NOT_FOUND")) return this.#sorted([]);
-      throw error;
-    }
-  }
-
-  #sorted(slices: readonly EndpointSlice[]): FoundSlices {
-    const { rules } = this.#options;
-    const prefix = rules.translator.markerPrefix;
-    const found = { made: new Map<string, EndpointSlice[]>(), mirrored: new Map<string, EndpointSlice[]>(), beside: new Map() };
-    const put = (group: Map<string, EndpointSlice[]>, place: string | undefined, slice: EndpointSlice) => {
-      if (place === undefined) return;
-      const before = group.get(place);
-      if (before === undefined) group.set(place, [slice]);
-      else before.push(slice);
-    };
-    for (const slice of slices) {
-      const source = madeFrom(prefix, slice);
-      put(found.made, source && whose(rules, source) !== "foreign" ? placeOf(source) : undefined, slice);
-      if (slice.metadata.labels?.[SLICE_MANAGER] === MIRROR) put(found.mirrored, placeOf(endpointsBehind(prefix, slice)), slice);
-      const service = ourMarkers(rules, slice, ENDPOINT_SLICES) && serviceOfSlice(slice);
-      put(found.beside, service && formatKey(service), slice);
-    }
-    return found;
-  }
-
   async #handBack(host: ClusterAccess, copy: Endpoints, found: FoundSlices, mayGrow: boolean): Promise<Removed> {
     const id = formatKey(keyOf(copy));
     const made = found.made.get(id) ?? [];
@@ -372,7 +334,7 @@ class RunningHandBack implements HandBack {
     });
     if (result === "waits") return result;
     if (result !== "done") return this.#keep(copy, result);
-    if (this.#sawMade.has(id)) return "waits";
+    if (this.#isOutdated(id)) return "waits";
     this.#note(copy, mayGrow ? "made" : "done");
     return "done";
   }
@@ -384,10 +346,6 @@ class RunningHandBack implements HandBack {
     const source = ourMarkers(this.#options.rules, copy, ENDPOINTS);
     if (source !== undefined) this.#options.enqueue(syncId(ENDPOINTS.plural, source));
   }
-}
-
-function placeOf(source: ReturnType<typeof madeFrom>): string | undefined {
-  return source && formatKey({ namespace: source.hostNamespace, name: source.hostName });
 }
 
 function skipsMirror({ metadata }: KubeObject): boolean {

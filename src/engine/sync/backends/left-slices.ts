@@ -1,12 +1,15 @@
-import { keyOf, type ObjectKey } from "../../../kube/object/key.ts";
-import type { KubeObject } from "../../../kube/object/types.ts";
-import { madeFrom } from "../../kinds/made-slices.ts";
+import { isEngineError } from "../../../base/errors.ts";
+import { formatKey, keyOf, type ObjectKey } from "../../../kube/object/key.ts";
+import { ENDPOINT_SLICES } from "../../../kube/object/resource.ts";
+import type { EndpointSlice, KubeObject } from "../../../kube/object/types.ts";
+import { endpointsBehind, madeFrom } from "../../kinds/made-slices.ts";
+import { MIRROR, serviceOfSlice, SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../kinds/slice-labels.ts";
 import type { Note } from "../../reconcile/plan-types.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
-import { whose } from "../../translate/identity.ts";
+import { ourMarkers, whose } from "../../translate/identity.ts";
 import { MANAGED_BY, managedByValue } from "../../translate/markers.ts";
 import type { Translator } from "../../translate/translator.ts";
-import { SKIP_MIRROR, SLICE_MANAGER, sliceManager } from "../../kinds/slice-labels.ts";
+import type { ClusterAccess } from "../cluster/access.ts";
 
 /**
  * Returns the commands for a host administrator to use if the syncer lacks the permission: they remove slices that were made from copies of
@@ -62,4 +65,57 @@ export function leftNote(slices: number): Note {
     code: "SLICES_LEFT",
     message: `Readers on the host get backends from ${what} made from these Endpoints. Nothing updates such slices, because backends: auto is no longer set. Set backends: auto again, or remove the slices that endpoint-sync audit lists`,
   };
+}
+
+/** The syncer's slices in a list, by the host key of the copy of Endpoints: a search in all of them for each copy would take too long. */
+export interface FoundSlices {
+  /** Made from the copy. */
+  readonly made: ReadonlyMap<string, readonly EndpointSlice[]>;
+  /** Made from it by the host's mirror. */
+  readonly mirrored: ReadonlyMap<string, readonly EndpointSlice[]>;
+  /** Copies of the tenant's slices beside it. */
+  readonly beside: ReadonlyMap<string, readonly EndpointSlice[]>;
+}
+
+/** Lists the slices that this syncer writes; undefined without permission to list slices. @throws API_… when the host cannot answer. */
+export async function listFoundSlices({ list }: ClusterAccess, rules: Rules): Promise<FoundSlices | undefined> {
+  const { translator } = rules;
+  const labelSelector = `${translator.markerPrefix}${MANAGED_BY}=${managedByValue(translator.vcluster.name)}`;
+  const targets = translator.targetNamespaces();
+  const scopes = targets === "all" ? [{}] : targets.map((namespace) => ({ namespace }));
+  try {
+    const lists = await Promise.all(
+      scopes.map((scope) => (list === undefined ? Promise.resolve([]) : list(ENDPOINT_SLICES, { ...scope, labelSelector }))),
+    );
+    return sorted(rules, lists.flat() as EndpointSlice[]);
+  } catch (error) {
+    if (isEngineError(error, "API_FORBIDDEN")) return undefined;
+    // A cluster without the kind has none of our slices.
+    if (isEngineError(error, "API_NOT_FOUND")) return sorted(rules, []);
+    throw error;
+  }
+}
+
+function sorted(rules: Rules, slices: readonly EndpointSlice[]): FoundSlices {
+  const prefix = rules.translator.markerPrefix;
+  const found = { made: new Map<string, EndpointSlice[]>(), mirrored: new Map<string, EndpointSlice[]>(), beside: new Map() };
+  const put = (group: Map<string, EndpointSlice[]>, place: string | undefined, slice: EndpointSlice) => {
+    if (place === undefined) return;
+    const before = group.get(place);
+    if (before === undefined) group.set(place, [slice]);
+    else before.push(slice);
+  };
+  for (const slice of slices) {
+    const source = madeFrom(prefix, slice);
+    put(found.made, source && whose(rules, source) !== "foreign" ? placeOfSource(source) : undefined, slice);
+    if (slice.metadata.labels?.[SLICE_MANAGER] === MIRROR) put(found.mirrored, placeOfSource(endpointsBehind(prefix, slice)), slice);
+    const service = ourMarkers(rules, slice, ENDPOINT_SLICES) && serviceOfSlice(slice);
+    put(found.beside, service && formatKey(service), slice);
+  }
+  return found;
+}
+
+/** Returns the host key, as text, of the Endpoints that a slice was made from. */
+export function placeOfSource(source: ReturnType<typeof madeFrom>): string | undefined {
+  return source && formatKey({ namespace: source.hostNamespace, name: source.hostName });
 }

@@ -25,6 +25,8 @@ export interface RememberedService {
   lookedAt: number;
   /** Time when everything that readers should see was last written, or the first decision was made. */
   doneAt: number;
+  /** Version of the state that was written then. */
+  doneVersion: string;
   /** Time since which the host's mirror should make slices. */
   mirrorBehindSince: number | undefined;
   /** Time since which a copy waits for its deletion. */
@@ -65,6 +67,7 @@ export function newService(
     decision,
     lookedAt: now,
     doneAt: now,
+    doneVersion: version,
     mirrorBehindSince: undefined,
     heldSince: undefined,
     copylessSince: undefined,
@@ -82,11 +85,11 @@ export function newService(
 }
 
 /**
- * Reports whether a replacement has had `ms` milliseconds to appear. Only the time until it was last written completely counts, because
- * a process that was suspended, or whose writes failed, has not made it.
+ * Reports whether a replacement of the current state has had `ms` milliseconds to appear. Only the time until it was last written completely
+ * counts, because a process that was suspended, or whose writes failed, has not made it.
  */
-export function wasOver({ doneAt }: RememberedService, since: number | undefined, ms: number): boolean {
-  return since !== undefined && doneAt - since >= ms;
+export function wasOver({ doneAt, doneVersion, version }: RememberedService, since: number | undefined, ms: number): boolean {
+  return since !== undefined && doneVersion === version && doneAt - since >= ms;
 }
 
 /** Reports whether nothing of the Service waits. */

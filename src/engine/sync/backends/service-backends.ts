@@ -116,13 +116,13 @@ class DecidedBackends implements ServiceBackends {
     const { decision } = known;
     const copies = isSource(decision, writer);
     const isKept = writer === MIRROR && decision.keepsMirrored === true;
-    const isReleased = isSlice ? decision.releasesSlices : decision.releasesCopy;
-    const isGone = isSlice && tenant === undefined;
+    const [isGone, isReleased] = isSlice ? [tenant === undefined, decision.releasesSlices] : [false, decision.releasesCopy];
     const released = isReleased || (isGone && isNeedless(this.#collect(service, known.made), decision.source, host as EndpointSlice));
     // While the mirror still has time, its slices are waited for.
     const mayGo = !isKept && (released || (known.mirrorBehindSince === undefined && wasOver(known, known.heldSince, RELEASE_WAIT_MS)));
     if (mayGo || isKept || host === undefined || (tenant !== undefined && copies)) known.held.delete(id);
     else this.#hold(service, known, id);
+    if (!copies) known.moving.delete(id);
     const awaitsMove = isSlice && copies && this.#awaitsMove(service, known, { id, key, tenant, host });
     const isReplaced = host !== undefined && ((mayGo && released && (tenant === undefined || !copies)) || sendsMirrorAway(known, host));
     return {
@@ -265,13 +265,13 @@ class DecidedBackends implements ServiceBackends {
       return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: unpatchedMs });
     }
     const { known, collected } = looked;
-    const now = this.#options.clock.monotonic();
+    const [now, decided] = [this.#options.clock.monotonic(), known.version];
     const shared = syncId(ENDPOINTS.plural, service);
     const writes = planWrites(known, collected, { rules: this.#slices.rules, now, mirrorMs: MIRROR_WAIT_MS });
     const waits = { isDone: isAllWritten(known, collected, this.#options.isRejected(shared)), lookMs: unpatchedMs };
     if (writes.operations.length === 0) {
       Object.assign(known, { outdatedTimes: 0, refusal: undefined });
-      if (waits.isDone) this.#noteDone(known);
+      if (waits.isDone) this.#noteDone(known, decided);
       if (followsCopy(known, collected)) router.backends!.rests(service);
       return createNoticeReconcile({ resource: ENDPOINT_SLICES, requeueAfterMs: this.#againInMs(service, known, waits) });
     }
@@ -310,7 +310,7 @@ class DecidedBackends implements ServiceBackends {
           // The host has refused a slice: it is tried again after the machine's time, or when a wait of the Service ends.
           if (index < operations.length)
             return Math.min(ending.requeueAfterMs!, this.#againInMs(service, known, { ...waits, isDone: false }) ?? Infinity);
-          if (isDone && isShown) this.#noteDone(known);
+          if (isDone && isShown) this.#noteDone(known, decided);
           Object.assign(known, { outdatedTimes: 0, ...(writes.operations.length === index && { refusal: undefined }) });
           if (index > 0) writeLimiter.wrote(shared, version, "made");
           if (writeWaitMs > 0) writeLimiter.held(shared, "made");
@@ -321,9 +321,9 @@ class DecidedBackends implements ServiceBackends {
     return finish(reconcile);
   }
 
-  /** Records that everything that readers should see has been written: copies that wait for it have had their time up to now. */
-  #noteDone(known: RememberedService): void {
-    known.doneAt = this.#options.clock.monotonic();
+  /** Records that everything that readers should see in a version has been written: copies that wait for it have had their time up to now. */
+  #noteDone(known: RememberedService, doneVersion: string): void {
+    Object.assign(known, { doneAt: this.#options.clock.monotonic(), doneVersion });
     if (wasOver(known, known.heldSince, RELEASE_WAIT_MS)) for (const id of known.held) this.#options.enqueue(id);
   }
 

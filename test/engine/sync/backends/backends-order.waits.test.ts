@@ -90,3 +90,26 @@ test("the copy of a slice of the tenant's mirror goes if the paused Endpoints an
   expect(deleted(world.writes)).toEqual(["web-b-x-shop-x-blue"]);
   world.close();
 });
+
+test("a held copy does not go in its time if the Endpoints change before its turn", async () => {
+  const world = await takenOver();
+  // A slice without a copy prevents a release by what readers see.
+  world.has(ENDPOINT_SLICES, sliceOf("web-c"));
+  await world.clock.advance(3_000);
+  world.reconcile(UNIT);
+  world.shows(ENDPOINT_SLICES);
+  for (const id of [UNIT, SLICE]) world.reconcile(id);
+  await world.clock.advance(5_000);
+  world.enqueued.length = 0;
+  world.reconcile(UNIT);
+  expect(world.enqueued).toContain(SLICE);
+  world.endpoints(2);
+  for (const id of [COPY, SLICE]) world.reconcile(id);
+  expect(deleted(world.writes)).toEqual([]);
+  world.shows(ENDPOINTS);
+  world.reconcile(UNIT);
+  world.shows(ENDPOINT_SLICES);
+  for (const id of [UNIT, SLICE]) world.reconcile(id);
+  expect(deleted(world.writes)).toEqual(["web-b-x-shop-x-blue"]);
+  world.close();
+});

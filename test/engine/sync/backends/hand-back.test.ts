@@ -6,7 +6,7 @@ import type { SliceCount } from "../../../../src/engine/reconcile/rules/rules.ts
 import { HAND_BACK } from "../../../../src/engine/sync/backends/hand-back.ts";
 import type { Endpoints, EndpointSlice } from "../../../../src/kube/object/types.ts";
 import { stored, tenantEndpoints } from "../../../support/rules.ts";
-import { AROUND, copyOf, createWorld, KEY, LATE_MS, made, mirrored, RULES } from "./hand-back-world.ts";
+import { AROUND, copyOf, createWorld, KEY, LATE_MS, made, mirrored, pass, RULES } from "./hand-back-world.ts";
 
 test("a label that the cache shows only later is looked after then", async () => {
   const { state, around, clock, run } = createWorld();
@@ -128,6 +128,21 @@ test("a label that comes back is looked after again: another process has led mea
   await clock.advance(LATE_MS);
   expect(await run()).toEqual({});
   expect(state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
+});
+
+test("a label on a copy that never had one is looked after until no late write can come: another process has led meanwhile", async () => {
+  const world = createWorld();
+  world.state.copies = [copyOf(undefined, "20")];
+  await pass(world, 2 * LATE_MS);
+  const labelled = copyOf("true", "21");
+  Object.assign(world.state, { copies: [labelled], slices: mirrored(labelled), standing: [copyOf("false", "22")] });
+  expect(world.around(labelled)?.skipMirror).toBe("true");
+  await world.run();
+  expect(world.around(labelled)?.skipMirror).toBe("false");
+  // The last write of the other process reaches the host now.
+  world.state.slices.push(...made(labelled));
+  await pass(world, LATE_MS);
+  expect(world.state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
 });
 
 test.each([

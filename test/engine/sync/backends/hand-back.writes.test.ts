@@ -108,3 +108,18 @@ test("a made slice that appears while others are removed goes, too", async () =>
   await pass(world, 10_000);
   expect(world.state.slices.map(({ metadata }) => metadata.name)).toEqual(["web-m0"]);
 });
+
+test("a made slice that appears while others of a missing copy are removed goes, too", async () => {
+  const world = createWorld(true);
+  const [first] = made(copyOf(undefined, "20"));
+  const late = { ...first!, metadata: { ...first!.metadata, name: first!.metadata.name!.replace(/-0$/, "-1") } };
+  world.state.slices = [first!];
+  await world.run();
+  const running = world.run();
+  await Promise.resolve();
+  world.state.slices = [...world.state.slices, late];
+  world.saw(late);
+  expect((await running).requeueAfterMs).toBe(2_000);
+  await pass(world, 10_000);
+  expect(world.state.slices).toEqual([]);
+});
