@@ -58,7 +58,7 @@ export function managementConfigPage(): string {
 # Platform configuration
 
 One YAML file configures the platform. Its top level has the same form as \`status\` of the resource \`Config\`, where the
-defaults are filled in. An empty file is valid. Unknown fields are errors with a suggestion, and all problems are reported at once, with file, line
+defaults are filled in. An empty file is valid. Unknown fields are reported as errors, with a suggested name, and all problems are reported at once, with file, line
 and column. The file is read again while the service runs; if it has errors, they are reported and the previous configuration stays in effect.
 
 \`\`\`yaml

@@ -49,7 +49,7 @@ ${own(outcome)}
 ## Assert
 
 One entry of \`asserts\`, in tests and in the expectations of sequences. Set one of these fields, and add \`not: true\` for the opposite. With \`[*]\` in \`path\`,
-the statement must hold for every match, and there must be at least one match.
+the assertion must hold for every match, and there must be at least one match.
 
 ${own(ASSERT)}
 ## Law

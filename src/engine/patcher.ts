@@ -26,7 +26,7 @@ export interface Patched {
   readonly leftOut: readonly string[];
   /** The reason why the syncer would not write the object at all. The tenant's view then has the tenant's own body. */
   readonly rejected?: string;
-  /** Why the syncer would make no copy, based on the object alone: the patcher does not know Services and slices. */
+  /** Why the syncer would make no copy, based on the object alone: the patcher does not see its Services and slices. */
   readonly excluded?: Note;
   /** Notes on labels and annotations for which a new copy has no room. `object` omits these labels and annotations. */
   readonly noRoom: readonly Note[];
@@ -58,8 +58,9 @@ export interface Patcher {
  * refuse. `toTenant` applies the reverse expressions to a host object, edited or not. Both run expressions in the patcher's own sandbox,
  * within the limits of the settings.
  *
- * A patch that fails does not throw: it is an outcome of the result, and the `onError` setting determines the value in the object. A
- * patcher does not know Services and slices. If an object is copied only when they exist, its copy is shown as if they existed.
+ * A patch that fails does not throw: the result's outcomes record it, and the `onError` setting determines the value in the object. A
+ * patcher sees only the object, not the Services and slices that belong to it. If the object is copied only when these exist, the result
+ * is the copy that there would be then.
  *
  * @throws EXPRESSION_SYNTAX, PATH_SYNTAX, PATCH_MODE as {@link createEngine}. Its methods throw USAGE for a kind that is not synced, and
  *   NAME_NOT_MAPPED for a namespace that is not mapped to the host.

@@ -45,7 +45,7 @@ export function definePlatformData(command: Command, context: CommandContext): v
 function withStore(command: Command): Command {
   const withData = command
     .helpOption("-h, --help", "this help")
-    .option("--data <folder>", "data folder of the server, as passed to management --data");
+    .option("--data <folder>", "data folder of the server (the value of management --data)");
   return addEtcdFlags(withData)
     .option("--encryption-key-file <file>", "file with the encryption keys for the data; or set ENDPOINT_SYNC_ENCRYPTION_KEY")
     .addOption(outputOption());

@@ -10,7 +10,7 @@ import type { Surroundings } from "./rules/rules.ts";
 export interface PlanInput extends Surroundings {
   /** The tenant key that is reconciled. */
   readonly key: ObjectKey;
-  /** The key that it translates to. The plan translates `key` if it is undefined. */
+  /** The host key that `key` translates to. If omitted, the plan derives it from `key`. */
   readonly hostKey?: ObjectKey | undefined;
   readonly tenant: KubeObject | undefined;
   /** The object at the host key, regardless of its owner. */

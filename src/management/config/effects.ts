@@ -60,7 +60,7 @@ export const EFFECTS: Readonly<Record<string, Effect>> = {
   "audit.policy": acts("determines which requests are logged, and in how much detail"),
   "audit.policy.rules[].clusters": acts("a rule that names clusters matches no request to the service itself"),
   "audit.dataStoreEndpoint": acts(
-    "lines are written to this database too, and administrators read them at /kubernetes/management/audit/events",
+    "lines are written to this database too, and administrators can read them at /kubernetes/management/audit/events",
   ),
   "audit.dataStoreTTL": acts("lines older than this are deleted from the database"),
   "audit.path": acts("audit lines are written to this file"),

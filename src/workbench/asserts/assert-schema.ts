@@ -3,7 +3,7 @@ import type { Infer, ListSchema, ObjectSchema, Schema } from "../../schema/schem
 const PATH = {
   type: "string",
   required: true,
-  description: "Path of the value, as in patches. With [*], the statement must hold for every match, and there must be at least one match.",
+  description: "Path of the value, as in patches. With [*], the assertion must hold for every match, and there must be at least one match.",
   jsonSchema: { examples: ["subsets[0].addresses[0].ip", 'metadata.annotations["example.com/x"]'] },
 } as const;
 

@@ -23,7 +23,7 @@ export type PatchSource =
 
 /** Options for loading patches. */
 export interface PatchesOptions {
-  /** The engine settings: a file name, or the parsed content of a file. Default: the default settings. */
+  /** The engine settings: a file name, or the parsed content of a file. If omitted, the default settings are used. */
   readonly settings?: string | JsonObject;
   /** The virtual cluster. Default `{ name: "blue", namespace: "vc-blue" }`, as in patch test files. */
   readonly vcluster?: VCluster;

@@ -55,7 +55,7 @@ function checkDirectory(provider: Spot): void {
   const email = spotBelow(provider, "adminEmail");
   const groups = spotBelow(provider, "groups");
   if (writtenText(account) === undefined && itemsOf(groups).length > 0)
-    warn(groups, { message: "No user can sign in here: groups are known only with serviceAccountFilePath" });
+    warn(groups, { message: 'No user can sign in: checking membership in "groups" requires serviceAccountFilePath' });
   if (writtenText(account) === undefined || writtenText(email) !== undefined) return;
   const message = 'Missing "adminEmail", which serviceAccountFilePath requires';
   refuseAt({ ...account, field: email.field }, { code: "CONFIG_REQUIRED", message });
@@ -84,7 +84,7 @@ function checkSaml(saml: Spot): void {
   checkSamlAddress(saml);
   const groups = spotBelow(saml, "allowedGroups");
   if (writtenText(spotBelow(saml, "groupsAttr")) === undefined && itemsOf(groups).length > 0)
-    warn(groups, { message: "No user can sign in here: groups are known only with groupsAttr" });
+    warn(groups, { message: 'No user can sign in: checking membership in "allowedGroups" requires groupsAttr' });
   const format = spotBelow(saml, "nameIDPolicyFormat");
   const word = writtenText(format);
   if (word === TRANSIENT_NAMES) warn(format, { message: "No user can sign in here: a transient name differs at each sign-in" });

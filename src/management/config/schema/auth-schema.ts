@@ -80,7 +80,7 @@ export const AUTH = {
       maxItems: 100,
       items: {
         type: "object",
-        description: "A group of a provider.",
+        description: "A group that the provider reports.",
         fields: {
           connector: { ...textField("Id of the connector, or name of the provider's section in auth."), required: true, minLength: 1 },
           group: {

@@ -108,7 +108,7 @@ const RELOAD = {
   type: "object",
   description: "The running syncer loads another configuration. Omitted fields do not change.",
   fields: {
-    config: { type: "any", description: "The new configuration, as in `config` of the file." },
+    config: { type: "any", description: "The new configuration, in the same form as `config` in the test file." },
     patches: { type: "any", description: "The new patches, as in `patches` of the file." },
     settings: { type: "any", description: "The new settings, as in `settings` of the file." },
   },
