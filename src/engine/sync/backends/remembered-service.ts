@@ -41,8 +41,8 @@ export interface RememberedService {
   readonly made: Map<string, ObjectKey>;
   /** Ids of objects whose copy waits for its deletion. */
   readonly held: Set<string>;
-  /** Per id of a slice whose copy waits for another copy to show the endpoints that it loses: the time since which it waits. */
-  readonly moving: Map<string, number>;
+  /** Per id of a slice whose copy waits for another copy to show the endpoints that it loses: the time since which it waits, and its source version. */
+  readonly moving: Map<string, { readonly since: number; readonly version: string | undefined }>;
   /** The made slices when all of them last matched the copy, and the version of the copy. */
   right: { readonly version: string; readonly slices: ReadonlyMap<string, EndpointSlice> } | undefined;
   /** Time when an edit of a made slice was last seen. */
@@ -92,6 +92,21 @@ export function wasOver({ doneAt, doneVersion, version }: RememberedService, sin
   return since !== undefined && doneVersion === version && doneAt - since >= ms;
 }
 
+/**
+ * Records that the copy of a slice waits for another copy. Returns whether the wait begins now: endpoints that are moved after the copy was
+ * written have a wait of their own. `version` is that of the slice that the copy was written from.
+ */
+export function beginsMove(
+  { moving }: RememberedService,
+  id: string,
+  { version, now }: { readonly version: string | undefined; readonly now: number },
+): boolean {
+  const before = moving.get(id);
+  if (before !== undefined && before.version === version) return false;
+  moving.set(id, { since: now, version });
+  return true;
+}
+
 /** Reports whether nothing of the Service waits. */
 function isAtRest(known: RememberedService): boolean {
   const { mirrorBehindSince, heldSince, copylessSince, othersBehindSince, mirrorOwesSince, moving } = known;
@@ -132,7 +147,9 @@ export function nextWaitMs(
     ...(lookMs === undefined ? [] : [lookMs]),
     ...(known.mirrorBehindSince === undefined ? [] : [known.mirrorBehindSince + mirrorMs - now]),
     ...(isDone ? until(known.doneAt, known.heldSince, releaseMs) : []),
-    ...[known.copylessSince, ...known.moving.values()].flatMap((since) => until(known.lookedAt, since, releaseMs)),
+    ...[known.copylessSince, ...Array.from(known.moving.values(), ({ since }) => since)].flatMap((since) =>
+      until(known.lookedAt, since, releaseMs),
+    ),
     ...[known.othersBehindSince, known.mirrorOwesSince].flatMap((since) => until(known.lookedAt, since, mirrorMs)),
   ];
   return waits.length === 0 ? undefined : Math.max(1, Math.min(...waits));

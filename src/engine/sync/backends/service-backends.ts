@@ -27,6 +27,7 @@ import { aroundOf, collectBackends, type CollectedBackends, type KnownBackends }
 import { awaitsOthers, copiesBeside, isNeedless, unseenOfEndpoints, type CopiedSlice } from "./moved-endpoints.ts";
 import { decideBackends, isSource, type BackendsDecision } from "./decide-backends.ts";
 import {
+  beginsMove,
   followsCopy,
   isSameCopy,
   isUndoing,
@@ -137,8 +138,7 @@ class DecidedBackends implements ServiceBackends {
 
   /** Reports whether the copy of a slice must wait: it would lose endpoints that readers do not see in the other objects of the Service yet. */
   #awaitsMove(service: ObjectKey, known: RememberedService, { id, key, tenant, host }: PlannedObject & { readonly id: string }): boolean {
-    const slice = { tenant, host } as CopiedSlice;
-    const { moving, made, decision } = known;
+    const [slice, { moving, made, decision }] = [{ tenant, host } as CopiedSlice, known];
     const unseen = () => unseenOfEndpoints(this.#collect(service, made), decision.source, host!.metadata.name!);
     if (
       host === undefined ||
@@ -148,9 +148,9 @@ class DecidedBackends implements ServiceBackends {
       moving.delete(id);
       return false;
     }
-    const since = moving.get(id) ?? this.#options.clock.monotonic();
-    if (!moving.has(id)) this.#options.enqueue(syncId(BACKENDS, service));
-    moving.set(id, since);
+    const version = ourMarkers(this.#slices.rules, host, ENDPOINT_SLICES)?.resourceVersion;
+    if (beginsMove(known, id, { version, now: this.#options.clock.monotonic() })) this.#options.enqueue(syncId(BACKENDS, service));
+    const { since } = moving.get(id)!;
     // A copy that is to follow its slice waits by the clock, because it lacks other changes meanwhile.
     return tenant === undefined ? !wasOver(known, since, RELEASE_WAIT_MS) : known.lookedAt - since < RELEASE_WAIT_MS;
   }
@@ -241,12 +241,12 @@ class DecidedBackends implements ServiceBackends {
   }
 
   #servicesOf(service: ObjectKey): KnownBackends["services"] {
-    const { rules } = this.#endpoints;
     const hostService = this.#options.router.backends!.hostKeyOf(service);
+    const isAsked = hostService !== undefined && this.#endpoints.rules.services === "external";
     return {
       tenant: this.#options.service("tenant", service),
       host: hostService && this.#options.service("host", hostService),
-      ownsHost: hostService && rules.services === "external" ? this.#options.hooks.ownsHostService?.(hostService) : undefined,
+      ownsHost: isAsked ? this.#options.hooks.ownsHostService?.(hostService) : undefined,
     };
   }
 
@@ -324,7 +324,8 @@ class DecidedBackends implements ServiceBackends {
   /** Records that everything that readers should see in a version has been written: copies that wait for it have had their time up to now. */
   #noteDone(known: RememberedService, doneVersion: string): void {
     Object.assign(known, { doneAt: this.#options.clock.monotonic(), doneVersion });
-    if (wasOver(known, known.heldSince, RELEASE_WAIT_MS)) for (const id of known.held) this.#options.enqueue(id);
+    for (const id of known.held) if (wasOver(known, known.heldSince, RELEASE_WAIT_MS)) this.#options.enqueue(id);
+    for (const [id, { since }] of known.moving) if (wasOver(known, since, RELEASE_WAIT_MS)) this.#options.enqueue(id);
   }
 
   /** Reports whether a Service has only slices: each is copied on its own, and a copy is deleted without a decision. */
@@ -361,9 +362,8 @@ class DecidedBackends implements ServiceBackends {
       for (const slice of router.slices!.of(service)) enqueue(syncId(ENDPOINT_SLICES.plural, slice));
     if (released || wasOver(known, known.heldSince, RELEASE_WAIT_MS)) for (const id of known.held) enqueue(id);
     for (const id of known.held) if (!this.#isOf(service, id)) known.held.delete(id);
-    for (const id of known.moving.keys())
-      if (this.#isOf(service, id)) enqueue(id);
-      else known.moving.delete(id);
+    for (const id of known.moving.keys()) if (!this.#isOf(service, id)) known.moving.delete(id);
+    for (const id of known.moving.keys()) enqueue(id);
     if (released || known.held.size === 0) known.heldSince = undefined;
     return looked;
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { EndpointSlice } from "../../../../src/kube/object/types.ts";
 import type { CollectedBackends } from "../../../../src/engine/sync/backends/collect-backends.ts";
 import type { BackendsDecision } from "../../../../src/engine/sync/backends/decide-backends.ts";
-import { newService, nextWaitMs, planWrites, wasOver } from "../../../../src/engine/sync/backends/remembered-service.ts";
+import { beginsMove, newService, nextWaitMs, planWrites, wasOver } from "../../../../src/engine/sync/backends/remembered-service.ts";
 import { stored, tenantEndpoints, testRules } from "../../../support/rules.ts";
 
 const NEW = { now: 0, made: [] };
@@ -28,6 +28,25 @@ test("the next look is at the first time that is over, at once where that was no
   expect(nextWaitMs(known, 2_000, { ...TIMES, writeMs: 7 })).toBe(7);
   expect(nextWaitMs(known, 60_000, TIMES)).toBe(1);
   expect(nextWaitMs(Object.assign(known, { doneAt: 60_000, lookedAt: 60_000 }), 60_000, TIMES)).toBeUndefined();
+});
+
+test("what is held does not go in its time if something has changed since everything was written", () => {
+  const known = Object.assign(heldSince(1_000), { doneAt: 6_000, version: "2" });
+  expect(wasOver(known, 1_000, 5_000)).toBe(false);
+  expect(wasOver(Object.assign(known, { doneVersion: "2" }), 1_000, 5_000)).toBe(true);
+});
+
+test("endpoints that are moved after a copy was written wait as long as those before", () => {
+  const known = newService("1", {} as BackendsDecision, NEW);
+  const begins = (version: string, now: number) => [
+    beginsMove(known, "endpointslices|shop/web-a", { version, now }),
+    [...known.moving.values()][0]!.since,
+  ];
+  expect([begins("10", 1_000), begins("10", 4_000), begins("11", 6_000)]).toEqual([
+    [true, 1_000],
+    [false, 1_000],
+    [true, 6_000],
+  ]);
 });
 
 test("what is held is not looked at again before all that replaces it is written", () => {
