@@ -1,8 +1,19 @@
+import { silentLogger } from "../../src/base/logger.ts";
+import { noMetrics } from "../../src/base/metrics.ts";
+import type { ObjectSource } from "../../src/kube/object/object-source.ts";
 import { CONFIG_MAPS, SECRETS } from "../../src/kube/object/resource.ts";
 import type { KubeObject } from "../../src/kube/object/types.ts";
 import { compileExcludedKeys } from "../../src/engine/reconcile/rules/excluded-keys.ts";
 import type { ReferenceInput, ReferenceKind, ReferenceRules } from "../../src/engine/reconcile/references/reference-rules.ts";
+import { createLoopGuard } from "../../src/engine/sync/guards/loop-guard.ts";
+import { createWriteLimiter } from "../../src/engine/sync/guards/write-limiter.ts";
+import {
+  createReferenceCopies,
+  type ReferenceCopies,
+  type ReferenceCopiesOptions,
+} from "../../src/engine/sync/references/reference-copies.ts";
 import { createTranslator } from "../../src/engine/translate/translator.ts";
+import { createFakeClock } from "./fake-clock.ts";
 import type { TestMeta } from "./rules.ts";
 
 /** Secrets go to the host, ConfigMaps come from there. */
@@ -45,4 +56,23 @@ export function secret(namespace: string, name: string, fields: TestMeta & { rea
     data: { password: value },
     type: "Opaque",
   };
+}
+
+/** Copies of referenced objects, between one cache of each cluster for all kinds. */
+export function copiesBetween(
+  { tenant, host }: { readonly tenant: ObjectSource; readonly host: ObjectSource },
+  options: Partial<ReferenceCopiesOptions> = {},
+): ReferenceCopies {
+  const { clock = createFakeClock() } = options;
+  return createReferenceCopies({
+    ...{ rules: testReferenceRules(), clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
+    ...{ tenant: { source: () => tenant }, host: { source: () => host } },
+    guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
+    writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
+    user: () => undefined,
+    owner: () => undefined,
+    enqueue: () => {},
+    doubt: () => {},
+    ...options,
+  });
 }

@@ -21,10 +21,11 @@ import { isRecreation, referenceStrategy, type FormerUser } from "../../reconcil
 import { referencesInUse } from "../../reconcile/references/references-in-use.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { readMarkers } from "../../translate/markers.ts";
-import { followOne, type ClusterCaches, type FollowedSource } from "../cluster/access.ts";
-import { createExpectations, type Expectations } from "../state/expectations.ts";
+import { followOne, type ClusterCaches } from "../cluster/access.ts";
+import { createExpectations } from "../state/expectations.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { SyncRecord } from "../state/status-records.ts";
+import { cachedCopy, newEntryState, recordOf, waitFor, type ReferenceEntry } from "./reference-entry.ts";
 import { createReferencePlaces, type ReferencePlaces } from "./reference-places.ts";
 import { createReferences } from "./references.ts";
 import { namespaceOfId, parseSyncId, syncId } from "../state/sync-id.ts";
@@ -64,32 +65,8 @@ export interface ReferenceCopiesOptions {
   doubt(side: "tenant" | "host", resource: ResourceType, key: ObjectKey): void;
 }
 
-/** A followed object. */
-interface Entry {
-  readonly kind: ReferenceKind;
-  readonly key: ObjectKey;
-  readonly hostKey: ObjectKey;
-  readonly source: FollowedSource;
-  readonly target: FollowedSource;
-  readonly latest: Expectations;
-  readonly stop: () => void;
-  /** Number of checks that found the caches incomplete. */
-  waits: number;
-  outdatedTimes: number;
-  /** Monotonic time of the last reference; undefined while it is referenced. */
-  unusedSince: number | undefined;
-  lastUser: string | undefined;
-  writtenFrom: string | undefined;
-  /** The copy as it was last written or seen; undefined if we have deleted it since. */
-  known: KubeObject | undefined;
-}
-
 type ReferenceState = ReconcileState<ReferenceInput, ReferencePlan>;
 type Settled = Extract<Ending, { result: "settled" }>;
-
-/** First delay before a newly opened cache is checked again, in milliseconds; it doubles each time. */
-const WAIT_MS = 20;
-const WAIT_MAX_MS = 10_000;
 
 /** Creates the copies of referenced objects; follows none at first. */
 export function createReferenceCopies(options: ReferenceCopiesOptions): ReferenceCopies {
@@ -99,7 +76,7 @@ export function createReferenceCopies(options: ReferenceCopiesOptions): Referenc
 class FollowedReferences implements ReferenceCopies {
   readonly #options: ReferenceCopiesOptions;
   readonly #references = createReferences();
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, ReferenceEntry>();
   readonly #records = new Map<string, SyncRecord>();
   /** Copies of an earlier process that have not been processed yet. */
   readonly #found = new Map<string, KubeObject>();
@@ -159,11 +136,21 @@ class FollowedReferences implements ReferenceCopies {
     const entry = this.#entries.get(id) ?? this.#open({ id, kind, key, users });
     if (entry === undefined) return this.#notFollowed(kind, { id, key }, users);
     if (!entry.source.synced || !entry.target.synced)
-      return createNoticeReconcile({ resource: kind.resource, requeueAfterMs: this.#waitFor(entry) });
+      return createNoticeReconcile({ resource: kind.resource, requeueAfterMs: waitFor(entry) });
     return this.#reconcile(id, entry, { users, logger });
   }
 
-  #open({ id, kind, key, users }: { id: string; kind: ReferenceKind; key: ObjectKey; users: readonly string[] }): Entry | undefined {
+  #open({
+    id,
+    kind,
+    key,
+    users,
+  }: {
+    id: string;
+    kind: ReferenceKind;
+    key: ObjectKey;
+    users: readonly string[];
+  }): ReferenceEntry | undefined {
     const { rules } = this.#options;
     const hostKey = rules.translator.toHost(key, kind.resource);
     const wanted = users.length > 0 || this.#found.has(id);
@@ -191,7 +178,7 @@ class FollowedReferences implements ReferenceCopies {
     this.#options.enqueue(id);
   }
 
-  #follow({ id, kind, key, hostKey }: { id: string; kind: ReferenceKind; key: ObjectKey; hostKey: ObjectKey }): Entry {
+  #follow({ id, kind, key, hostKey }: { id: string; kind: ReferenceKind; key: ObjectKey; hostKey: ObjectKey }): ReferenceEntry {
     const open = (side: "tenant" | "host") => {
       const place = side === "tenant" ? key : hostKey;
       const source = followOne(this.#options[side], kind.resource, place);
@@ -213,14 +200,7 @@ class FollowedReferences implements ReferenceCopies {
         void opened.source.stop();
       }
     };
-    const state = { waits: 0, outdatedTimes: 0, unusedSince: undefined, lastUser: undefined, writtenFrom: undefined, known: undefined };
-    return { kind, key, hostKey, source: source.source, target: target.source, latest, stop, ...state };
-  }
-
-  #waitFor(entry: Entry): number {
-    const waitMs = Math.min(WAIT_MS * 2 ** entry.waits, WAIT_MAX_MS);
-    entry.waits += 1;
-    return waitMs;
+    return { kind, key, hostKey, source: source.source, target: target.source, latest, stop, ...newEntryState() };
   }
 
   /** Returns the reconcile of an object that is not followed: it is not needed, or there are too many objects. */
@@ -241,7 +221,7 @@ class FollowedReferences implements ReferenceCopies {
     return users.flatMap((user) => this.#options.user(user)?.object ?? []);
   }
 
-  #reconcile(id: string, entry: Entry, { users, logger }: { users: readonly string[]; logger: Logger }): ReconcileRun {
+  #reconcile(id: string, entry: ReferenceEntry, { users, logger }: { users: readonly string[]; logger: Logger }): ReconcileRun {
     const { rules, clock, guard, writeLimiter, hooks, metrics, user } = this.#options;
     entry.unusedSince = users.length > 0 ? undefined : (entry.unusedSince ?? clock.monotonic());
     const { kind, key, hostKey, source, latest, unusedSince, lastUser, writtenFrom } = entry;
@@ -294,9 +274,9 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   /** Records the copy as a write has left it. */
-  #noteCopy(id: string, entry: Entry, copy: KubeObject | undefined, { input }: ReferenceState): void {
+  #noteCopy(id: string, entry: ReferenceEntry, copy: KubeObject | undefined, { input }: ReferenceState): void {
     // The answer to a deletion can be false. If the cache does not show the copy, it shows nothing of that later either.
-    const isUnseen = input.sourceConfirmed === true || (entry.unusedSince !== undefined && this.#cachedCopy(entry) === undefined);
+    const isUnseen = input.sourceConfirmed === true || (entry.unusedSince !== undefined && cachedCopy(entry) === undefined);
     entry.known = copy ?? (isUnseen ? input.target : undefined);
     if (this.#entries.get(id) === entry) return;
     // Another object has taken the place of this one in the meantime.
@@ -306,14 +286,14 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   /** Lists the caches again after several contradictions: a lagging cache catches up within moments, so one has missed a change. */
-  #noteContradiction(entry: Entry, formerUser: FormerUser | undefined): void {
+  #noteContradiction(entry: ReferenceEntry, formerUser: FormerUser | undefined): void {
     entry.outdatedTimes += 1;
     if (entry.outdatedTimes < CONTRADICTIONS_MIN) return;
     for (const cache of [entry.source, entry.target]) cache.relist?.();
     if (formerUser !== undefined) this.#options.doubt("tenant", formerUser.resource, formerUser.key);
   }
 
-  #settled(id: string, entry: Entry, state: ReferenceState, { requeueAfterMs }: Settled): number | undefined {
+  #settled(id: string, entry: ReferenceEntry, state: ReferenceState, { requeueAfterMs }: Settled): number | undefined {
     const { metrics, writeLimiter } = this.#options;
     countNotes(metrics, entry.kind.resource, state.notes);
     this.#record(id, entry, state, requeueAfterMs !== undefined);
@@ -323,7 +303,7 @@ class FollowedReferences implements ReferenceCopies {
     return requeueAfterMs ?? (isUnproven(entry, state) ? GONE_RETRY_MS : restMs);
   }
 
-  #record(id: string, entry: Entry, state: ReferenceState, isTriedAgain: boolean): void {
+  #record(id: string, entry: ReferenceEntry, state: ReferenceState, isTriedAgain: boolean): void {
     const { planned: plan, notes, start } = state;
     const { input } = start;
     if (this.#entries.get(id) !== entry) return;
@@ -335,9 +315,9 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   /** Reports whether the cache shows less than is known: it still has a copy that was deleted, or what was in the place of a copy before. */
-  #isBehind(entry: Entry): boolean {
+  #isBehind(entry: ReferenceEntry): boolean {
     const { kind, key, hostKey, target, known } = entry;
-    const cached = this.#cachedCopy(entry);
+    const cached = cachedCopy(entry);
     if (cached === undefined) return false;
     // The answer to a deletion may be false: only the cache shows that the copy is gone.
     if (known === undefined) return isReferenceCopy(this.#options.rules, { kind, key, hostKey }, cached);
@@ -346,11 +326,7 @@ class FollowedReferences implements ReferenceCopies {
     return isBefore;
   }
 
-  #cachedCopy({ kind, key, hostKey, target }: Entry): KubeObject | undefined {
-    return target.get(kind.direction === "toHost" ? hostKey : key);
-  }
-
-  #close(id: string, entry: Entry): void {
+  #close(id: string, entry: ReferenceEntry): void {
     entry.stop();
     this.#entries.delete(id);
     this.#records.delete(id);
@@ -375,14 +351,6 @@ function shareOf(key: ObjectKey, [user]: readonly string[]): string {
 }
 
 /** Reports whether the copy of what nothing refers to may still exist after its deletion, because no cache shows the effect. */
-function isUnproven({ known }: Entry, { planned: { state, operations }, index }: ReferenceState): boolean {
+function isUnproven({ known }: ReferenceEntry, { planned: { state, operations }, index }: ReferenceState): boolean {
   return state === "absent" && operations.length > 0 && index === operations.length && known !== undefined;
-}
-
-type RecordFacts = Pick<SyncRecord, "state" | "hostKey" | "notes"> & { readonly input?: ReferenceInput };
-
-function recordOf({ kind, key }: Pick<Entry, "kind" | "key">, { input, ...facts }: RecordFacts): SyncRecord {
-  const [source, target] = [input?.source?.metadata.resourceVersion, input?.target?.metadata.resourceVersion];
-  const [tenantVersion, hostVersion] = kind.direction === "toHost" ? [source, target] : [target, source];
-  return { resource: qualifiedPlural(kind.resource), tenantKey: key, tenantVersion, hostVersion, lagMs: undefined, outcomes: [], ...facts };
 }

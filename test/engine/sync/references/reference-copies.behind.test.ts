@@ -1,16 +1,11 @@
 import { expect, test } from "vitest";
 import { silentLogger } from "../../../../src/base/logger.ts";
-import { noMetrics } from "../../../../src/base/metrics.ts";
 import { planReferenceCopy } from "../../../../src/engine/reconcile/references/reference-copy.ts";
 import type { Operation } from "../../../../src/engine/reconcile/plan-types.ts";
-import { createLoopGuard } from "../../../../src/engine/sync/guards/loop-guard.ts";
-import { createWriteLimiter } from "../../../../src/engine/sync/guards/write-limiter.ts";
-import { createReferenceCopies } from "../../../../src/engine/sync/references/reference-copies.ts";
 import type { ChangeListener, ObjectSource } from "../../../../src/kube/object/object-source.ts";
 import { ObjectCache } from "../../../../src/kube/runtime/informer/object-cache.ts";
 import { createCacheByHand } from "../../../support/cache-by-hand.ts";
-import { createFakeClock } from "../../../support/fake-clock.ts";
-import { referenceInput, secret, testReferenceRules } from "../../../support/references.ts";
+import { copiesBetween, referenceInput, secret, testReferenceRules } from "../../../support/references.ts";
 import { stored } from "../../../support/rules.ts";
 
 test("a copy that was falsely reported as made, and in whose place a cache has an earlier object, is reconciled a few times only", async () => {
@@ -38,18 +33,8 @@ test("a copy that was falsely reported as made, and in whose place a cache has a
     current: true,
   };
   cache.replace({ items: [foreign], resourceVersion: "100" });
-  const clock = createFakeClock();
   const queue: string[] = [];
-  const copies = createReferenceCopies({
-    ...{ rules, clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
-    ...{ tenant: { source: () => createCacheByHand(source).source }, host: { source: () => host } },
-    guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
-    writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
-    user: () => undefined,
-    owner: () => undefined,
-    enqueue: (id) => void queue.push(id),
-    doubt: () => {},
-  });
+  const copies = copiesBetween({ tenant: createCacheByHand(source).source, host }, { rules, enqueue: (id) => void queue.push(id) });
   // The creation of the copy was falsely reported as done, or the cluster was restored from a backup.
   copies.found(input.kind, copy);
   let reconciles = 0;

@@ -2,34 +2,22 @@
 import { expect, test } from "vitest";
 import { finish } from "../../../../src/base/finish.ts";
 import { silentLogger } from "../../../../src/base/logger.ts";
-import { noMetrics } from "../../../../src/base/metrics.ts";
 import type { ObjectKey } from "../../../../src/kube/object/key.ts";
 import type { KubeObject } from "../../../../src/kube/object/types.ts";
 import type { PlanInput, Plan } from "../../../../src/engine/reconcile/plan-types.ts";
-import { createLoopGuard } from "../../../../src/engine/sync/guards/loop-guard.ts";
-import { createWriteLimiter } from "../../../../src/engine/sync/guards/write-limiter.ts";
-import { createReferenceCopies } from "../../../../src/engine/sync/references/reference-copies.ts";
 import { createCacheByHand } from "../../../support/cache-by-hand.ts";
-import { createFakeClock } from "../../../support/fake-clock.ts";
-import { secret, testReferenceRules } from "../../../support/references.ts";
+import { copiesBetween, secret, testReferenceRules } from "../../../support/references.ts";
 import { stored, tenantEndpoints, testRules } from "../../../support/rules.ts";
 
 /** Copies of Secrets, with this many places; each namespace `n` has the Secrets `n/1`, `n/2` and so on. */
 function sharing(objectsMax: number, names: readonly string[]) {
   const keyOf = (name: string): ObjectKey => ({ namespace: name.split("/")[0]!, name: name.split("/")[1]! });
   const [tenant, host] = [createCacheByHand(...names.map((name) => secret(keyOf(name).namespace, keyOf(name).name))), createCacheByHand()];
-  const clock = createFakeClock();
   const enqueued: string[] = [];
-  const copies = createReferenceCopies({
-    ...{ rules: testReferenceRules({ objectsMax, retentionMs: 0 }), clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
-    ...{ tenant: { source: () => tenant.source }, host: { source: () => host.source } },
-    guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
-    writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
-    user: () => undefined,
-    owner: () => undefined,
-    enqueue: (id) => void enqueued.push(id),
-    doubt: () => {},
-  });
+  const copies = copiesBetween(
+    { tenant: tenant.source, host: host.source },
+    { rules: testReferenceRules({ objectsMax, retentionMs: 0 }), enqueue: (id) => void enqueued.push(id) },
+  );
   const path = "metadata.annotations.secret";
   const rules = testRules({ patches: [{ path, reference: { apiVersion: "v1", kind: "Secret" } }] as never });
   return {

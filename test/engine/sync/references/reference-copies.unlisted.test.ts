@@ -3,16 +3,12 @@ import { expect, test } from "vitest";
 import { EngineError } from "../../../../src/base/errors.ts";
 import { finish } from "../../../../src/base/finish.ts";
 import { silentLogger } from "../../../../src/base/logger.ts";
-import { noMetrics } from "../../../../src/base/metrics.ts";
 import { keyOf } from "../../../../src/kube/object/key.ts";
 import type { Operation } from "../../../../src/engine/reconcile/plan-types.ts";
 import { planReferenceCopy } from "../../../../src/engine/reconcile/references/reference-copy.ts";
-import { createLoopGuard } from "../../../../src/engine/sync/guards/loop-guard.ts";
-import { createReferenceCopies } from "../../../../src/engine/sync/references/reference-copies.ts";
-import { createWriteLimiter } from "../../../../src/engine/sync/guards/write-limiter.ts";
 import { createCacheByHand } from "../../../support/cache-by-hand.ts";
 import { createFakeClock } from "../../../support/fake-clock.ts";
-import { referenceInput, secret, testReferenceRules } from "../../../support/references.ts";
+import { copiesBetween, referenceInput, secret, testReferenceRules } from "../../../support/references.ts";
 import { stored } from "../../../support/rules.ts";
 
 /** An unreferenced copy that the last list lacked. */
@@ -24,16 +20,7 @@ function unused() {
   const copy = stored((planned as Extract<Operation, { action: "create" }>).object, "20");
   const [tenant, host] = [createCacheByHand(source), createCacheByHand(copy)];
   const clock = createFakeClock();
-  const copies = createReferenceCopies({
-    ...{ rules, clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
-    ...{ tenant: { source: () => tenant.source }, host: { source: () => host.source } },
-    guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
-    writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
-    user: () => undefined,
-    owner: () => undefined,
-    enqueue: () => {},
-    doubt: () => {},
-  });
+  const copies = copiesBetween({ tenant: tenant.source, host: host.source }, { rules, clock });
   const begin = () => copies.begin("secrets|shop/db", silentLogger)!;
   const waits = { type: "done", ending: { requeueAfterMs: rules.retentionMs } };
 
