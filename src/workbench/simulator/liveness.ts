@@ -43,9 +43,9 @@ export async function checkLiveness(world: World): Promise<void> {
 }
 
 /** Reports whether restarts are left out. A new process does not know that it gave up: it tries again, and counts missing objects again. */
-function leavesAlone({ replicas, unansweredCopies }: World): boolean {
+function leavesAlone({ replicas, forgottenCopies }: World): boolean {
   // The next start finds these copies, and deletes them later.
-  return unansweredCopies.size > 0 || replicas.some(({ hasGivenUp }) => hasGivenUp);
+  return forgottenCopies.size > 0 || replicas.some(({ hasGivenUp }) => hasGivenUp);
 }
 
 async function endFaults(world: World): Promise<void> {

@@ -13,7 +13,7 @@ import type { Rules } from "../../engine/reconcile/rules/rules.ts";
 import type { SyncHooks } from "../../engine/sync/run/reconcile.ts";
 import { createSimulatedCluster, type StoreChange, type SimulatedCluster, type Side } from "./model/cluster.ts";
 import { plainKindsOf, referencedOf, resourcesOf, type Generation, type Setting } from "./model/generation.ts";
-import type { WriteAuthor, Happening, Oracle, Violation, Write } from "./model/history.ts";
+import type { WriteAuthor, WritingReplica, Happening, Oracle, Violation, Write } from "./model/history.ts";
 import type { TenantName } from "./model/names.ts";
 import { rememberPlans } from "./model/remembered-plans.ts";
 import { SimulatedReplica, type CreateCore, type Flight, type ReconcileWatcher } from "./model/replica.ts";
@@ -32,6 +32,8 @@ const REQUEST_MS = 60_000;
 interface LateWrite {
   readonly flight: Pick<Flight, "id" | "reconcile" | "request" | "generation" | "since">;
   readonly replica: number;
+  /** Of the replica when it sent the write. */
+  readonly memory: object;
   readonly until: number;
 }
 
@@ -79,8 +81,8 @@ export class World {
   /** Requests to write by replicas that a cluster accepted, those that changed nothing included. */
   accepted = 0;
   violation: Violation | undefined;
-  /** Copies of referenced objects that came from an unreported write: only the next start finds them. */
-  readonly unansweredCopies = new Set<string>();
+  /** Copies of referenced objects of whose creation no replica knows any more: only the next start finds them. */
+  readonly forgottenCopies = new Set<string>();
   #author: WriteAuthor = { kind: "tenant" };
   /** True responses: a cluster itself gave them. */
   readonly #true = new WeakSet<Response>();
@@ -179,7 +181,7 @@ export class World {
   /** Sends the request of a flight to its cluster, and returns the response. */
   async transmit(
     { id, reconcile, request, generation, since }: LateWrite["flight"],
-    by: { index: number; unanswered: boolean },
+    by: Pick<WritingReplica, "index" | "unanswered" | "forgotten">,
   ): Promise<Response> {
     if (request.type === "report") return { type: "absent" };
     const side = request.type === "get" ? request.side : request.operation.side;
@@ -196,12 +198,14 @@ export class World {
 
   /** Lets the request of a flight reach its cluster later: its client has given up. */
   delay({ id, reconcile, request, generation, since }: LateWrite["flight"], replica: number): void {
-    this.late.push({ flight: { id, reconcile, request, generation, since }, replica, until: this.now + REQUEST_MS });
+    const { memory } = this.replicas[replica]!;
+    this.late.push({ flight: { id, reconcile, request, generation, since }, replica, memory, until: this.now + REQUEST_MS });
   }
 
   /** Delivers a late write, and returns the response of its cluster; undefined if the cluster has given up as well. */
-  async landLate({ flight, replica, until }: LateWrite): Promise<Response | undefined> {
-    return this.now > until ? undefined : this.transmit(flight, { index: replica, unanswered: true });
+  async landLate({ flight, replica, memory, until }: LateWrite): Promise<Response | undefined> {
+    const forgotten = this.replicas[replica]!.memory !== memory;
+    return this.now > until ? undefined : this.transmit(flight, { index: replica, unanswered: true, forgotten });
   }
 
   /** Lets a replica check which made slices to hand back to the host's mirror. */

@@ -54,6 +54,8 @@ export interface ReferenceInput {
   readonly namesakeExists?: boolean;
   /** The copy as it was last written or seen, unless we have deleted it since: if it is missing, a list may have omitted it. */
   readonly known?: KubeObject | undefined;
+  /** True when there may be a copy although none is known, because the answer to a write is missing or may be false. */
+  readonly mayExist?: boolean;
   /** uid and version of the source that was last written: if the copy differs from it again, the copy has been edited. */
   readonly writtenFrom?: string | undefined;
 }

@@ -25,7 +25,7 @@ import { followOne, type ClusterCaches } from "../cluster/access.ts";
 import { createExpectations } from "../state/expectations.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { SyncRecord } from "../state/status-records.ts";
-import { cachedCopy, newEntryState, recordOf, waitFor, type ReferenceEntry } from "./reference-entry.ts";
+import { cachedCopy, mayHaveCopy, newEntryState, recordOf, waitFor, type ReferenceEntry } from "./reference-entry.ts";
 import { createReferencePlaces, type ReferencePlaces } from "./reference-places.ts";
 import { createReferences } from "./references.ts";
 import { namespaceOfId, parseSyncId, syncId } from "../state/sync-id.ts";
@@ -78,13 +78,13 @@ class FollowedReferences implements ReferenceCopies {
   readonly #references = createReferences();
   readonly #entries = new Map<string, ReferenceEntry>();
   readonly #records = new Map<string, SyncRecord>();
-  /** Copies of an earlier process that have not been processed yet. */
-  readonly #found = new Map<string, KubeObject>();
+  /** Copies that are not followed yet: those of an earlier process, and those of evicted objects. Undefined for one that may exist. */
+  readonly #found = new Map<string, KubeObject | undefined>();
   readonly #places: ReferencePlaces;
 
   constructor(options: ReferenceCopiesOptions) {
     this.#options = options;
-    this.#places = createReferencePlaces(options.rules.objectsMax, (id) => this.#entries.get(id)?.known === undefined);
+    this.#places = createReferencePlaces(options.rules.objectsMax, (id) => !mayHaveCopy(this.#entries.get(id)));
   }
 
   get followed(): number {
@@ -164,7 +164,7 @@ class FollowedReferences implements ReferenceCopies {
     if (next !== undefined) this.#options.enqueue(next);
     const entry = this.#follow({ id, kind, key, hostKey });
     entry.known = this.#found.get(id);
-    this.#found.delete(id);
+    entry.mayExist = this.#found.delete(id) && entry.known === undefined;
     this.#entries.set(id, entry);
     return entry;
   }
@@ -174,7 +174,7 @@ class FollowedReferences implements ReferenceCopies {
     const entry = this.#entries.get(id)!;
     entry.stop();
     this.#entries.delete(id);
-    if (entry.known !== undefined) this.#found.set(id, entry.known);
+    if (mayHaveCopy(entry)) this.#found.set(id, entry.known);
     this.#options.enqueue(id);
   }
 
@@ -229,13 +229,17 @@ class FollowedReferences implements ReferenceCopies {
     const from = source.get(sourceKey);
     const version = sourceVersion(from);
     const target = latest.get(targetKey);
-    if (target !== undefined && isReferenceCopy(rules, entry, target)) entry.known = target;
+    if (target !== undefined && isReferenceCopy(rules, entry, target)) {
+      entry.known = target;
+      entry.mayExist = false;
+    }
     const input: ReferenceInput = {
       ...{ kind, key, hostKey, writtenFrom, target },
       source: from,
       unusedMs: unusedSince === undefined ? undefined : clock.monotonic() - unusedSince,
       owner: this.#options.owner(),
       known: entry.known,
+      mayExist: entry.mayExist,
     };
     // A write to the tenant cluster also makes a copy: it is not a host edit that is synced back.
     const { writeWaitMs, slowed } = writeLimiter.restraint(id, version);
@@ -252,7 +256,11 @@ class FollowedReferences implements ReferenceCopies {
           if (planned.restsOnNamespaces === undefined) showPlan(this.#options, kind.resource, key, planned);
         },
         answered: (operation, response, state) => {
-          if (response.type !== "object" && response.type !== "absent") return;
+          if (response.type === "refused") return;
+          if (response.type === "failed" || response.type === "outdated") {
+            if (operation.action === "create") this.#noteUnanswered(id, entry);
+            return;
+          }
           writeLimiter.wrote(id, version);
           if (isRestoration(operation)) guard.restored(id, version);
           if (isRecreation(input, operation)) guard.recreated(id, version);
@@ -273,11 +281,19 @@ class FollowedReferences implements ReferenceCopies {
     return finish(reconcile);
   }
 
+  /** Records that a creation may take place unseen. */
+  #noteUnanswered(id: string, entry: ReferenceEntry): void {
+    entry.mayExist = true;
+    if (this.#entries.get(id) !== entry && !this.#found.has(id)) this.#found.set(id, undefined);
+  }
+
   /** Records the copy as a write has left it. */
   #noteCopy(id: string, entry: ReferenceEntry, copy: KubeObject | undefined, { input }: ReferenceState): void {
     // The answer to a deletion can be false. If the cache does not show the copy, it shows nothing of that later either.
     const isUnseen = input.sourceConfirmed === true || (entry.unusedSince !== undefined && cachedCopy(entry) === undefined);
     entry.known = copy ?? (isUnseen ? input.target : undefined);
+    // While the object is referenced, nothing else asks again about a copy that a later list lacks.
+    entry.mayExist = copy === undefined && entry.unusedSince === undefined;
     if (this.#entries.get(id) === entry) return;
     // Another object has taken the place of this one in the meantime.
     if (copy === undefined) this.#found.delete(id);

@@ -28,6 +28,8 @@ interface ReferenceEntryState {
   writtenFrom: string | undefined;
   /** The copy as it was last written or seen; undefined if we have deleted it since. */
   known: KubeObject | undefined;
+  /** True when there may be a copy although none is known: a creation had no answer, or the answer to a deletion may be false. */
+  mayExist: boolean;
 }
 
 /** First delay before a newly opened cache is checked again, in milliseconds; it doubles each time. */
@@ -36,7 +38,8 @@ const WAIT_MAX_MS = 10_000;
 
 /** Returns the state of an object of which nothing is known yet. */
 export function newEntryState(): ReferenceEntryState {
-  return { waits: 0, outdatedTimes: 0, unusedSince: undefined, lastUser: undefined, writtenFrom: undefined, known: undefined };
+  const times = { unusedSince: undefined, lastUser: undefined, writtenFrom: undefined };
+  return { waits: 0, outdatedTimes: 0, ...times, known: undefined, mayExist: false };
 }
 
 /** Returns the delay before a newly opened cache is checked again, in milliseconds. */
@@ -49,6 +52,11 @@ export function waitFor(entry: ReferenceEntry): number {
 /** Returns the object that the cache shows in the place of the copy. */
 export function cachedCopy({ kind, key, hostKey, target }: ReferenceEntry): KubeObject | undefined {
   return target.get(kind.direction === "toHost" ? hostKey : key);
+}
+
+/** Reports whether an object may have a copy. */
+export function mayHaveCopy(entry: ReferenceEntry | undefined): boolean {
+  return entry !== undefined && (entry.known !== undefined || entry.mayExist);
 }
 
 type RecordFacts = Pick<SyncRecord, "state" | "hostKey" | "notes"> & { readonly input?: ReferenceInput };

@@ -6,13 +6,17 @@ import type { SimulatedReplica } from "./replica.ts";
 /** The author of a write. */
 export type WriteAuthor = { readonly kind: "tenant" | "host" } | WritingReplica;
 
-/** A replica that writes, with the object, the configuration, and whether it never receives the response (`unanswered`). */
+/**
+ * A replica that writes, with the object, the configuration, and whether it never receives the response (`unanswered`), or no longer knows
+ * of the write, because it has been started again, or has loaded another configuration (`forgotten`).
+ */
 export interface WritingReplica {
   readonly kind: "replica";
   readonly index: number;
   readonly id: string;
   readonly generation: Generation;
   readonly unanswered: boolean;
+  readonly forgotten?: boolean;
   /** Revisions of both clusters when the reconcile began. */
   readonly since: Readonly<Record<Side, number>>;
 }

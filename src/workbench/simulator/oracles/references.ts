@@ -39,7 +39,7 @@ export function references(world: World): Oracle {
     if (after === undefined) return undefined;
     const is = copyMarks(world, side, after);
     if (side !== targetSide({ kind }) || is === undefined) return `${what} was written where no copy belongs, or without its markers`;
-    if (action === "create") world.unansweredCopies[author.unanswered ? "add" : "delete"](what);
+    if (action === "create") world.forgottenCopies[author.forgotten === true ? "add" : "delete"](what);
     if (was !== undefined && was.uid === is.uid && is.resourceVersion < was.resourceVersion)
       return `${what} was overwritten with an older version of its source`;
     const source = world.clusters[sourceSide({ kind })]
@@ -63,7 +63,7 @@ export function checkReferences(world: World): { oracle: string; message: string
     const side = targetSide({ kind });
     for (const [id, object] of world.clusters[side].objects(kind.resource)) {
       const marks = copyMarks(world, side, object);
-      if (world.unansweredCopies.has(`${side} ${kind.resource.plural} ${id}`)) continue;
+      if (world.forgottenCopies.has(`${side} ${kind.resource.plural} ${id}`)) continue;
       if (marks !== undefined && !sure.has(marks.source) && !maybe.has(marks.source))
         return { oracle: "L2", message: `${side} ${kind.resource.plural} ${id} still exists, although nothing refers to it` };
     }
