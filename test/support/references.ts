@@ -65,7 +65,7 @@ export function copiesBetween(
 ): ReferenceCopies {
   const { clock = createFakeClock() } = options;
   return createReferenceCopies({
-    ...{ rules: testReferenceRules(), clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
+    ...{ rules: testReferenceRules(), synced: [], clock, logger: silentLogger, metrics: noMetrics, hooks: {} },
     ...{ tenant: { source: () => tenant }, host: { source: () => host } },
     guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
     writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),

@@ -141,7 +141,8 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const guard = createLoopGuard(clock, options.loopGuard);
   const writeLimiter = createWriteLimiter({ clock, limits: options.loopGuard, logger, metrics });
   const references =
-    options.references && createReferenceCopies({ ...options, guard, writeLimiter, hooks, rules: options.references, user, owner, doubt });
+    options.references &&
+    createReferenceCopies({ ...options, guard, writeLimiter, hooks, synced: rules, rules: options.references, user, owner, doubt });
   const goneObjects = createGoneObjects({
     clock,
     cached: ({ side, resource, object }) => (sides.get(resource.plural) ?? services)[side].get(keyOf(object)),

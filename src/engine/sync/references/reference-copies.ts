@@ -25,6 +25,7 @@ import { followOne, type ClusterCaches } from "../cluster/access.ts";
 import { createExpectations } from "../state/expectations.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { SyncRecord } from "../state/status-records.ts";
+import { createFirstPlans, mayRefer, type FirstPlans } from "./first-plans.ts";
 import { cachedCopy, mayHaveCopy, newEntryState, recordOf, waitFor, type ReferenceEntry } from "./reference-entry.ts";
 import { createReferencePlaces, type ReferencePlaces } from "./reference-places.ts";
 import { createReferences } from "./references.ts";
@@ -48,6 +49,8 @@ export interface ReferenceCopies extends ReferenceObserver {
 /** Dependencies of the copies. */
 export interface ReferenceCopiesOptions {
   readonly rules: ReferenceRules;
+  /** The rules of all synced kinds. */
+  readonly synced: readonly Rules[];
   readonly tenant: ClusterCaches;
   readonly host: ClusterCaches;
   readonly guard: LoopGuard;
@@ -81,10 +84,12 @@ class FollowedReferences implements ReferenceCopies {
   /** Copies that are not followed yet: those of an earlier process, and those of evicted objects. Undefined for one that may exist. */
   readonly #found = new Map<string, KubeObject | undefined>();
   readonly #places: ReferencePlaces;
+  readonly #firstPlans: FirstPlans;
 
   constructor(options: ReferenceCopiesOptions) {
     this.#options = options;
     this.#places = createReferencePlaces(options.rules.objectsMax, (id) => !mayHaveCopy(this.#entries.get(id)));
+    this.#firstPlans = createFirstPlans({ ...options, over: () => this.#usersAreKnown() });
   }
 
   get followed(): number {
@@ -96,7 +101,7 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   planned(id: string, rules: Rules, input: PlanInput, plan: Plan): void {
-    if (!rules.patches.some(({ reference }) => reference !== undefined)) return;
+    if (!mayRefer(rules)) return;
     const references = referencesInUse(rules, input, plan);
     if (references === undefined) return;
     const ids = references.flatMap((reference) => this.#idOf(reference) ?? []);
@@ -105,6 +110,11 @@ class FollowedReferences implements ReferenceCopies {
       if (entry !== undefined) entry.lastUser = id;
       this.#options.enqueue(changed);
     }
+    this.#firstPlans.planned(id);
+  }
+
+  #usersAreKnown(): void {
+    for (const [id, { lastUser }] of this.#entries) if (lastUser === undefined) this.#options.enqueue(id);
   }
 
   #idOf({ apiVersion, kind, tenant }: FoundReference): string | undefined {
@@ -137,6 +147,9 @@ class FollowedReferences implements ReferenceCopies {
     if (entry === undefined) return this.#notFollowed(kind, { id, key }, users);
     if (!entry.source.synced || !entry.target.synced)
       return createNoticeReconcile({ resource: kind.resource, requeueAfterMs: waitFor(entry) });
+    // Its users may not have been planned yet.
+    if (users.length === 0 && entry.lastUser === undefined && !this.#firstPlans.areOver)
+      return createNoticeReconcile({ resource: kind.resource });
     return this.#reconcile(id, entry, { users, logger });
   }
 
