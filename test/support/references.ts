@@ -69,6 +69,7 @@ export function copiesBetween(
     ...{ tenant: { source: () => tenant }, host: { source: () => host } },
     guard: createLoopGuard(clock, { restorations: 5, minutes: 10 }),
     writeLimiter: createWriteLimiter({ clock, limits: {}, logger: silentLogger, metrics: noMetrics }),
+    brake: { isEngaged: () => false },
     user: () => undefined,
     owner: () => undefined,
     enqueue: () => {},

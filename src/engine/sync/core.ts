@@ -140,9 +140,16 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
   const awaited = createAwaitedSlices({ clock, enqueue, serviceOf: (slice) => router.slices?.serviceOf(slice) });
   const guard = createLoopGuard(clock, options.loopGuard);
   const writeLimiter = createWriteLimiter({ clock, limits: options.loopGuard, logger, metrics });
+  const brake = createDeleteBrake({
+    ...{ tenant, host, rules, logger, metrics, enqueue },
+    limits: options.deleteBrake ?? DEFAULT_DELETE_BRAKE_LIMITS,
+    confirmation: options.deletesConfirmed ?? createDeleteConfirmation(),
+    orphans: (rule, key) => router.orphans(rule, key),
+    engaged: (note) => options.braked?.(note),
+  });
   const references =
     options.references &&
-    createReferenceCopies({ ...options, guard, writeLimiter, hooks, synced: rules, rules: options.references, user, owner, doubt });
+    createReferenceCopies({ ...options, guard, writeLimiter, brake, hooks, synced: rules, rules: options.references, user, owner, doubt });
   const goneObjects = createGoneObjects({
     clock,
     cached: ({ side, resource, object }) => (sides.get(resource.plural) ?? services)[side].get(keyOf(object)),
@@ -161,13 +168,6 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     references,
     doubt,
   };
-  const brake = createDeleteBrake({
-    ...{ tenant, host, rules, logger, metrics, enqueue },
-    limits: options.deleteBrake ?? DEFAULT_DELETE_BRAKE_LIMITS,
-    confirmation: options.deletesConfirmed ?? createDeleteConfirmation(),
-    orphans: (rule, key) => router.orphans(rule, key),
-    engaged: (note) => options.braked?.(note),
-  });
   const backends =
     router.backends &&
     createServiceBackends({

@@ -11,6 +11,7 @@ import { compareResourceVersions } from "../../../kube/object/resource-version.t
 import type { KubeObject } from "../../../kube/object/types.ts";
 import { ourMarkers, whose } from "../../translate/identity.ts";
 import { formatKind, readMarkers, STANDS_FOR } from "../../translate/markers.ts";
+import { UNSEEN_RETRY_MS } from "../machine.ts";
 import { isMappedElsewhere } from "../predicate/mapped-elsewhere.ts";
 import { sourceVersion, type Note, type Operation, type Plan } from "../plan-types.ts";
 import { bodyOf, desiredCopy, differsFrom, newCopy, refreshedCopy } from "./reference-body.ts";
@@ -72,11 +73,18 @@ function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly un
   if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
   const leftMs = rules.retentionMs - unusedMs;
   if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };
+  if (input.deletesHeld === true) return held(input, []);
   if (target === undefined && copyConfirmed === undefined) return { ...answer(input, "absent"), restsOnCopy: true };
   return {
     ...answer(input, "absent", { operations: [deletion(input, copy, "The object is no longer referenced")] }),
     confirmUnused: true,
   };
+}
+
+/** Plans for a copy that stays while the delete brake is engaged. */
+function held(input: ReferenceInput, notes: readonly Note[]): ReferencePlan {
+  const note: Note = { code: "DELETE_BRAKE", message: `Many tenant objects are missing; the copy of ${named(input)} is kept` };
+  return { ...answer(input, "waiting", { notes: [...notes, note] }), againInMs: UNSEEN_RETRY_MS };
 }
 
 function planTurned(input: ReferenceInput, source: KubeObject): ReferencePlan {
@@ -91,6 +99,7 @@ function planMissing(rules: ReferenceRules, input: ReferenceInput): ReferencePla
   const { target } = input;
   const notes = [missing(input)];
   if (!isLiveCopy(rules, input, target)) return answer(input, "waiting", { notes });
+  if (input.deletesHeld === true) return held(input, notes);
   return answer(input, "waiting", { operations: [{ ...deletion(input, target, "The source is gone"), confirm: "absent" }], notes });
 }
 

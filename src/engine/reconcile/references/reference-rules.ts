@@ -56,6 +56,8 @@ export interface ReferenceInput {
   readonly known?: KubeObject | undefined;
   /** True when there may be a copy although none is known, because the answer to a write is missing or may be false. */
   readonly mayExist?: boolean;
+  /** True while the delete brake is engaged: the copies that it holds need what they refer to. */
+  readonly deletesHeld?: boolean;
   /** uid and version of the source that was last written: if the copy differs from it again, the copy has been edited. */
   readonly writtenFrom?: string | undefined;
 }

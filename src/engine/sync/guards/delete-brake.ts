@@ -13,6 +13,8 @@ import { syncId } from "../state/sync-id.ts";
 export interface DeleteBrake {
   /** True while the copy of this object must stay even if its tenant object is absent. */
   holds(id: string): boolean;
+  /** Reports whether any copies are held: what they need must stay too. */
+  isEngaged(): boolean;
   close(): void;
 }
 
@@ -52,7 +54,7 @@ const DELETED_MAX = 4_096;
 
 const METRIC = "endpoint_sync_delete_brake_engaged";
 
-/** Creates a brake. It first counts the copies when `holds` is called for the first time. */
+/** Creates a brake. It first counts the copies when it is asked for the first time. */
 export function createDeleteBrake(options: DeleteBrakeOptions): DeleteBrake {
   return new WatchingBrake(options);
 }
@@ -90,11 +92,15 @@ class WatchingBrake implements DeleteBrake {
   }
 
   holds(id: string): boolean {
+    return this.isEngaged() && !this.#options.confirmation.has(id);
+  }
+
+  isEngaged(): boolean {
     if (!this.#looked) this.#look();
     if (this.#grown) this.#judge();
     // The lists may be incomplete, so they are requested again while the brake is engaged.
     if (this.#engaged) for (const { objects } of this.#kinds) objects.relist?.();
-    return this.#engaged && !this.#options.confirmation.has(id);
+    return this.#engaged;
   }
 
   close(): void {

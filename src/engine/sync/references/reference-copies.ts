@@ -23,6 +23,7 @@ import type { Rules } from "../../reconcile/rules/rules.ts";
 import { readMarkers } from "../../translate/markers.ts";
 import { followOne, type ClusterCaches } from "../cluster/access.ts";
 import { createExpectations } from "../state/expectations.ts";
+import type { DeleteBrake } from "../guards/delete-brake.ts";
 import type { LoopGuard } from "../guards/loop-guard.ts";
 import type { SyncRecord } from "../state/status-records.ts";
 import { createFirstPlans, mayRefer, type FirstPlans } from "./first-plans.ts";
@@ -55,6 +56,7 @@ export interface ReferenceCopiesOptions {
   readonly host: ClusterCaches;
   readonly guard: LoopGuard;
   readonly writeLimiter: WriteLimiter;
+  readonly brake: Pick<DeleteBrake, "isEngaged">;
   readonly hooks: SyncHooks;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -253,6 +255,7 @@ class FollowedReferences implements ReferenceCopies {
       owner: this.#options.owner(),
       known: entry.known,
       mayExist: entry.mayExist,
+      deletesHeld: kind.direction === "toHost" && this.#options.brake.isEngaged(),
     };
     // A write to the tenant cluster also makes a copy: it is not a host edit that is synced back.
     const { writeWaitMs, slowed } = writeLimiter.restraint(id, version);
