@@ -278,6 +278,7 @@ class RunningSyncer implements Syncer {
     await new Promise<void>((resolve) => lost.addEventListener("abort", () => resolve(), { once: true }));
     this.#running = false;
     await controller.pause();
+    this.#loop?.standBy();
     this.#limitWaiting();
   }
 

@@ -84,6 +84,8 @@ export interface SyncCore {
   records(): readonly SyncRecord[];
   /** Ids of the objects for which a cluster has contradicted its cache for a while. */
   contradicted(): readonly string[];
+  /** Called when another process may write from now on, until the next {@link begin}. */
+  standBy(): void;
   close(): void;
 }
 
@@ -280,6 +282,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     ...(references && { found: (kind, copy) => references.found(kind, copy) }),
     records: allRecords,
     contradicted: () => [...shared.outdated].flatMap(([id, times]) => (times >= CONTRADICTIONS_TOLD ? [id] : [])),
+    standBy: () => references?.standBy(),
     close() {
       endOwner();
       endHandBack?.();

@@ -19,6 +19,9 @@ import { createPieces } from "./pieces.ts";
 /** Maximum number of missing host namespaces that are remembered as logged: users of a tenant can create any number of namespaces. */
 const MISSING_MAX = 10_000;
 
+/** A syncer that leads again looks for the copies of the leader in between after this time, in milliseconds: the changes come first. */
+const SEARCH_AFTER_MS = 60_000;
+
 /** Options of a sync loop. */
 export interface SyncLoopOptions extends SyncCoreOptions {
   readonly tenant: ClusterAccess;
@@ -26,7 +29,7 @@ export interface SyncLoopOptions extends SyncCoreOptions {
 }
 
 /** The syncer without its queue: the owner of the queue calls {@link reconcile} for each id that was enqueued. */
-export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "contradicted" | "close"> {
+export interface SyncLoop extends Pick<SyncCore, "synced" | "records" | "contradicted" | "standBy" | "close"> {
   /**
    * Brings one object to its desired state, based only on the current state. `id` must be one that `enqueue` received. Log lines go to
    * `context.logger`, if given; pass a logger that adds the id of the reconcile to every line.
@@ -53,6 +56,8 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   const pieces = createPieces({ clock, logger, metrics });
   const missingNamespaces = new Set<string>();
   const { references } = options;
+  /** Another process may have made copies of referenced objects since the last reconcile. */
+  let hasStoodBy = false;
   if (references !== undefined) options.enqueue(FIND_COPIES);
   if (core.handBack !== undefined) options.enqueue(HAND_BACK);
 
@@ -69,6 +74,10 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
 
   return {
     async reconcile(id, context = {}) {
+      if (id === FIND_COPIES && hasStoodBy) {
+        hasStoodBy = false;
+        return { requeueAfterMs: SEARCH_AFTER_MS };
+      }
       if (id === FIND_COPIES && references !== undefined) {
         await findCopies({
           rules: references,
@@ -101,6 +110,12 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
     },
     records: () => core.records(),
     contradicted: () => core.contradicted(),
+    standBy() {
+      core.standBy();
+      if (references === undefined) return;
+      hasStoodBy = true;
+      options.enqueue(FIND_COPIES);
+    },
     close: () => core.close(),
   };
 }

@@ -44,6 +44,8 @@ export interface ReferenceCopies extends ReferenceObserver {
   records(): readonly SyncRecord[];
   /** Number of open caches. */
   readonly followed: number;
+  /** Lets the retention times begin again: while another process is at work, references come unseen. */
+  standBy(): void;
   close(): void;
 }
 
@@ -369,6 +371,10 @@ class FollowedReferences implements ReferenceCopies {
   #release(id: string): void {
     const next = this.#places.release(id);
     if (next !== undefined) this.#options.enqueue(next);
+  }
+
+  standBy(): void {
+    for (const entry of this.#entries.values()) entry.unusedSince = undefined;
   }
 
   close(): void {
