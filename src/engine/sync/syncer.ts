@@ -21,6 +21,8 @@ const MISSING_MAX = 10_000;
 
 /** A syncer that leads again looks for the copies of the leader in between after this time, in milliseconds: the changes come first. */
 const SEARCH_AFTER_MS = 60_000;
+/** Delay before a search for copies is repeated because a cache is not complete, in milliseconds. */
+const CACHE_RETRY_MS = 1_000;
 
 /** Options of a sync loop. */
 export interface SyncLoopOptions extends SyncCoreOptions {
@@ -79,14 +81,14 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
         return { requeueAfterMs: SEARCH_AFTER_MS };
       }
       if (id === FIND_COPIES && references !== undefined) {
-        await findCopies({
+        const isComplete = await findCopies({
           rules: references,
           tenant,
           host,
           logger: context.logger ?? logger,
           found: (kind, copy) => core.found?.(kind, copy),
         });
-        return {};
+        return isComplete ? {} : { requeueAfterMs: CACHE_RETRY_MS };
       }
       if (id === HAND_BACK) return (await core.handBack?.(host)) ?? {};
       const of = { id, charge: context.charge };

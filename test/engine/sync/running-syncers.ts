@@ -8,6 +8,7 @@ import { resolveConfig } from "../../../src/engine/config/config.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../../src/engine/config/settings.ts";
 import type { ClusterClient } from "../../../src/kube/object/cluster-client.ts";
 import { ENDPOINTS, NAMESPACES, SERVICES } from "../../../src/kube/object/resource.ts";
+import type { ClusterAccess } from "../../../src/engine/sync/cluster/access.ts";
 import { createInformedAccess } from "../../../src/engine/sync/cluster/informed-access.ts";
 import type { SyncHooks } from "../../../src/engine/sync/run/reconcile.ts";
 import { createSyncer, type Syncer } from "../../../src/engine/syncer.ts";
@@ -70,6 +71,8 @@ export interface Start {
   readonly logger?: Logger;
   /** Stands between the syncer and a cluster. */
   readonly through?: (client: ClusterClient, side: "tenant" | "host") => ClusterClient;
+  /** Replaces the access to each cluster. */
+  readonly access?: (access: ClusterAccess) => ClusterAccess;
 }
 
 /** Starts a syncer and lets it come to rest. */
@@ -80,6 +83,7 @@ export async function start({
   mapped,
   toHost = {},
   through = (client) => client,
+  access: accessOf = (access) => access,
   settings = {},
   ...options
 }: Start): Promise<Syncer> {
@@ -89,7 +93,7 @@ export async function start({
   const namespaces = mapped && { namespaces: { enabled: true, mappings: { byName: mapped } } };
   const resolved = resolveConfig({ sync: { toHost: { ...toHost, ...namespaces } } });
   if (!resolved.ok) throw new Error("The configuration has errors");
-  const access = { tenant: sides[0]!, host: sides[1]! };
+  const access = { tenant: accessOf(sides[0]!), host: accessOf(sides[1]!) };
   const configured = { config: resolved.config, settings: { ...DEFAULT_SETTINGS, ...settings } };
   const syncer = await createSyncer({ ...configured, vcluster: { name: "blue", namespace }, ...access, ...options, clock });
   const stop = () => Promise.all([syncer.stop(), ...sides.map((side) => side.stop())]);

@@ -23,25 +23,37 @@ export interface FindCopiesOptions {
 
 /**
  * Lists the copies of referenced objects that earlier processes made, so that copies that are no longer referenced are deleted in time.
- * Without permission to list them, these copies stay; everything else works.
+ * Without permission to list them, these copies stay; everything else works. Returns false if a cache is not complete yet: the search must
+ * be repeated.
  *
  * @throws API_… when a cluster cannot respond.
  */
-export async function findCopies({ rules, logger, found, ...clusters }: FindCopiesOptions): Promise<void> {
+export async function findCopies({ rules, logger, found, ...clusters }: FindCopiesOptions): Promise<boolean> {
+  let isComplete = true;
   for (const kind of rules.kinds) {
     const cluster = targetSide({ kind });
     try {
-      for (const copy of await listCopies(clusters[cluster], kind, scopeOf(rules, cluster))) found(kind, copy);
+      const copies = await listCopies(clusters[cluster], kind, scopeOf(rules, cluster));
+      isComplete &&= copies !== undefined;
+      for (const copy of copies ?? []) found(kind, copy);
     } catch (error) {
       if (!isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) throw withoutWords(error);
       const resource = qualifiedPlural(kind.resource);
       logger.warn("Cannot search for copies of referenced objects", { cluster, resource, code: error.code });
     }
   }
+  return isComplete;
 }
 
-async function listCopies(access: ClusterAccess, { resource }: ReferenceKind, scope: ListScope): Promise<readonly KubeObject[]> {
-  return access.list === undefined ? access.source(resource).list() : access.list(resource, scope);
+/** Returns undefined while the cache, which may have been opened just now, is not complete. */
+async function listCopies(
+  access: ClusterAccess,
+  { resource }: ReferenceKind,
+  scope: ListScope,
+): Promise<readonly KubeObject[] | undefined> {
+  if (access.list !== undefined) return access.list(resource, scope);
+  const source = access.source(resource);
+  return source.synced ? source.list() : undefined;
 }
 
 function scopeOf({ translator }: ReferenceRules, cluster: "tenant" | "host"): ListScope {

@@ -82,3 +82,21 @@ test("without retention, a start deletes no copy that is referenced", async () =
   await clock.advance(5_000);
   expect(deleted).toEqual(["web-0-x-shop-x-blue"]);
 });
+
+test("copies of an earlier process are found also if the cache of their kind is opened for the search", async () => {
+  const [tenant, on] = [await cluster("shop"), await cluster("vc")];
+  await fill(tenant, "shop", ["web"]);
+  const metadata = { namespace: "shop", name: "web" };
+  await tenant.client.create(SECRETS, { apiVersion: "v1", kind: "Secret", metadata, data: { v: "YQ==" } } as KubeObject);
+  await tenant.client.patch(ENDPOINTS, metadata, "merge", { metadata: { annotations: { secret: "web" } } });
+  const settings = { references: { ...DEFAULT_SETTINGS.references, retentionMinutes: 1 } };
+  const options = { tenant, on, namespace: "vc", toHost: { secrets: { enabled: true }, endpoints: { patches: PATCHES } }, settings };
+  await start(options);
+  await stopAll();
+  await tenant.client.patch(ENDPOINTS, metadata, "merge", { metadata: { annotations: { secret: null } } });
+  await start({ ...options, access: ({ source, writer }) => ({ source, writer }) });
+  const copy = { namespace: "vc", name: "web-x-shop-x-blue" };
+  expect(await on.client.get(SECRETS, copy)).toBeDefined();
+  await clock.advance(70_000);
+  expect(await on.client.get(SECRETS, copy)).toBeUndefined();
+});
