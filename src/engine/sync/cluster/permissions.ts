@@ -131,7 +131,8 @@ function referencePermissions(kind: ReferenceRules["kinds"][number], targets: Ta
   });
   return [
     ...permissions(from, ["get", "list", "watch"], { ...places(from, targets.followed), required: false }),
-    ...permissions(to, ["list", "watch"], { ...places(to, targets.followed), required: false }),
+    // A copy that no cache shows is read before it counts as gone.
+    ...permissions(to, ["get", "list", "watch"], { ...places(to, targets.followed), required: false }),
     ...permissions(to, ["create", "update", "delete"], { ...places(to, targets.written), required: to === "tenant" || targets.known }),
   ];
 }

@@ -154,8 +154,8 @@ describe("what is needed", () => {
       "create events in vc-blue of host",
       "get namespaces in all of host",
       "get,get namespaces in all of tenant",
+      "get,list,watch secrets in all of tenant",
       "get,list,watch secrets in vc-blue of host",
-      "list,watch secrets in all of tenant",
     ]);
   });
 
