@@ -75,6 +75,27 @@ describe("a tenant object with 3,000 annotations", () => {
   });
 });
 
+describe("an annotation of the copy, where the tenant user adds more keys than there is room for", () => {
+  const others = keys(MANY);
+  const own = { "zzz-own": "mine" };
+  const { host: copy } = rest(tenantEndpoints({ annotations: own }), undefined);
+
+  test("leaves the copy together with its entry in the base, and does not come back once the tenant user has deleted it", () => {
+    const full = rest(tenantEndpoints({ annotations: { ...own, ...others }, resourceVersion: "11" }), copy);
+    expect([copied(full.host, "zzz-own"), full.writes, full.last.notes]).toMatchObject([[], 1, [{ code: "TOO_MANY_KEYS" }]]);
+    const { tenant, host } = rest(tenantEndpoints({ resourceVersion: "12" }), full.host);
+    expect([copied(tenant, "zzz-own"), copied(host, "zzz-own")]).toEqual([[], []]);
+    const again = rest(tenantEndpoints({ annotations: own, resourceVersion: "12" }), full.host);
+    expect([copied(again.host, "zzz-own"), again.writes, again.last.notes]).toEqual([["zzz-own"], 1, []]);
+  });
+
+  test("stays there if a host user has edited it", () => {
+    const edited = annotate(copy, { "zzz-own": "edited" });
+    const full = rest(tenantEndpoints({ annotations: { ...own, ...others }, resourceVersion: "11" }), edited);
+    expect([full.tenant, full.host].map(({ metadata }) => metadata.annotations!["zzz-own"])).toEqual(["mine", "edited"]);
+  });
+});
+
 test("3,000 annotations added to the copy flow as far as there is room, and addresses arrive", () => {
   const tenant = tenantEndpoints({ annotations: { own: "kept", zone: "eu" } });
   const copy = rest(tenant, undefined).host;

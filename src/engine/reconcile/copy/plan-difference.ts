@@ -9,6 +9,7 @@ import {
   agreedBase,
   changedSides,
   entryLength,
+  isAsWritten,
   isForeign,
   comparedFields,
   type Base,
@@ -121,7 +122,7 @@ function othersOn(rules: Rules, input: CopyInput & { host: KubeObject }, fields:
 interface Difference {
   readonly wanted: HostBody;
   readonly fields: readonly ComparedField[];
-  /** Fields that stay as they are on the host: foreign keys, edits that wait, and fields without room. */
+  /** Fields that are not written: foreign keys, edits that wait, and fields without room. */
   readonly left: ReadonlySet<FieldId>;
   /** Those of them that flow later: their last agreed state is kept until then. */
   readonly waiting: readonly ComparedField[];
@@ -138,7 +139,10 @@ function hostUpdate(
   { wanted, fields, left, waiting, known, base, edits }: Difference,
 ): Operation[] {
   if (rules.kind.mustRecreate(input.host, wanted.object)) return [recreation(input.host)];
-  const owned = fields.filter(({ id }) => !left.has(id));
+  // A value without room that the syncer wrote is removed together with its entry in the base: without one, it would look like a host edit.
+  const isLost = ({ id, host }: ComparedField) => host !== undefined && isAsWritten(known, id, host);
+  const removed = fields.filter((field) => left.has(field.id) && isLost(field)).map((field) => ({ ...field, desired: undefined }));
+  const owned = [...fields.filter(({ id }) => !left.has(id)), ...removed];
   /** Returns the agreed base, with the entries of `from` for the fields that wait. */
   const baseWith = (from: Base) =>
     new Map([...agreedBase(owned), ...waiting.flatMap(({ id }) => (from.has(id) ? [[id, from.get(id)!] as const] : []))]);
@@ -196,8 +200,8 @@ export type FieldsWithoutRoom = ReadonlyMap<FieldId, "count" | "size">;
 const NONE: FieldsWithoutRoom = new Map();
 
 /**
- * Returns the labels and annotations that do not fit: they are not written, and remain unchanged on the host. Keys that only the engine
- * sets get room first, then labels, then annotations, each sorted by key. Edits under keys that only the host has come last.
+ * Returns the labels and annotations that do not fit: they are not written. Keys that only the engine sets get room first, then labels,
+ * then annotations, each sorted by key. Edits under keys that only the host has come last.
  */
 export function fieldsWithoutRoom(rules: Rules, wanted: CopyMetadata): FieldsWithoutRoom {
   if (fitsAtOnce(wanted)) return NONE;
