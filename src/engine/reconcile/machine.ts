@@ -225,7 +225,7 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
 
   /**
    * Begins the operation at `state.index`. Ends if there is none, or if it must wait: another client keeps undoing it, or its object is
-   * written too often.
+   * written too often. A restoration that another client keeps undoing is left out: the copy exists, so its orphans can be deleted.
    */
   function operate(state: State): Next {
     const operation = state.planned.operations[state.index];
@@ -233,8 +233,10 @@ export function createMachine<Input, Planned extends PlannedSteps>(strategy: Rec
     const { fights } = strategy;
     if (fights === undefined) return confirm(state);
     const { stoppedAt, recreationWaitMs = 0, slowed } = state.start;
-    if (isRestoration(operation) && stoppedAt === sourceVersion(fights.sourceOf(state.input)))
-      return settle(state, { note: { code: "LOOP_STOPPED", message: fights.restorationStopped } });
+    if (isRestoration(operation) && stoppedAt === sourceVersion(fights.sourceOf(state.input))) {
+      const notes: readonly Note[] = [...state.notes, { code: "LOOP_STOPPED", message: fights.restorationStopped }];
+      return operate({ ...state, index: state.index + 1, notes });
+    }
     if (recreationWaitMs > 0 && fights.recreates(state.input, operation))
       return settle(state, { note: { code: "LOOP_STOPPED", message: fights.recreationSlowed }, requeueAfterMs: recreationWaitMs });
     const waitMs = slowedMs(state);
@@ -328,13 +330,13 @@ export function operationOf({ planned, index }: ReconcileState<unknown, PlannedS
   return planned.operations[index]!;
 }
 
-/** Returns how long the plan waits because its object is written too often, in milliseconds; 0 if the plan is already in progress. */
+/** Returns how long the plan waits because its object is written too often, in milliseconds; 0 if nothing of it is left to do. */
 export function slowedMs({
   start: { writeWaitMs = 0, flowWaitMs = 0 },
   planned: { operations },
   index,
 }: ReconcileState<unknown, PlannedSteps>): number {
-  if (index > 0 || operations.length === 0) return 0;
+  if (index >= operations.length) return 0;
   return operations.some(({ side }) => side === "tenant") ? flowWaitMs : writeWaitMs;
 }
 

@@ -1,11 +1,12 @@
 /** What reconciles of objects do with answers that contradict a cache, and with refusals. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { finish } from "../../../src/base/finish.ts";
 import { SERVICES_KIND } from "../../../src/engine/kinds/services.ts";
 import { createMachine, type Request, type Response, type Start } from "../../../src/engine/reconcile/machine.ts";
 import { objectStrategy } from "../../../src/engine/reconcile/object-strategy.ts";
 import { plan } from "../../../src/engine/reconcile/plan.ts";
-import type { Operation, Plan, PlanInput } from "../../../src/engine/reconcile/plan-types.ts";
+import { sourceVersion, type Operation, type Plan, type PlanInput } from "../../../src/engine/reconcile/plan-types.ts";
+import { keyOf } from "../../../src/kube/object/key.ts";
 import type { KubeObject, Service } from "../../../src/kube/object/types.ts";
 import { service, stored, tenantEndpoints, testRules } from "../../support/rules.ts";
 
@@ -24,9 +25,9 @@ const input = (tenant: KubeObject | undefined, host: KubeObject | undefined, mor
 const planned = (...about: Parameters<typeof input>) => plan(RULES, input(...about));
 
 /** The requests of a reconcile that is answered like this. */
-function requests(start: PlanInput, answer: (request: Request) => Response): readonly Request[] {
+function requests(start: PlanInput, answer: (request: Request) => Response, more: Partial<Start> = {}): readonly Request[] {
   const machine = createMachine(objectStrategy(RULES));
-  let step = finish(machine.begin({ input: start, outdatedTimes: 0 } as Start));
+  let step = finish(machine.begin({ input: start, outdatedTimes: 0, ...more } as Start));
   const all = [step.request];
   while (step.request.type !== "done") {
     step = finish(machine.next(step.state, answer(step.request)));
@@ -101,4 +102,31 @@ test("a copy that was deleted to be created again is planned again without an ev
   while (step.request.type !== "done")
     step = finish(machine.next(step.state, step.request.type === "get" ? { type: "object", object: changed } : { type: "absent" }));
   expect(step.request).toMatchObject({ type: "done", ending: { result: "settled", requeueAfterMs: 50 } });
+});
+
+describe("a copy at another place, while another writer keeps editing the one at the host key", () => {
+  const tenantService = { ...SERVICE, spec: { ...SERVICE.spec, selector: { app: "web" } } } as Service;
+  const tenant = tenantEndpoints({ resourceVersion: "10" });
+  const copy = stored(objectIn(planned(tenant, undefined)), "20");
+  const edited = stored({ ...copy, subsets: [] } as KubeObject, "21");
+  const orphan = stored({ ...copy, metadata: { ...copy.metadata, name: "elsewhere", uid: "uid-elsewhere" } }, "9");
+  const start = input(tenant, edited, { tenantService, orphans: [orphan] });
+  const answer = ({ type }: Request): Response => (type === "get" ? { type: "object", object: tenantService } : { type: "absent" });
+  const stoppedAt = sourceVersion(tenant);
+  const codesIn = (all: readonly Request[]) =>
+    all.flatMap((request) => (request.type === "report" ? [request.notes.map(({ code }) => code)] : []));
+
+  test("is deleted, while the edit stays", () => {
+    const all = requests(start, answer, { stoppedAt });
+    expect(writesIn(all)).toEqual(["delete host"]);
+    expect(all).toContainEqual(expect.objectContaining({ operation: expect.objectContaining({ key: keyOf(orphan) }) }));
+    expect(codesIn(all)).toEqual([["ONE_WAY_EDIT", "LOOP_STOPPED"]]);
+    expect(all.at(-1)).toEqual({ type: "done", ending: { result: "settled" } });
+  });
+
+  test("is deleted only rarely if the object is written too often", () => {
+    const all = requests(start, answer, { stoppedAt, writeWaitMs: 4_000 });
+    expect([writesIn(all), codesIn(all)]).toEqual([[], [["ONE_WAY_EDIT", "LOOP_STOPPED", "WRITES_SLOWED"]]]);
+    expect(all.at(-1)).toEqual({ type: "done", ending: { result: "settled", requeueAfterMs: 4_000 } });
+  });
 });
