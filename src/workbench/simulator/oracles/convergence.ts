@@ -87,7 +87,7 @@ function servicesAt(world: World, key: ObjectKey, hostKey: ObjectKey) {
   return { tenantService: at("tenant", key), hostService: at("host", hostKey) };
 }
 
-/** Describes a copy whose source is gone, was recreated, or should have no copy. */
+/** Describes a copy whose source is gone, was recreated, should have no copy, or has its copy at another place. */
 function findOrphan(world: World, rules: Rules): string | undefined {
   for (const [id, host] of world.clusters.host.objects(rules.kind.resource)) {
     const marks = isCopy(world, host);
@@ -106,8 +106,19 @@ function findOrphan(world: World, rules: Rules): string | undefined {
     if (expected.kind === "no copy") return `${what} still exists, although ${marks.source} should have no copy: ${expected.why}`;
     if (expected.kind.startsWith("copy") && source.metadata.uid !== marks.uid)
       return `${what} is a copy of the deleted object ${marks.source} with the uid ${marks.uid}`;
+    if (expected.kind === "copy" && formatKey(hostKey!) !== id && isReplaced(world, rules, source, hostKey!))
+      return `${what} still exists, although the copy of ${marks.source} is ${formatKey(hostKey!)}`;
   }
   return undefined;
+}
+
+/** Reports whether an object has the copy that replaces those at other places. A refused object keeps them. */
+function isReplaced(world: World, rules: Rules, tenant: KubeObject, hostKey: ObjectKey): boolean {
+  const key = keyOf(tenant);
+  const host = world.clusters.host.objects(rules.kind.resource).get(formatKey(hostKey));
+  if (host === undefined || isCopy(world, host)?.uid !== tenant.metadata.uid) return false;
+  if (toHost(rules, { tenant, host, hostKey, ...servicesAt(world, key, hostKey) }).rejected !== undefined) return false;
+  return !world.replicas.some((replica) => replica.notes(rules.kind.resource.plural, key).includes("API_INVALID"));
 }
 
 /** Reports whether every replica has a note that the delete brake keeps the copy. */
