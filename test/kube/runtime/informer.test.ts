@@ -146,6 +146,31 @@ describe("deletions", () => {
     });
   });
 
+  test("that the server lost are found by a list that is requested while another one is read", async () => {
+    const world = createWorld({ relistMs: 30 * MINUTE_MS });
+    world.cluster.put("db");
+    let answer = (): void => undefined;
+    world.cluster.listGate = new Promise((resolve) => (answer = resolve));
+    world.cluster.staleList = world.cluster.snapshot();
+    world.informer.onChange(() => (world.cluster.staleList = undefined));
+    world.informer.start();
+    await world.clock.advance(10);
+    world.cluster.remove("db", { silently: true });
+    world.informer.relist?.();
+    await world.clock.advance(500);
+    expect({ lists: world.cluster.lists, synced: world.informer.synced }).toEqual({ lists: 1, synced: false });
+    answer();
+    await world.clock.advance(1_000);
+    expect({ lists: world.cluster.lists, heard: world.heard, state: world.sees() }).toEqual({
+      lists: 2,
+      heard: ["shop/db", "shop/db"],
+      state: {},
+    });
+    await world.clock.advance(10 * MINUTE_MS);
+    expect(world.cluster.lists).toBe(2);
+    await stop(world);
+  });
+
   test("are never looked for by a list when the setting says so", async () => {
     const world = await createFollowing({ relistMs: 0 });
     await world.clock.advance(5 * 60 * MINUTE_MS);

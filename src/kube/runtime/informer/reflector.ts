@@ -195,6 +195,8 @@ export class Reflector {
   }
 
   async #list(reason: ListReason): Promise<State> {
+    // A list that is requested from now on is read after this one, which may not show what the request is about.
+    this.#relistDueMs = Infinity;
     try {
       const open = () => this.#openWatch("list");
       const { items, resourceVersion, watch } = await this.#lists.read({ pageSize: this.#pageSize, open });
@@ -219,7 +221,7 @@ export class Reflector {
     if (stale && this.#staleLists < STALE_LISTS_MAX) throw staleList(resourceVersion, this.#resourceVersion);
     this.#staleLists = 0;
     this.#resourceVersion = resourceVersion;
-    this.#scheduleRelist();
+    if (this.#relistDueMs === Infinity) this.#scheduleRelist();
     this.#options.sink.replace({ items, resourceVersion, history: stale ? "new" : "same" });
     this.#setCurrent(true);
   }
