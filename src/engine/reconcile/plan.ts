@@ -91,8 +91,12 @@ export function* planInPieces(rules: Rules, input: PlanInput): Generator<undefin
 
 const BRAKE: Note = { code: "DELETE_BRAKE", message: "The tenant object is missing together with many others; its copy is kept" };
 
-/** Reports whether orphans may be deleted: the new copy exists by then, or there will be none, as with a selector in the host Service. */
-function replacesOrphans({ state, notes }: Plan): boolean {
+/**
+ * Reports whether orphans may be deleted: the new copy exists by then, or there will be none, as with a selector in the host Service. A
+ * copy that is deleted to be recreated does not exist by then.
+ */
+function replacesOrphans({ state, operations, notes }: Plan): boolean {
+  if (state === "copied" && operations.some(({ action }) => action === "delete")) return false;
   return state === "copied" || state === "absent" || notes.some(({ code }) => code === "HOST_SERVICE_SELECTOR");
 }
 

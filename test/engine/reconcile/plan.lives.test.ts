@@ -52,6 +52,14 @@ describe("a copy at another host key", () => {
     expect(planned.operations[1]).toMatchObject({ key: { namespace: "old", name: "web" }, confirm: "none" });
   });
 
+  test("stays while the new one is deleted to be recreated, and goes after that", () => {
+    const recreating = { ...rules, kind: { ...rules.kind, mustRecreate: () => true } };
+    const tenant = tenantEndpoints({ uid: "uid-2", resourceVersion: "30" });
+    const before = plan(recreating, inputFor(rules, { tenant, host: firstCopy(rules, tenantEndpoints()), orphans: [orphan] }));
+    expect(only(before)).toMatchObject({ action: "delete", key: before.hostKey, confirm: "unchanged" });
+    expect(actions(plan(recreating, inputFor(rules, { tenant, orphans: [orphan] })))).toEqual(["create", "delete"]);
+  });
+
   test("goes with the tenant object, after a live read", () => {
     const planned = plan(rules, inputFor(rules, { tenant: undefined, orphans: [orphan] }));
     expect(only(planned)).toMatchObject({ action: "delete", preconditions: { uid: "uid-orphan" }, confirm: "absent" });
