@@ -300,6 +300,28 @@ describe("the end", () => {
   });
 });
 
+test("a candidate that stood still until the term that it had just won was over leads later", async () => {
+  const { cluster, clock } = world;
+  let stalledMs = 0;
+  const stalling = {
+    now: () => clock.now() + stalledMs,
+    monotonic: () => clock.monotonic() + stalledMs,
+    schedule: (delayMs: number, callback: () => void) => clock.schedule(delayMs, callback),
+  };
+  const reach = { asked: () => undefined, failed: () => undefined, answered: () => void (stalledMs = 11_000) };
+  const shared = { client: cluster.client, lease: LEASE, identity: "a", chance: systemChance };
+  const election = createLeaderElection({ ...shared, clock: stalling, reach });
+  const stopping = new AbortController();
+  const run = election.run(waitFor, stopping.signal);
+  await clock.advance(100);
+  expect([specOf(await world.lease())?.["holderIdentity"], election.leading]).toEqual(["a", false]);
+  await clock.advance(10_000);
+  expect(election.leading).toBe(true);
+  stopping.abort();
+  await clock.advance(1_000);
+  await run;
+});
+
 test("times that contradict each other are refused", () => {
   const options = { client: world.cluster.client, lease: LEASE, identity: "a", clock: world.clock };
   const chance = { fraction: () => 0, uuid: () => "", bytes: () => new Uint8Array() };

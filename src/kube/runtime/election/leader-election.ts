@@ -149,6 +149,8 @@ class Candidate implements LeaderElection {
     const { lease, identity } = this.#options;
     this.#logger.info("Standing by", { lease: formatKey(lease), identity });
     while (!stop.aborted) {
+      // A process that stood still can find that its term has ended before it began. The Lease is then read again.
+      if (!this.leading) this.#leadUntilMs = undefined;
       const step = await this.#attempt();
       if (this.leading) return;
       await delay(this.#options.clock, this.#pauseMs(step), stop);
