@@ -18,6 +18,8 @@ export interface SimulatedConfiguration {
   readonly backends?: readonly BackendsMode[];
   /** True if the tenant has Pods, a mirror, and two address families. Default false. */
   readonly pods?: boolean;
+  /** True if the host has copies at places to which their objects do not translate, as after a change of mappings. Default false. */
+  readonly orphans?: boolean;
   /**
    * Share of the seeds that use this configuration. These seeds are drawn separately, so all other seeds run as they would without it.
    * Default: an equal share.
@@ -116,6 +118,7 @@ export const CONFIGURATIONS: readonly SimulatedConfiguration[] = [
   { name: "Pods, and backends that change", configs: [{}], backends: ["auto", "endpoints", "both", "slices"], pods: true, share: 0.04 },
   { name: "Endpoints alone", configs: [{}, endpoints(ADDRESSES)], backends: ["endpoints"], share: 0.02 },
   { name: "a brake that engages early", configs: [{}, endpoints(prefixed(TAG, "late-"))], settings: { deleteBrake: { count: 1 } } },
+  { name: "copies in other places", configs: [{}, endpoints(prefixed(TAG, "late-"))], orphans: true, share: 0.05 },
 ];
 
 /**

@@ -114,7 +114,8 @@ export async function run(options: RunOptions): Promise<Run> {
   const { choosesBackends = false } = setting;
   const mirrors = hasReaders(setting);
   const hasPods = mirrors && setting.pods === true;
-  const swarm = drawSwarm(random, { adopts: rules!.adopt !== undefined, mirrors, hasPods, choosesBackends, plain });
+  const hasOrphans = setting.orphans === true;
+  const swarm = drawSwarm(random, { adopts: rules!.adopt !== undefined, mirrors, hasPods, hasOrphans, choosesBackends, plain });
   const decisions: Decision[] = [];
   const fired = new Map<string, number>();
 

@@ -49,11 +49,11 @@ export async function createSimulator({ configurations = CONFIGURATIONS, kinds, 
   const engines: Engine[] = [];
   const settings: Setting[] = [];
   for (const configuration of configurations) {
-    const { name, configs, backends, restless, share, pods } = configuration;
+    const { name, configs, backends, restless, share, pods, orphans } = configuration;
     const asked = (backends ?? [undefined]).flatMap((mode) => configs.map((config) => ({ config, mode })));
     const own = await Promise.all(asked.map(({ config, mode }) => engineOf(config, withBackends(configuration, mode), kinds)));
     engines.push(...own);
-    settings.push({ name, generations: own.map(generationOf), restless, share, pods, choosesBackends: backends !== undefined });
+    settings.push({ name, generations: own.map(generationOf), restless, share, pods, orphans, choosesBackends: backends !== undefined });
   }
   const all = { ...options, settings };
   return {

@@ -3,7 +3,7 @@ import { ADOPTION_USERS } from "./users/adoption-users.ts";
 import { BACKENDS_USERS } from "./users/backends-users.ts";
 import { MIRROR_USERS, TENANT_MIRROR_USERS } from "./users/mirror-users.ts";
 import { EVENT_FAULTS } from "./faults/event-faults.ts";
-import { HOST_USERS } from "./users/host-users.ts";
+import { HOST_USERS, ORPHAN_USERS } from "./users/host-users.ts";
 import { handBack, MOVES } from "./faults/moves.ts";
 import { NEIGHBOUR_USERS } from "./users/neighbour-users.ts";
 import { PROCESS_FAULTS } from "./faults/process-faults.ts";
@@ -24,6 +24,7 @@ export const ACTS: readonly Act[] = [
   handBack,
   ...TENANT_USERS,
   ...HOST_USERS,
+  ...ORPHAN_USERS,
   ...REFERENCE_USERS,
   ...SLICE_USERS,
   ...MIRROR_USERS,
@@ -53,6 +54,8 @@ export interface SwarmOptions {
   readonly mirrors?: boolean;
   /** The tenant has Pods, a mirror, and two address families. Default false. */
   readonly hasPods?: boolean;
+  /** The host has copies at places to which their objects do not translate. Default false. */
+  readonly hasOrphans?: boolean;
   /** An operator changes the setting `backends`. Default false. */
   readonly choosesBackends?: boolean;
   /** Users of kinds that are handled generically. Default none. */
@@ -64,13 +67,14 @@ export interface SwarmOptions {
  * mixes find more than seeds with the same mix in a different order.
  */
 export function drawSwarm(random: Random, options: SwarmOptions = {}): Swarm {
-  const { adopts = false, mirrors = false, hasPods = false, choosesBackends = false, plain = [] } = options;
+  const { adopts = false, mirrors = false, hasPods = false, hasOrphans = false, choosesBackends = false, plain = [] } = options;
   const faults = drawFaults(random);
   // Acts of some settings are drawn only with these settings, so that seeds of all others do not change.
   const own = [
     ...(adopts ? ADOPTION_USERS : []),
     ...(mirrors ? MIRROR_USERS : []),
     ...(hasPods ? TENANT_READERS : []),
+    ...(hasOrphans ? ORPHAN_USERS : []),
     ...(choosesBackends ? BACKENDS_USERS : []),
     ...plain,
   ];

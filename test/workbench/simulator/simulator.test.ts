@@ -118,6 +118,12 @@ const BROKEN: readonly {
     oracles: ["L1", "S7"],
     planner: altered((operation) => (operation.side === "tenant" ? undefined : operation)),
   },
+  {
+    why: "leaves copies in other places",
+    oracles: ["L2"],
+    planner: (rules, input) => plan(rules, { ...input, orphans: [] }),
+    configurations: [{ name: "orphans", configs: [{}], orphans: true }],
+  },
   { why: "says nothing", oracles: ["L6", "L1"], planner: (rules, input) => ({ ...plan(rules, input), notes: [] }) },
   { why: "takes a live source for an absent one", oracles: ["S3", "L5"], createCore: deaf("object") },
   {

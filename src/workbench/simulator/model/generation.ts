@@ -30,6 +30,8 @@ export interface Setting {
   readonly choosesBackends?: boolean | undefined;
   /** True if the tenant has Pods, a mirror, and two address families. */
   readonly pods?: boolean | undefined;
+  /** True if the host has copies at places to which their objects do not translate. */
+  readonly orphans?: boolean | undefined;
   /** Share of the seeds that use this setting, drawn separately from the others. */
   readonly share?: number | undefined;
 }

@@ -34,6 +34,20 @@ function hasMarked(options: UserActOptions): Act {
   });
 }
 
+/** Creates a copy in another place, with markers for that place: its object was mapped there before, or a backup was restored. */
+function hasOrphan(options: UserActOptions): Act {
+  const { side, resource } = options;
+  return userAct(`host has a copy of ${resource.kind} in another place`, options, (world, random, drawn) => {
+    const key = present(world, side, resource, drawn) === undefined ? drawn : { ...drawn, name: `${drawn.name}-before` };
+    const copies = [...world.clusters.host.objects(resource).values()].filter((object) => isCopy(world, object) !== undefined);
+    if (copies.length === 0 || present(world, side, resource, key) !== undefined) return undefined;
+    const { labels = {}, annotations } = random.pick(copies).metadata;
+    const place = { [`${prefixOf(world)}object-host-name`]: key.name, [`${prefixOf(world)}object-host-namespace`]: key.namespace };
+    const orphan = withMeta(drawObject(random, resource, key), { labels, annotations: { ...annotations, ...place } });
+    return world.write(side, (writer) => writer.create(resource, orphan));
+  });
+}
+
 /** All labels that the host's endpoints controller sets. It keeps annotations, and so the markers in them. */
 const CONTROLLERS = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
 
@@ -104,6 +118,9 @@ const touch: Edit = (object, random) =>
   withMeta(object, { annotations: withEntry(object.metadata.annotations, PRIVATE_ANNOTATION, String(random.below(1_000))) });
 
 const of = (resource: ResourceType, weight: number): UserActOptions => ({ side: "host", resource, weight });
+
+/** Actions that leave copies at places to which their objects do not translate. */
+export const ORPHAN_USERS: readonly Act[] = [hasOrphan(of(ENDPOINTS, 15)), hasOrphan(of(SERVICES, 15))];
 
 /** Actions of users and controllers of the host cluster on our copies, and on objects in their place. */
 export const HOST_USERS: readonly Act[] = [
