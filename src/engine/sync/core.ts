@@ -282,7 +282,10 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     ...(references && { found: (kind, copy) => references.found(kind, copy) }),
     records: allRecords,
     contradicted: () => [...shared.outdated].flatMap(([id, times]) => (times >= CONTRADICTIONS_TOLD ? [id] : [])),
-    standBy: () => references?.standBy(),
+    standBy() {
+      references?.standBy();
+      handBack?.standBy();
+    },
     close() {
       endOwner();
       endHandBack?.();

@@ -114,6 +114,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
     contradicted: () => core.contradicted(),
     standBy() {
       core.standBy();
+      if (core.handBack !== undefined) options.enqueue(HAND_BACK);
       if (references === undefined) return;
       hasStoodBy = true;
       options.enqueue(FIND_COPIES);

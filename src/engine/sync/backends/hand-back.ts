@@ -31,6 +31,8 @@ export const HAND_BACK = "hand-back";
 export interface HandBack extends BackendsObserver {
   /** Called when a host slice appears or changes, if slices are synced: made slices can be seen later than all other objects. */
   saw(slice: KubeObject): void;
+  /** Called when another process may write from now on: what it makes is searched for by the next run. */
+  standBy(): void;
   /** Does what is possible now. Returns the delay before the next run, if anything is left. @throws API_… when the host cannot answer. */
   run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }>;
 }
@@ -64,6 +66,9 @@ const LATE_WRITES_MS = 70_000;
 export function createHandBack(options: HandBackOptions): HandBack {
   return new RunningHandBack(options);
 }
+
+/** Result for one copy; "outdated" if its list may lack made slices that were seen since. */
+type HandedBack = Removed | "outdated";
 
 class RunningHandBack implements HandBack {
   readonly #options: HandBackOptions;
@@ -133,6 +138,13 @@ class RunningHandBack implements HandBack {
     this.#options.enqueue(HAND_BACK);
   }
 
+  standBy(): void {
+    this.#states.clear();
+    this.#looked.clear();
+    this.#since = undefined;
+    this.#knowsAll = this.#options.slices !== undefined;
+  }
+
   async run(host: ClusterAccess): Promise<{ readonly requeueAfterMs?: number }> {
     const { clock } = this.#options;
     this.#since ??= clock.monotonic();
@@ -158,7 +170,9 @@ class RunningHandBack implements HandBack {
     const left: string[] = looksForAll ? this.#withoutCopy(all, listed) : [];
     const kept: ObjectKey[] = [];
     let isRefused = false;
-    const sort = (result: Removed, place: string) => {
+    let isOutdated = false;
+    const sort = (result: HandedBack, place: string) => {
+      if (result === "outdated") isOutdated = true;
       if (result === "waits") left.push(place);
       if (result === "kept") kept.push(parseKey(place));
       if (result === "refused") isRefused = true;
@@ -171,6 +185,7 @@ class RunningHandBack implements HandBack {
     for (const place of gone) sort(found === undefined ? "kept" : await this.#removeOfGone(host, place, found, mayGrow), place);
     this.#logKept(kept);
     if (left.length > 0) return { requeueAfterMs: this.#waitMs(left) };
+    if (isOutdated) return { requeueAfterMs: WAIT_MS };
     if (kept.length > 0 || found === undefined) return this.#askAgain(kept.length > 0);
     this.#deniedTimes = 0;
     if (isRefused) return { requeueAfterMs: UNSEEN_RETRY_MS };
@@ -256,7 +271,7 @@ class RunningHandBack implements HandBack {
   }
 
   /** Deletes the made slices of a missing copy. A copy that others deleted returns, so it must be missing twice and in a live read. */
-  async #removeOfGone(host: ClusterAccess, place: string, { made }: FoundSlices, mayGrow: boolean): Promise<Removed> {
+  async #removeOfGone(host: ClusterAccess, place: string, { made }: FoundSlices, mayGrow: boolean): Promise<HandedBack> {
     const isFirst = !this.#gone.has(place);
     this.#gone.add(place);
     if (isFirst) return "waits";
@@ -265,7 +280,7 @@ class RunningHandBack implements HandBack {
       isStill: (found) => found === undefined || this.#isHandedOver(host, found),
       reason: "The copy of Endpoints from which the slice was made no longer exists",
     });
-    if (result === "done" && this.#isOutdated(place)) return "waits";
+    if (result === "done" && this.#isOutdated(place)) return "outdated";
     if (result === "done" && !mayGrow) this.#states.set(place, "done");
     return result;
   }
@@ -317,7 +332,7 @@ class RunningHandBack implements HandBack {
     return result;
   }
 
-  async #handBack(host: ClusterAccess, copy: Endpoints, found: FoundSlices, mayGrow: boolean): Promise<Removed> {
+  async #handBack(host: ClusterAccess, copy: Endpoints, found: FoundSlices, mayGrow: boolean): Promise<HandedBack> {
     const id = formatKey(keyOf(copy));
     const made = found.made.get(id) ?? [];
     if (made.length > 0 && skipsMirror(copy)) this.#note(copy, "made");
@@ -334,7 +349,7 @@ class RunningHandBack implements HandBack {
     });
     if (result === "waits") return result;
     if (result !== "done") return this.#keep(copy, result);
-    if (this.#isOutdated(id)) return "waits";
+    if (this.#isOutdated(id)) return "outdated";
     this.#note(copy, mayGrow ? "made" : "done");
     return "done";
   }

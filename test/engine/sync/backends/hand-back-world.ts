@@ -85,7 +85,15 @@ export function createWorld(bothKinds = false, { hooks = {}, logger = silentLogg
   });
   const around = (host: KubeObject | undefined, slices?: SliceCount, key = KEY) =>
     handBack.around(`endpoints|${key.namespace}/${key.name}`, RULES, { key, tenant: tenantEndpoints(), host, slices });
-  return { state, around, clock, metrics, run: () => handBack.run(access), saw: (slice: KubeObject) => handBack.saw(slice) };
+  return {
+    state,
+    around,
+    clock,
+    metrics,
+    run: () => handBack.run(access),
+    saw: (slice: KubeObject) => handBack.saw(slice),
+    standBy: () => handBack.standBy(),
+  };
 }
 
 /** Runs whenever it asks for it, for so many milliseconds. */

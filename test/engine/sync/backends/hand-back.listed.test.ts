@@ -138,6 +138,21 @@ test("it goes when another process has led meanwhile, also beside a copy that wa
   expect(names(world)).toEqual(["m0", "m1"]);
 });
 
+test("it goes when another process has led meanwhile, also before its label is removed", async () => {
+  const world = createWorld();
+  const copy = copyOf("false", "20");
+  world.state.copies = [copy];
+  await pass(world, 2 * LATE_MS);
+  world.standBy();
+  world.state.slices = [...made(copy), ...mirrored(copy)];
+  await world.run();
+  // The last write of the other process reaches the host now.
+  const [late] = made(copy);
+  world.state.slices.push(named(late!, late!.metadata.name!.replace(/-0$/, "-1")));
+  await pass(world, LATE_MS);
+  expect(names(world)).toEqual(["web-m0"]);
+});
+
 function named<T extends KubeObject>(object: T, name: string): T {
   return { ...object, metadata: { ...object.metadata, name } };
 }

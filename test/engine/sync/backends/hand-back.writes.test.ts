@@ -119,7 +119,7 @@ test("a made slice that appears while others of a missing copy are removed goes,
   await Promise.resolve();
   world.state.slices = [...world.state.slices, late];
   world.saw(late);
-  expect((await running).requeueAfterMs).toBe(2_000);
+  expect((await running).requeueAfterMs).toBe(1_000);
   await pass(world, 10_000);
   expect(world.state.slices).toEqual([]);
 });
