@@ -34,7 +34,7 @@ import { createStatusRecords, type SyncRecord } from "./state/status-records.ts"
 import { createReferenceCopies } from "./references/reference-copies.ts";
 import { createMissingNamespaces, beginObjectReconcile, type SharedState } from "./run/object-reconcile.ts";
 import { BACKENDS, parseSyncId, syncId } from "./state/sync-id.ts";
-import type { FormerUser } from "../reconcile/references/reference-strategy.ts";
+import type { ReferenceUser } from "../reconcile/references/reference-strategy.ts";
 import { beginSeries, createNoticeReconcile, type SyncHooks, type Tracked, type ReconcileRun } from "./run/reconcile.ts";
 import { createWriteLimiter } from "./guards/write-limiter.ts";
 
@@ -208,7 +208,7 @@ export function createSyncCore(options: SyncCoreOptions): SyncCore {
     return host.source(ENDPOINT_SLICES).get(key);
   }
 
-  function user(id: string): FormerUser | undefined {
+  function user(id: string): ReferenceUser | undefined {
     const { plural, key } = parseSyncId(id);
     const side = sides.get(plural);
     return side && { resource: side.rules.kind.resource, key, object: side.tenant.get(key) };

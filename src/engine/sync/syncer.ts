@@ -9,7 +9,7 @@ import type { ReconcileResult } from "../../kube/runtime/controller.ts";
 import type { Response } from "../reconcile/machine.ts";
 import type { Operation } from "../reconcile/plan-types.ts";
 import type { ClusterAccess } from "./cluster/access.ts";
-import { send } from "./run/apply.ts";
+import { LATE_WRITES_MS, send } from "./run/apply.ts";
 import { HAND_BACK } from "./backends/hand-back.ts";
 import { createSyncCore, type SyncCore, type SyncCoreOptions, type RunContext } from "./core.ts";
 import { createEventRecorder } from "./report/events.ts";
@@ -19,10 +19,8 @@ import { createPieces } from "./pieces.ts";
 /** Maximum number of missing host namespaces that are remembered as logged: users of a tenant can create any number of namespaces. */
 const MISSING_MAX = 10_000;
 
-/** A syncer that leads again looks for the copies of the leader in between after this time, in milliseconds: the changes come first. */
-const SEARCH_AFTER_MS = 60_000;
-/** Delay before a search for copies is repeated because a cache is not complete, in milliseconds. */
-const CACHE_RETRY_MS = 1_000;
+/** First and longest delay before a search for copies is repeated because a cache is not complete, in milliseconds; it doubles each time. */
+const [CACHE_RETRY_MS, CACHE_RETRY_MAX_MS] = [1_000, 60_000];
 
 /** Options of a sync loop. */
 export interface SyncLoopOptions extends SyncCoreOptions {
@@ -60,6 +58,8 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   const { references } = options;
   /** Another process may have made copies of referenced objects since the last reconcile. */
   let hasStoodBy = false;
+  /** The kinds of referenced objects whose copies are still to be searched for, and the number of searches that found a cache incomplete. */
+  let [searched, searches] = [references?.kinds ?? [], 0];
   if (references !== undefined) options.enqueue(FIND_COPIES);
   if (core.handBack !== undefined) options.enqueue(HAND_BACK);
 
@@ -78,17 +78,19 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
     async reconcile(id, context = {}) {
       if (id === FIND_COPIES && hasStoodBy) {
         hasStoodBy = false;
-        return { requeueAfterMs: SEARCH_AFTER_MS };
+        // By then, the writes of that process are over, and the changes that were collected meanwhile are planned.
+        return { requeueAfterMs: LATE_WRITES_MS };
       }
       if (id === FIND_COPIES && references !== undefined) {
-        const isComplete = await findCopies({
+        searched = await findCopies({
           rules: references,
+          kinds: searched,
           tenant,
           host,
           logger: context.logger ?? logger,
           found: (kind, copy) => core.found?.(kind, copy),
         });
-        return isComplete ? {} : { requeueAfterMs: CACHE_RETRY_MS };
+        return searched.length === 0 ? {} : { requeueAfterMs: Math.min(CACHE_RETRY_MS * 2 ** searches++, CACHE_RETRY_MAX_MS) };
       }
       if (id === HAND_BACK) return (await core.handBack?.(host)) ?? {};
       const of = { id, charge: context.charge };
@@ -117,6 +119,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       if (core.handBack !== undefined) options.enqueue(HAND_BACK);
       if (references === undefined) return;
       hasStoodBy = true;
+      [searched, searches] = [references.kinds, 0];
       options.enqueue(FIND_COPIES);
     },
     close: () => core.close(),

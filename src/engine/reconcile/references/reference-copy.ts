@@ -35,8 +35,6 @@ export interface ReferencePlan extends Plan {
 /** Types of Secrets that grant access to their own cluster. */
 const CREDENTIAL_TYPES: readonly unknown[] = ["kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"];
 
-/** A creation without an answer may still take place within this time, in milliseconds: servers work on a request for a minute. */
-const LATE_MS = 70_000;
 /** Delay before a host object that may be meant for another tenant object is checked again, in milliseconds. */
 const FOREIGN_AGAIN_MS = 60_000;
 
@@ -63,13 +61,11 @@ export function planReferenceCopy(rules: ReferenceRules, input: ReferenceInput):
 }
 
 function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly unusedMs: number }): ReferencePlan {
-  const { target, unusedMs, known, copyConfirmed, mayExist } = input;
+  const { target, unusedMs, known, copyConfirmed, unprovenMs } = input;
   // A list may have omitted the copy. If the copy were forgotten now, it would not be recognized when the next list has it.
   const copy = target ?? known;
-  if (copy === undefined && mayExist === true && copyConfirmed === undefined) {
-    const lateMs = Math.max(rules.retentionMs, LATE_MS) - unusedMs;
-    return { ...answer(input, "absent"), ...(lateMs > 0 ? { againInMs: lateMs } : { restsOnCopy: true }) };
-  }
+  if (copy === undefined && unprovenMs !== undefined && copyConfirmed === undefined)
+    return { ...answer(input, "absent"), ...(unprovenMs > 0 ? { againInMs: unprovenMs } : { restsOnCopy: true }) };
   if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
   const leftMs = rules.retentionMs - unusedMs;
   if (leftMs > 0) return { ...answer(input, target === undefined ? "absent" : "copied"), againInMs: leftMs };

@@ -54,8 +54,11 @@ export interface ReferenceInput {
   readonly namesakeExists?: boolean;
   /** The copy as it was last written or seen, unless we have deleted it since: if it is missing, a list may have omitted it. */
   readonly known?: KubeObject | undefined;
-  /** True when there may be a copy although none is known, because the answer to a write is missing or may be false. */
-  readonly mayExist?: boolean;
+  /**
+   * Time until a live read shows whether there is a copy although none is known, in milliseconds; 0 if it does so now, undefined if there
+   * is none for certain.
+   */
+  readonly unprovenMs?: number | undefined;
   /** True while the delete brake is engaged: the copies that it holds need what they refer to. */
   readonly deletesHeld?: boolean;
   /** uid and version of the source that was last written: if the copy differs from it again, the copy has been edited. */

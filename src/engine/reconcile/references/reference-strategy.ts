@@ -15,8 +15,8 @@ import { sourceVersion, type Note, type Operation } from "../plan-types.ts";
 import { planReferenceCopy, sourceSide, targetSide, type ReferencePlan } from "./reference-copy.ts";
 import type { ReferenceInput, ReferenceRules } from "./reference-rules.ts";
 
-/** A tenant object that referred to the planned one. */
-export interface FormerUser {
+/** A tenant object that refers, or did refer, to the planned one. */
+export interface ReferenceUser {
   readonly resource: ResourceType;
   readonly key: ObjectKey;
   /** As the cache has it; undefined if it is deleted. */
@@ -27,14 +27,14 @@ export interface FormerUser {
 export interface ReferenceUsers {
   /** Those that refer to it, on which notes are reported. */
   readonly users: readonly KubeObject[];
-  /** The one that referred to it last, if known. */
-  readonly formerUser: FormerUser | undefined;
+  /** The one that refers to it, or the one that did so last, if known. */
+  readonly user: ReferenceUser | undefined;
 }
 
 /** The strategy for one referenced object. */
 export function referenceStrategy(
   rules: ReferenceRules,
-  { users, formerUser }: ReferenceUsers,
+  { users, user }: ReferenceUsers,
 ): ReconcileStrategy<ReferenceInput, ReferencePlan> {
   return {
     *plan(input) {
@@ -69,11 +69,12 @@ export function referenceStrategy(
       return { ...input, source: response.type === "object" ? response.object : undefined, sourceConfirmed: true };
     },
     check({ planned, input, checked }, operation) {
-      if (operation.action !== "delete" || checked > 0) return undefined;
-      if (operation.confirm === "absent") return { read: sourceOf(input), isAsPlanned: (found) => found === undefined };
-      if (planned.confirmUnused !== true || formerUser === undefined) return undefined;
-      // The object that referred to it last must not have changed unnoticed.
-      const { resource, key, object } = formerUser;
+      if (operation.action !== "delete") return undefined;
+      const isAbsent = operation.confirm === "absent";
+      if (isAbsent && checked === 0) return { read: sourceOf(input), isAsPlanned: (found) => found === undefined };
+      if (checked > (isAbsent ? 1 : 0) || !(isAbsent || planned.confirmUnused === true) || user === undefined) return undefined;
+      // The object that refers to it, or did so last, must not have changed unnoticed: if it is missing, too, the delete brake may engage.
+      const { resource, key, object } = user;
       return { read: { side: "tenant", key, resource }, isAsPlanned: (found) => sourceVersion(found) === sourceVersion(object) };
     },
     fights: {

@@ -21,6 +21,7 @@ import { ourMarkers, whose } from "../../translate/identity.ts";
 import type { ClusterAccess } from "../cluster/access.ts";
 import { listFoundSlices, placeOfSource, removalOfSlices, type FoundSlices } from "./left-slices.ts";
 import type { BackendsObserver, PlannedObject } from "../run/gather.ts";
+import { LATE_WRITES_MS } from "../run/apply.ts";
 import { syncId } from "../state/sync-id.ts";
 import { removeMade, type Removed, type RemoveOptions } from "./remove-made.ts";
 
@@ -55,12 +56,6 @@ const SILENT_TIMES = 5;
 
 /** First and longest delay before a permission that is missing is tried again, in milliseconds; it doubles each time. */
 const [DENIED_MS, DENIED_MAX_MS] = [10_000, 3_600_000];
-
-/**
- * Time for which a write of a process that has ended can still be carried out, in milliseconds. kube-apiserver works on a request for 60 s
- * (`--request-timeout`), and etcd works on its own part for 5 s and two elections of 1 s each.
- */
-const LATE_WRITES_MS = 70_000;
 
 /** Creates the work that undoes `backends: auto`; it has undone nothing at first. */
 export function createHandBack(options: HandBackOptions): HandBack {

@@ -18,23 +18,25 @@ export interface FindCopiesOptions {
   readonly tenant: ClusterAccess;
   readonly host: ClusterAccess;
   readonly logger: Logger;
+  /** The kinds to search for. */
+  readonly kinds: readonly ReferenceKind[];
   found(kind: ReferenceKind, copy: KubeObject): void;
 }
 
 /**
  * Lists the copies of referenced objects that earlier processes made, so that copies that are no longer referenced are deleted in time.
- * Without permission to list them, these copies stay; everything else works. Returns false if a cache is not complete yet: the search must
- * be repeated.
+ * Without permission to list them, these copies stay; everything else works. Returns the kinds whose cache is not complete yet: the search for
+ * them must be repeated.
  *
  * @throws API_… when a cluster cannot respond.
  */
-export async function findCopies({ rules, logger, found, ...clusters }: FindCopiesOptions): Promise<boolean> {
-  let isComplete = true;
-  for (const kind of rules.kinds) {
+export async function findCopies({ rules, logger, kinds, found, ...clusters }: FindCopiesOptions): Promise<readonly ReferenceKind[]> {
+  const left: ReferenceKind[] = [];
+  for (const kind of kinds) {
     const cluster = targetSide({ kind });
     try {
       const copies = await listCopies(clusters[cluster], kind, scopeOf(rules, cluster));
-      isComplete &&= copies !== undefined;
+      if (copies === undefined) left.push(kind);
       for (const copy of copies ?? []) found(kind, copy);
     } catch (error) {
       if (!isEngineError(error, "API_FORBIDDEN", "API_NOT_FOUND")) throw withoutWords(error);
@@ -42,7 +44,7 @@ export async function findCopies({ rules, logger, found, ...clusters }: FindCopi
       logger.warn("Cannot search for copies of referenced objects", { cluster, resource, code: error.code });
     }
   }
-  return isComplete;
+  return left;
 }
 
 /** Returns undefined while the cache, which may have been opened just now, is not complete. */

@@ -17,7 +17,7 @@ import { compareVersions } from "../../../kube/object/resource-version.ts";
 import { isRestoration, sourceVersion, type Note, type Plan, type PlanInput } from "../../reconcile/plan-types.ts";
 import { isReferenceCopy, sourceSide, targetSide, type ReferencePlan } from "../../reconcile/references/reference-copy.ts";
 import type { ReferenceInput, ReferenceKind, ReferenceRules } from "../../reconcile/references/reference-rules.ts";
-import { isRecreation, referenceStrategy, type FormerUser } from "../../reconcile/references/reference-strategy.ts";
+import { isRecreation, referenceStrategy, type ReferenceUser } from "../../reconcile/references/reference-strategy.ts";
 import { referencesInUse } from "../../reconcile/references/references-in-use.ts";
 import type { Rules } from "../../reconcile/rules/rules.ts";
 import { readMarkers } from "../../translate/markers.ts";
@@ -33,6 +33,7 @@ import { createReferences } from "./references.ts";
 import { namespaceOfId, parseSyncId, syncId } from "../state/sync-id.ts";
 import { countNotes, beginReconcile, createNoticeReconcile, showPlan, type SyncHooks, type ReconcileRun } from "../run/reconcile.ts";
 import type { ReferenceObserver } from "../run/object-reconcile.ts";
+import { LATE_WRITES_MS, mayHappenLater } from "../run/apply.ts";
 import type { WriteLimiter } from "../guards/write-limiter.ts";
 
 /** The copies of the objects that reference patches name. */
@@ -64,7 +65,7 @@ export interface ReferenceCopiesOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Returns the known state of a tenant object by its id. */
-  user(id: string): FormerUser | undefined;
+  user(id: string): ReferenceUser | undefined;
   /** Owner of copies on the host. */
   owner(): OwnerReference | undefined;
   enqueue(id: string): void;
@@ -114,11 +115,14 @@ class FollowedReferences implements ReferenceCopies {
       if (entry !== undefined) entry.lastUser = id;
       this.#options.enqueue(changed);
     }
-    this.#firstPlans.planned(id);
+  }
+
+  settled(id: string, rules: Rules, input: PlanInput, plan: Plan): void {
+    if (mayRefer(rules) && referencesInUse(rules, input, plan) !== undefined) this.#firstPlans.planned(id);
   }
 
   #usersAreKnown(): void {
-    for (const [id, { lastUser }] of this.#entries) if (lastUser === undefined) this.#options.enqueue(id);
+    for (const id of this.#entries.keys()) if (this.#references.users(id).length === 0) this.#options.enqueue(id);
   }
 
   #idOf({ apiVersion, kind, tenant }: FoundReference): string | undefined {
@@ -152,8 +156,7 @@ class FollowedReferences implements ReferenceCopies {
     if (!entry.source.synced || !entry.target.synced)
       return createNoticeReconcile({ resource: kind.resource, requeueAfterMs: waitFor(entry) });
     // Its users may not have been planned yet.
-    if (users.length === 0 && entry.lastUser === undefined && !this.#firstPlans.areOver)
-      return createNoticeReconcile({ resource: kind.resource });
+    if (users.length === 0 && !this.#firstPlans.areOver) return createNoticeReconcile({ resource: kind.resource });
     return this.#reconcile(id, entry, { users, logger });
   }
 
@@ -181,7 +184,7 @@ class FollowedReferences implements ReferenceCopies {
     if (next !== undefined) this.#options.enqueue(next);
     const entry = this.#follow({ id, kind, key, hostKey });
     entry.known = this.#found.get(id);
-    entry.mayExist = this.#found.delete(id) && entry.known === undefined;
+    if (this.#found.delete(id) && entry.known === undefined) entry.provenFrom = this.#options.clock.monotonic() + LATE_WRITES_MS;
     this.#entries.set(id, entry);
     return entry;
   }
@@ -239,34 +242,32 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   #reconcile(id: string, entry: ReferenceEntry, { users, logger }: { users: readonly string[]; logger: Logger }): ReconcileRun {
-    const { rules, clock, guard, writeLimiter, hooks, metrics, user } = this.#options;
+    const { rules, clock, guard, writeLimiter, hooks, metrics } = this.#options;
     entry.unusedSince = users.length > 0 ? undefined : (entry.unusedSince ?? clock.monotonic());
     const { kind, key, hostKey, source, latest, unusedSince, lastUser, writtenFrom } = entry;
     const [sourceKey, targetKey] = kind.direction === "toHost" ? [key, hostKey] : [hostKey, key];
     const from = source.get(sourceKey);
     const version = sourceVersion(from);
     const target = latest.get(targetKey);
-    if (target !== undefined && isReferenceCopy(rules, entry, target)) {
-      entry.known = target;
-      entry.mayExist = false;
-    }
+    if (target !== undefined && isReferenceCopy(rules, entry, target)) entry.known = target;
     const input: ReferenceInput = {
       ...{ kind, key, hostKey, writtenFrom, target },
       source: from,
       unusedMs: unusedSince === undefined ? undefined : clock.monotonic() - unusedSince,
       owner: this.#options.owner(),
       known: entry.known,
-      mayExist: entry.mayExist,
+      unprovenMs: entry.provenFrom && Math.max(0, entry.provenFrom - clock.monotonic()),
       deletesHeld: kind.direction === "toHost" && this.#options.brake.isEngaged(),
     };
     // A write to the tenant cluster also makes a copy: it is not a host edit that is synced back.
     const { writeWaitMs, slowed } = writeLimiter.restraint(id, version);
     const limits = { writeWaitMs, flowWaitMs: writeWaitMs, ...(slowed && { slowed }) };
     const fights = { stoppedAt: guard.stoppedAt(id), recreationWaitMs: guard.recreationWaitMs(id, version) };
-    const formerUser = lastUser === undefined ? undefined : user(lastUser);
+    const userId = users[0] ?? lastUser;
+    const user = userId === undefined ? undefined : this.#options.user(userId);
     const reconcile = beginReconcile({
       ...{ id, hooks, logger, metrics, resource: kind.resource },
-      machine: createMachine(referenceStrategy(rules, { users: this.#objectsOf(users), formerUser })),
+      machine: createMachine(referenceStrategy(rules, { users: this.#objectsOf(users), user })),
       start: { input, ...limits, ...fights, outdatedTimes: entry.outdatedTimes },
       known: { [targetSide(entry)]: latest },
       observer: {
@@ -274,11 +275,8 @@ class FollowedReferences implements ReferenceCopies {
           if (planned.restsOnNamespaces === undefined) showPlan(this.#options, kind.resource, key, planned);
         },
         answered: (operation, response, state) => {
-          if (response.type === "refused") return;
-          if (response.type === "failed" || response.type === "outdated") {
-            if (operation.action === "create") this.#noteUnanswered(id, entry);
-            return;
-          }
+          if (operation.action === "create" && mayHappenLater(response)) this.#noteUnanswered(id, entry);
+          if (response.type !== "object" && response.type !== "absent") return;
           writeLimiter.wrote(id, version);
           if (isRestoration(operation)) guard.restored(id, version);
           if (isRecreation(input, operation)) guard.recreated(id, version);
@@ -290,7 +288,7 @@ class FollowedReferences implements ReferenceCopies {
         },
         ended: (ending, state) => {
           const isGone = ending.result === "settled" && from !== undefined && state.input.source === undefined;
-          if (ending.result === "outdated" || isGone) this.#noteContradiction(entry, formerUser);
+          if (ending.result === "outdated" || isGone) this.#noteContradiction(entry, user);
           else if (ending.result === "settled") entry.outdatedTimes = 0;
           return ending.result === "settled" ? this.#settled(id, entry, state, ending) : undefined;
         },
@@ -301,7 +299,7 @@ class FollowedReferences implements ReferenceCopies {
 
   /** Records that a creation may take place unseen. */
   #noteUnanswered(id: string, entry: ReferenceEntry): void {
-    entry.mayExist = true;
+    entry.provenFrom = this.#options.clock.monotonic() + LATE_WRITES_MS;
     if (this.#entries.get(id) !== entry && !this.#found.has(id)) this.#found.set(id, undefined);
   }
 
@@ -311,7 +309,7 @@ class FollowedReferences implements ReferenceCopies {
     const isUnseen = input.sourceConfirmed === true || (entry.unusedSince !== undefined && cachedCopy(entry) === undefined);
     entry.known = copy ?? (isUnseen ? input.target : undefined);
     // While the object is referenced, nothing else asks again about a copy that a later list lacks.
-    entry.mayExist = copy === undefined && entry.unusedSince === undefined;
+    if (copy === undefined && entry.unusedSince === undefined) entry.provenFrom ??= this.#options.clock.monotonic();
     if (this.#entries.get(id) === entry) return;
     // Another object has taken the place of this one in the meantime.
     if (copy === undefined) this.#found.delete(id);
@@ -320,11 +318,11 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   /** Lists the caches again after several contradictions: a lagging cache catches up within moments, so one has missed a change. */
-  #noteContradiction(entry: ReferenceEntry, formerUser: FormerUser | undefined): void {
+  #noteContradiction(entry: ReferenceEntry, user: ReferenceUser | undefined): void {
     entry.outdatedTimes += 1;
     if (entry.outdatedTimes < CONTRADICTIONS_MIN) return;
     for (const cache of [entry.source, entry.target]) cache.relist?.();
-    if (formerUser !== undefined) this.#options.doubt("tenant", formerUser.resource, formerUser.key);
+    if (user !== undefined) this.#options.doubt("tenant", user.resource, user.key);
   }
 
   #settled(id: string, entry: ReferenceEntry, state: ReferenceState, { requeueAfterMs }: Settled): number | undefined {

@@ -28,8 +28,11 @@ interface ReferenceEntryState {
   writtenFrom: string | undefined;
   /** The copy as it was last written or seen; undefined if we have deleted it since. */
   known: KubeObject | undefined;
-  /** True when there may be a copy although none is known: a creation had no answer, or the answer to a deletion may be false. */
-  mayExist: boolean;
+  /**
+   * Monotonic time from which a live read shows whether there is a copy although none is known; undefined if there is none for certain. A
+   * creation without an answer can take effect later, and the answer to a deletion may be false.
+   */
+  provenFrom: number | undefined;
 }
 
 /** First delay before a newly opened cache is checked again, in milliseconds; it doubles each time. */
@@ -39,7 +42,7 @@ const WAIT_MAX_MS = 10_000;
 /** Returns the state of an object of which nothing is known yet. */
 export function newEntryState(): ReferenceEntryState {
   const times = { unusedSince: undefined, lastUser: undefined, writtenFrom: undefined };
-  return { waits: 0, outdatedTimes: 0, ...times, known: undefined, mayExist: false };
+  return { waits: 0, outdatedTimes: 0, ...times, known: undefined, provenFrom: undefined };
 }
 
 /** Returns the delay before a newly opened cache is checked again, in milliseconds. */
@@ -56,7 +59,7 @@ export function cachedCopy({ kind, key, hostKey, target }: ReferenceEntry): Kube
 
 /** Reports whether an object may have a copy. */
 export function mayHaveCopy(entry: ReferenceEntry | undefined): boolean {
-  return entry !== undefined && (entry.known !== undefined || entry.mayExist);
+  return entry !== undefined && (entry.known ?? entry.provenFrom) !== undefined;
 }
 
 type RecordFacts = Pick<SyncRecord, "state" | "hostKey" | "notes"> & { readonly input?: ReferenceInput };

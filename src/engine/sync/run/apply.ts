@@ -13,6 +13,20 @@ export interface Writers {
   readonly host: Writer;
 }
 
+/**
+ * Time for which a write without an answer can still be carried out, also after the end of its process, in milliseconds. kube-apiserver works on a request for 60 s
+ * (`--request-timeout`), and etcd works on its own part for 5 s and two elections of 1 s each.
+ */
+export const LATE_WRITES_MS = 70_000;
+
+/** Failures of writes that the API server has refused, or that were never sent. */
+const NEVER_CARRIED_OUT = ["API_FORBIDDEN", "API_TOO_MANY_REQUESTS", "LEADERSHIP_LOST"] as const;
+
+/** Reports whether a write that did not succeed may have been carried out, or may be later. */
+export function mayHappenLater(response: Response): boolean {
+  return response.type === "outdated" || (response.type === "failed" && !isEngineError(response.error, ...NEVER_CARRIED_OUT));
+}
+
 /** Sends one request and returns the outcome. Never throws. */
 export async function send(request: ClusterRequest, resource: ResourceType, writers: Writers): Promise<Response> {
   try {

@@ -32,9 +32,10 @@ import type { AwaitedSlices } from "./awaited-slices.ts";
 import type { GoneObjects } from "./gone-objects.ts";
 import type { EventHandlers } from "./event-handlers.ts";
 
-/** Called with the plan of an object that may refer to others. */
+/** Called with the plan of an object that may refer to others: before it is carried out, and when it has been. */
 export interface ReferenceObserver {
   planned(id: string, rules: Rules, input: PlanInput, plan: Plan): void;
+  settled(id: string, rules: Rules, input: PlanInput, plan: Plan): void;
 }
 
 /** State kept from one reconcile to the next. */
@@ -128,6 +129,7 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
     if (ending.result === "settled") {
       shared.outdated.delete(id);
       shared.goneObjects.look(id, goneLive(tracked.rules, state));
+      shared.references?.settled(id, tracked.rules, state.input, state.planned);
     }
     if (ending.result === "failed" && state.phase === "done") this.#recordRefusal(ending.error, state);
     // The references were recorded with the plan, and must be recorded again if everything returns to the earlier state.

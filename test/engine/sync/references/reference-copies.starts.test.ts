@@ -35,8 +35,13 @@ test("a copy that is found at a start is not deleted before all objects that may
     },
   );
   const begin = () => copies.begin("secrets|shop/db", silentLogger)!;
-  const plan = (seen: Partial<PlanInput>, state: Plan["state"]) =>
-    copies.planned("endpoints|shop/web", synced, { ...seen } as PlanInput, { state, references: [] } as unknown as Plan);
+  const plan = (seen: Partial<PlanInput>, state: Plan["state"]) => {
+    const about = ["endpoints|shop/web", synced, { ...seen } as PlanInput, { state, references: [] } as unknown as Plan] as const;
+    copies.planned(...about);
+    // A plan that is not carried out yet may be wrong.
+    expect(begin().request).toEqual({ type: "done", ending: { result: "settled" } });
+    copies.settled(...about);
+  };
 
   copies.found(input.kind, copy);
   expect(begin().request).toEqual({ type: "done", ending: { result: "settled" } });

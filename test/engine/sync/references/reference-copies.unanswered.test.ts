@@ -39,15 +39,24 @@ function referred() {
   return { tenant, host, copies, clock, rules, refer, begin, create };
 }
 
-/** The last reference ends, and a copy that no cache shows is looked for once its time is over. */
-async function isLookedFor({ refer, begin, clock, rules }: ReturnType<typeof referred>, copy: KubeObject): Promise<void> {
+/** Time after which a creation without an answer can no longer take effect, in milliseconds. */
+const LATE_MS = 70_000;
+
+/** The last reference ends, and a copy that no cache shows is looked for after `lateMs`, and deleted after its retention. */
+async function isLookedFor({ refer, begin, clock, rules }: ReturnType<typeof referred>, copy: KubeObject, lateMs: number): Promise<void> {
+  const look = () => {
+    const reconcile = begin();
+    expect(reconcile.request).toMatchObject({ type: "get", side: "host", key: keyOf(copy) });
+    finish(reconcile.answer({ type: "object", object: copy }));
+    return reconcile.request;
+  };
+  const rests = (requeueAfterMs: number) => ({ type: "done", ending: { result: "settled", requeueAfterMs } });
   refer();
-  expect(begin().request).toEqual({ type: "done", ending: { result: "settled", requeueAfterMs: rules.retentionMs } });
-  await clock.advance(rules.retentionMs);
-  const reconcile = begin();
-  expect(reconcile.request).toMatchObject({ type: "get", side: "host", key: keyOf(copy) });
-  finish(reconcile.answer({ type: "object", object: copy }));
-  expect(reconcile.request).toMatchObject({ type: "write", operation: { action: "delete", side: "host" } });
+  if (lateMs > 0) expect(begin().request).toEqual(rests(lateMs));
+  await clock.advance(lateMs);
+  expect(look()).toEqual(rests(rules.retentionMs - lateMs));
+  await clock.advance(rules.retentionMs - lateMs);
+  expect(look()).toMatchObject({ type: "write", operation: { action: "delete", side: "host" } });
 }
 
 test.each<[string, Response]>([
@@ -58,15 +67,24 @@ test.each<[string, Response]>([
   await isLookedFor(
     world,
     world.create(() => response),
+    LATE_MS,
   );
 });
 
+test("an object whose copy the host does not allow is forgotten at once when nothing refers to it", () => {
+  const { refer, begin, copies, create } = referred();
+  create(() => ({ type: "failed", error: new EngineError("API_FORBIDDEN", "exceeded quota") }));
+  refer();
+  expect(begin().request).toEqual({ type: "done", ending: { result: "settled" } });
+  expect(copies.followed).toBe(0);
+});
+
 test("a copy that was never made is forgotten once the host says so", async () => {
-  const { refer, begin, clock, copies, create, rules } = referred();
+  const { refer, begin, clock, copies, create } = referred();
   create(() => LOST);
   refer();
   begin();
-  await clock.advance(rules.retentionMs);
+  await clock.advance(LATE_MS);
   const reconcile = begin();
   expect(reconcile.request).toMatchObject({ type: "get", side: "host" });
   finish(reconcile.answer({ type: "absent" }));
@@ -102,5 +120,5 @@ test("a copy without a source is looked for again if a list lacked it when its d
   expect(reconcile.request).toMatchObject({ type: "write", operation: { action: "delete" } });
   host.show(keyOf(copy), undefined);
   finish(reconcile.answer({ type: "absent" }));
-  await isLookedFor(world, copy);
+  await isLookedFor(world, copy, 0);
 });

@@ -26,10 +26,10 @@ const COPY = stored(
 type Options = Partial<Start<ReferenceInput> & ReferenceUsers> & { readonly hooks?: SyncHooks };
 
 /** Between any two steps the reconcile goes through JSON, as it would through a crash. */
-function begin({ users = [tenantEndpoints()], formerUser, hooks = {}, ...start }: Options = {}) {
+function begin({ users = [tenantEndpoints()], user, hooks = {}, ...start }: Options = {}) {
   const settled: (readonly Note[])[] = [];
   const wrote: Operation[] = [];
-  const machine = createMachine(referenceStrategy(rules, { users, formerUser }));
+  const machine = createMachine(referenceStrategy(rules, { users, user }));
   const starting = beginReconcile({
     ...{ id: "secrets|shop/db", resource: SECRETS, hooks, logger: silentLogger, metrics: noMetrics },
     machine: { ...machine, next: (state, response) => machine.next(structuredClone(state), response) },
@@ -113,7 +113,7 @@ describe("a reconcile of a referenced object", () => {
       { why: "the last user went just now", known: user("10"), live: undefined, request: "done" },
     ];
     test.each(cases)("and $why: $request", ({ known, live, request }) => {
-      const { reconcile } = begin({ input, formerUser: { resource: ENDPOINTS, key, object: known } });
+      const { reconcile } = begin({ input, user: { resource: ENDPOINTS, key, object: known } });
       expect(reconcile.request).toEqual({ type: "get", side: "tenant", key, resource: ENDPOINTS });
       finish(reconcile.answer(live === undefined ? { type: "absent" } : { type: "object", object: live }));
       expect(reconcile.request.type).toBe(request);

@@ -40,7 +40,7 @@ function begin(planner?: Planner, input: Partial<PlanInput> = {}) {
       awaited: createAwaitedSlices({ clock, serviceOf: () => undefined, enqueue: () => {} }),
       outdated: new Map([["endpoints|shop/web", 3]]),
       doubt: (_side, { plural }, { name }) => void doubted.push(`${plural} ${name}`),
-      references: { planned: (_id, _rules, _input, { state }) => void noted.push(state) },
+      references: { planned: (_id, _rules, _input, { state }) => void noted.push(state), settled: () => {} },
     },
     ...{ hooks: {}, logger: silentLogger, metrics: noMetrics },
   });
