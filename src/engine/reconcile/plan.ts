@@ -96,7 +96,7 @@ const BRAKE: Note = { code: "DELETE_BRAKE", message: "The tenant object is missi
  * copy that is deleted to be recreated does not exist by then.
  */
 function replacesOrphans({ state, operations, notes }: Plan): boolean {
-  if (state === "copied" && operations.some(({ action }) => action === "delete")) return false;
+  if (state === "copied" && operations.some(({ action, side }) => action === "delete" || side === "tenant")) return false;
   return state === "copied" || state === "absent" || notes.some(({ code }) => code === "HOST_SERVICE_SELECTOR");
 }
 
@@ -209,7 +209,7 @@ export function fittedToNewCopy(
   const excluded = (key: string) => rules.settings.excluded(key);
   const kept = withoutKeys(input.host?.metadata.annotations ?? {}, (key) => !excluded(key));
   const others = () => ({ ...kept, ...writeMarkers(rules.translator.markerPrefix, copySourceOf(rules, input)).annotations });
-  const left = fieldsWithoutRoom(rules, { fields, edits: [], standing: kept, others, fresh: true });
+  const left = fieldsWithoutRoom(rules, { fields, edits: [], standing: kept, others, stays: () => false });
   return { object: omitFields(desired, left), fields, left };
 }
 

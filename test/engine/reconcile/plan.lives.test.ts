@@ -60,6 +60,11 @@ describe("a copy at another host key", () => {
     expect(actions(plan(recreating, inputFor(rules, { tenant, orphans: [orphan] })))).toEqual(["create", "delete"]);
   });
 
+  test("stays while a host edit of the new one is synced back, because the new one may have to be recreated after that", () => {
+    const host = annotate(firstCopy(rules, tenantEndpoints()), { foreign: "x" });
+    expect(only(plan(rules, inputFor(rules, { host, orphans: [orphan] })))).toMatchObject({ action: "update", side: "tenant" });
+  });
+
   test("goes with the tenant object, after a live read", () => {
     const planned = plan(rules, inputFor(rules, { tenant: undefined, orphans: [orphan] }));
     expect(only(planned)).toMatchObject({ action: "delete", preconditions: { uid: "uid-orphan" }, confirm: "absent" });

@@ -96,6 +96,15 @@ describe("an annotation of the copy, where the tenant user adds more keys than t
   });
 });
 
+test.each([20, 40, 60])("annotations that lose their room to %i labels leave the copy in one write, which returns none", (count) => {
+  const annotations = keys(250, "x".repeat(1_000));
+  const { host: copy } = rest(tenantEndpoints({ annotations }), undefined);
+  expect(copied(copy)).toHaveLength(250);
+  const labelled = rest(tenantEndpoints({ annotations, labels: keys(count, "v", "label"), resourceVersion: "11" }), copy);
+  const fresh = rest(tenantEndpoints({ annotations, labels: keys(count, "v", "label"), resourceVersion: "11" }), undefined);
+  expect([labelled.writes, copied(labelled.host)]).toEqual([1, copied(fresh.host)]);
+});
+
 test("3,000 annotations added to the copy flow as far as there is room, and addresses arrive", () => {
   const tenant = tenantEndpoints({ annotations: { own: "kept", zone: "eu" } });
   const copy = rest(tenant, undefined).host;

@@ -45,7 +45,8 @@ export function* planDifference(
     if (changed.host && changed.tenant) conflicting.push(field);
   }
   const standing = input.host.metadata.annotations;
-  const noRoom = fieldsWithoutRoom(rules, { fields, edits, standing, others: () => othersOn(rules, input, fields) });
+  const stays = (field: ComparedField) => !isWritten(base, field);
+  const noRoom = fieldsWithoutRoom(rules, { fields, edits, standing, stays, others: () => othersOn(rules, input, fields) });
   const counts = ({ id }: ComparedField) => !flowed.isOld && !noRoom.has(id);
   const flowing = edits.filter(counts);
   const waiting = input.editsWait === true ? flowing : [];
@@ -140,8 +141,9 @@ function hostUpdate(
 ): Operation[] {
   if (rules.kind.mustRecreate(input.host, wanted.object)) return [recreation(input.host)];
   // A value without room that the syncer wrote is removed together with its entry in the base: without one, it would look like a host edit.
-  const isLost = ({ id, host }: ComparedField) => host !== undefined && isAsWritten(known, id, host);
-  const removed = fields.filter((field) => left.has(field.id) && isLost(field)).map((field) => ({ ...field, desired: undefined }));
+  const removed = fields
+    .filter((field) => left.has(field.id) && isWritten(known, field))
+    .map((field) => ({ ...field, desired: undefined }));
   const owned = [...fields.filter(({ id }) => !left.has(id)), ...removed];
   /** Returns the agreed base, with the entries of `from` for the fields that wait. */
   const baseWith = (from: Base) =>
@@ -164,6 +166,11 @@ function hostUpdate(
   const nothingElse = agreed ? OWNER : "Both sides agree again";
   const reason = changed.length === 0 ? nothingElse : restores ? "Host edits are undone" : "The tenant object or the configuration changed";
   return [{ action: "update", side: "host", object, reason, ...(restores && { restores }) }];
+}
+
+/** Reports whether the host has what the syncer wrote, or what was agreed since. */
+function isWritten(known: Base, { id, host }: ComparedField): boolean {
+  return host !== undefined && isAsWritten(known, id, host);
 }
 
 function sameBase(left: Base, right: Base): boolean {
@@ -190,8 +197,8 @@ export interface CopyMetadata {
   readonly others: () => StringMap;
   /** All annotations that the copy has now. */
   readonly standing: StringMap | undefined;
-  /** True if none of the fields is on the host yet. Default false. */
-  readonly fresh?: boolean;
+  /** Reports whether the value of a field on the host stays there if there is no room for the field. */
+  readonly stays: (field: ComparedField) => boolean;
 }
 
 /** Fields for which there is no room, each with the limit that it exceeds: the length of the base, or the size of all annotations. */
@@ -206,7 +213,7 @@ const NONE: FieldsWithoutRoom = new Map();
 export function fieldsWithoutRoom(rules: Rules, wanted: CopyMetadata): FieldsWithoutRoom {
   if (fitsAtOnce(wanted)) return NONE;
   const edited = new Set(wanted.edits.map(({ id }) => id));
-  const standing = (field: ComparedField) => (wanted.fresh === true ? 0 : lengthOn(field, field.host));
+  const standing = (field: ComparedField) => (wanted.stays(field) ? lengthOn(field, field.host) : 0);
   const candidates = wanted.fields.flatMap((field) => {
     const value = edited.has(field.id) ? field.host : field.desired;
     return value === undefined ? [] : [{ field, value, isNew: field.desired === undefined, rank: rankOf(rules, field) }];

@@ -101,6 +101,20 @@ describe("a reconcile of a referenced object", () => {
     expect(reconcile.request).toEqual({ type: "get", side: "host", key: { namespace: "vc", name: "db-x-shop-x-blue" } });
   });
 
+  test.each([
+    ["10", "write"],
+    ["11", "done"],
+  ])("deletes the copy of a missing source only if the object that refers to it is as cached (version %s: %s)", (resourceVersion, next) => {
+    const key = { namespace: "shop", name: "web" };
+    const user = { resource: ENDPOINTS, key, object: tenantEndpoints({ resourceVersion: "10" }) };
+    const { reconcile } = begin({ input: referenceInput({ target: COPY }), user });
+    expect(reconcile.request).toEqual({ type: "get", side: "tenant", key: { namespace: "shop", name: "db" } });
+    finish(reconcile.answer({ type: "absent" }));
+    expect(reconcile.request).toEqual({ type: "get", side: "tenant", key, resource: ENDPOINTS });
+    finish(reconcile.answer({ type: "object", object: tenantEndpoints({ resourceVersion }) }));
+    expect(reconcile.request.type).toBe(next);
+  });
+
   describe("when the object is unreferenced", () => {
     const input = referenceInput({ source: SOURCE, target: COPY, unusedMs: 1e9 });
     const key = { namespace: "shop", name: "web" };
