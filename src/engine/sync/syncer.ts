@@ -56,8 +56,8 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   const pieces = createPieces({ clock, logger, metrics });
   const missingNamespaces = new Set<string>();
   const { references } = options;
-  /** Another process may have made copies of referenced objects since the last reconcile. */
-  let hasStoodBy = false;
+  /** Another process may have made copies of referenced objects since the last reconcile: they are searched for once its writes are over. */
+  let [hasStoodBy, searchFrom] = [false, -Infinity];
   /** The kinds of referenced objects whose copies are still to be searched for, and the number of searches that found a cache incomplete. */
   let [searched, searches] = [references?.kinds ?? [], 0];
   if (references !== undefined) options.enqueue(FIND_COPIES);
@@ -78,9 +78,9 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
     async reconcile(id, context = {}) {
       if (id === FIND_COPIES && hasStoodBy) {
         hasStoodBy = false;
-        // By then, the writes of that process are over, and the changes that were collected meanwhile are planned.
-        return { requeueAfterMs: LATE_WRITES_MS };
+        searchFrom = clock.monotonic() + LATE_WRITES_MS;
       }
+      if (id === FIND_COPIES && clock.monotonic() < searchFrom) return { requeueAfterMs: searchFrom - clock.monotonic() };
       if (id === FIND_COPIES && references !== undefined) {
         searched = await findCopies({
           rules: references,

@@ -64,7 +64,7 @@ function planUnused(rules: ReferenceRules, input: ReferenceInput & { readonly un
   const { target, unusedMs, known, copyConfirmed, unprovenMs } = input;
   // A list may have omitted the copy. If the copy were forgotten now, it would not be recognized when the next list has it.
   const copy = target ?? known;
-  if (copy === undefined && unprovenMs !== undefined && copyConfirmed === undefined)
+  if (copy === undefined && unprovenMs !== undefined && (unprovenMs > 0 || copyConfirmed === undefined))
     return { ...answer(input, "absent"), ...(unprovenMs > 0 ? { againInMs: unprovenMs } : { restsOnCopy: true }) };
   if (!isLiveCopy(rules, input, copy)) return answer(input, "absent");
   const leftMs = rules.retentionMs - unusedMs;

@@ -288,7 +288,7 @@ class FollowedReferences implements ReferenceCopies {
         },
         ended: (ending, state) => {
           const isGone = ending.result === "settled" && from !== undefined && state.input.source === undefined;
-          if (ending.result === "outdated" || isGone) this.#noteContradiction(entry, user);
+          if (ending.result === "outdated" || isGone) this.#noteContradiction(entry, isGone ? undefined : user);
           else if (ending.result === "settled") entry.outdatedTimes = 0;
           return ending.result === "settled" ? this.#settled(id, entry, state, ending) : undefined;
         },

@@ -97,8 +97,10 @@ class ObjectObserver implements ReconcileObserver<PlanInput, Plan> {
 
   answered(operation: Operation, response: Response, { planned, input, written }: ReconcileState): void {
     if (isCopying(operation)) this.#noteNamespace(planned, response);
-    if (response.type !== "object" && response.type !== "absent") return;
     const { id, shared, tracked } = this.#options;
+    // A cluster may refuse a write for good, as a quota does. All that the plan depends on was read before.
+    if (response.type === "failed") shared.references?.settled(id, tracked.rules, input, planned);
+    if (response.type !== "object" && response.type !== "absent") return;
     const { tenant, vanished } = input;
     const made = response.type === "object" && operation.side === "tenant" ? response.object : undefined;
     if (made === undefined) shared.writeLimiter.wrote(id, sourceVersion(written.tenant));

@@ -113,3 +113,24 @@ test("a held copy does not go in its time if the Endpoints change before its tur
   expect(deleted(world.writes)).toEqual(["web-b-x-shop-x-blue"]);
   world.close();
 });
+
+test("a held copy that was free to go for a moment only goes when its time is over", async () => {
+  const world = await takenOver();
+  const other = { namespace: "shop", name: "web-c" };
+  world.has(ENDPOINT_SLICES, sliceOf("web-c"));
+  await world.clock.advance(3_000);
+  world.reconcile(UNIT);
+  world.shows(ENDPOINT_SLICES);
+  for (const id of [UNIT, SLICE]) world.reconcile(id);
+  world.lacks(ENDPOINT_SLICES, other);
+  world.enqueued.length = 0;
+  world.reconcile(UNIT);
+  expect(world.enqueued).toContain(SLICE);
+  world.has(ENDPOINT_SLICES, sliceOf("web-c"));
+  for (const id of [SLICE, UNIT]) world.reconcile(id);
+  expect(deleted(world.writes)).toEqual([]);
+  await world.clock.advance(5_000);
+  for (const id of [UNIT, SLICE]) world.reconcile(id);
+  expect(deleted(world.writes)).toEqual(["web-b-x-shop-x-blue"]);
+  world.close();
+});

@@ -194,6 +194,11 @@ describe("what takes a place is seen before what had it goes", () => {
     { why: "and for their mirror", seen: { endpoints: ENDPOINTS, copy: COPY }, is: { releasesSlices: false } },
     { why: "and go then", seen: { endpoints: ENDPOINTS, copy: COPY, mirror: "equal" }, is: { releasesSlices: true } },
     {
+      why: "but not for a copy that is behind its Endpoints",
+      seen: { endpoints: ENDPOINTS, copy: { ...COPY, behind: true }, mirror: "equal" },
+      is: { releasesSlices: false },
+    },
+    {
       why: "beside others that show less, the mirror replaces them",
       seen: { endpoints: ENDPOINTS, copy: COPY, mirror: "equal", others: "behind" },
       is: { source: "mirror", releasesSlices: true },

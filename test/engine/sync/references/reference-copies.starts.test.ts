@@ -1,5 +1,6 @@
 /** Copies of referenced objects that earlier processes made, when a syncer starts. */
 import { expect, test } from "vitest";
+import { EngineError } from "../../../../src/base/errors.ts";
 import { finish } from "../../../../src/base/finish.ts";
 import { silentLogger } from "../../../../src/base/logger.ts";
 import type { Operation, Plan, PlanInput } from "../../../../src/engine/reconcile/plan-types.ts";
@@ -56,7 +57,7 @@ test("a copy that is found at a start is not deleted before all objects that may
   finish(reconcile.answer({ type: "absent" }));
 });
 
-test("without retention, a start deletes no copy that is referenced", async () => {
+test("without retention, a start deletes copies that are not referenced, and no others, although the host refuses an object for good", async () => {
   const [tenant, on] = [await cluster("shop"), await cluster("vc")];
   const names = Array.from({ length: 30 }, (_, index) => `web-${index}`);
   await fill(tenant, "shop", names);
@@ -68,7 +69,11 @@ test("without retention, a start deletes no copy that is referenced", async () =
   const deleted: string[] = [];
   const through = (client: ClusterClient): ClusterClient => ({
     ...{ get: client.get.bind(client), list: client.list.bind(client), watch: client.watch.bind(client), patch: client.patch.bind(client) },
-    ...{ create: client.create.bind(client), update: client.update.bind(client), close: client.close.bind(client) },
+    ...{ update: client.update.bind(client), close: client.close.bind(client) },
+    create: async (resource, object) => {
+      if (object.metadata.name?.startsWith("denied")) throw new EngineError("API_FORBIDDEN", "exceeded quota");
+      return client.create(resource, object);
+    },
     delete: (resource, key, preconditions) => (deleted.push(key.name), client.delete(resource, key, preconditions)),
   });
   const settings = { references: { ...DEFAULT_SETTINGS.references, retentionMinutes: 0 } };
@@ -82,6 +87,7 @@ test("without retention, a start deletes no copy that is referenced", async () =
   };
   await start(options);
   await stopAll();
+  await fill(tenant, "shop", ["denied"]);
   await tenant.client.patch(ENDPOINTS, { namespace: "shop", name: "web-0" }, "merge", { metadata: { annotations: { secret: null } } });
   await start(options);
   await clock.advance(5_000);

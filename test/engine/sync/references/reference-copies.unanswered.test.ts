@@ -16,10 +16,10 @@ const SOURCE = secret("shop", "db");
 const LOST: Response = { type: "failed", error: new EngineError("API_UNAVAILABLE", "no answer") };
 
 /** The Secret `shop/db`, to which Endpoints refer. */
-function referred() {
+function referred(retentionMs = 600_000) {
   const [tenant, host] = [createCacheByHand(SOURCE), createCacheByHand()];
   const clock = createFakeClock();
-  const rules = testReferenceRules();
+  const rules = testReferenceRules({ retentionMs });
   const copies = copiesBetween({ tenant: tenant.source, host: host.source }, { rules, clock });
   const patches = [{ path: "metadata.annotations.secret", reference: { apiVersion: "v1", kind: "Secret" } }] as never;
   const refer = (...names: readonly string[]) => {
@@ -77,6 +77,24 @@ test("an object whose copy the host does not allow is forgotten at once when not
   refer();
   expect(begin().request).toEqual({ type: "done", ending: { result: "settled" } });
   expect(copies.followed).toBe(0);
+});
+
+test("a late creation is waited for also if others had deleted an earlier copy", () => {
+  const { host, refer, begin, copies, create } = referred(0);
+  const copy = create((object) => ({ type: "object", object }));
+  host.show(keyOf(copy), copy, "event");
+  begin();
+  host.set(keyOf(copy), undefined);
+  const again = begin();
+  finish(again.answer({ type: "object", object: SOURCE }));
+  expect(again.request).toMatchObject({ type: "write", operation: { action: "create" } });
+  finish(again.answer(LOST));
+  refer();
+  const unused = begin();
+  expect(unused.request).toMatchObject({ type: "get", side: "host" });
+  finish(unused.answer({ type: "absent" }));
+  expect(unused.request).toEqual({ type: "done", ending: { result: "settled", requeueAfterMs: LATE_MS } });
+  expect(copies.followed).toBe(2);
 });
 
 test("a copy that was never made is forgotten once the host says so", async () => {
