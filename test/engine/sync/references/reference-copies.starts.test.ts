@@ -71,7 +71,8 @@ test("without retention, a start deletes copies that are not referenced, and no 
     ...{ get: client.get.bind(client), list: client.list.bind(client), watch: client.watch.bind(client), patch: client.patch.bind(client) },
     ...{ update: client.update.bind(client), close: client.close.bind(client) },
     create: async (resource, object) => {
-      if (resource.kind === "Endpoints" && object.metadata.name?.startsWith("denied")) throw new EngineError("API_FORBIDDEN", "exceeded quota");
+      if (resource.kind === "Endpoints" && object.metadata.name?.startsWith("denied"))
+        throw new EngineError("API_FORBIDDEN", "exceeded quota");
       return client.create(resource, object);
     },
     delete: (resource, key, preconditions) => (deleted.push(key.name), client.delete(resource, key, preconditions)),
