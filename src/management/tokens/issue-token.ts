@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
-import { invalidObject } from "../../apiserver/types/status.ts";
+import { invalidObject, unauthorized } from "../../apiserver/types/status.ts";
 import { parseScope } from "../../cluster/scope/parse.ts";
 import { SCOPE_EXTRA } from "../../cluster/scope/scope.ts";
 import type { AccessScope } from "../../cluster/scope/types.ts";
@@ -67,11 +67,16 @@ function claimOf({ permissions, objects }: IssueTokenOptions, user: UserInfo, sc
   };
 }
 
-/** The time left of the presented key, or the platform's limit if that is shorter, in seconds; Infinity without either. */
+/**
+ * The time left of the presented key, or the platform's limit if that is shorter, in seconds; Infinity without either.
+ *
+ * @throws API_UNAUTHORIZED when the key no longer exists.
+ */
 function secondsLeft({ objects, lives, limits, clock }: IssueTokenOptions, user: UserInfo): number {
   const { accessKeyMaxTTLSeconds: max } = limits();
   const name = user.extra?.[KEY_EXTRA]?.[0];
   const key: KubeObject | undefined = name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name });
+  if (name !== undefined && key === undefined) throw unauthorized();
   const keyMs = key === undefined ? Infinity : lives.endOf(key) - clock.now();
   return Math.min(max > 0 ? max : Infinity, keyMs / 1000);
 }

@@ -163,6 +163,22 @@ describe.each(STORES)("a platform %s", (_, open) => {
     expect(await read("/ownedaccesskeys/new", () => make("/ownedaccesskeys", key))).toBe(403);
   });
 
+  test("issues no token for a key that was disabled or deleted while its request arrived", async () => {
+    const keys = await Promise.all([1, 2, 3].map(() => platform.withKey({ user: "jane", ttl: 3_600 })));
+    const [disabled, removed, valid] = keys as [Client & { name: string }, Client & { name: string }, Client & { name: string }];
+    const token = ["POST", "/directclusterendpointtokens", JSON.stringify({ spec: { ttl: 315_360_000 } })];
+    expect(await meanwhile(disabled, token, () => change(`/ownedaccesskeys/${disabled.name}`, { disabled: true }))).toBe(401);
+    expect(await meanwhile(removed, token, () => removed.send("DELETE", `/ownedaccesskeys/${removed.name}`))).toBe(401);
+    expect(await meanwhile(valid, token, async () => {})).toBe(201);
+  });
+
+  test("tells no key that was disabled meanwhile whether a name is taken", async () => {
+    const jane = await platform.withKey({ user: "jane" });
+    await make(SECRETS, secret("first", { access: [{ verbs: ["create"], users: ["jane"] }] }));
+    const dryRun = ["POST", `${SECRETS}?dryRun=All`, JSON.stringify(secret("db", { owner: { user: "jane" } }))];
+    expect(await meanwhile(jane, dryRun, () => change(`/ownedaccesskeys/${jane.name}`, { disabled: true }))).toBe(401);
+  });
+
   test("changes no password for a login that has ended meanwhile", async () => {
     await make("/users", { metadata: { name: "jane" }, spec: { password: "the first of her passwords" } });
     const jane = await platform.withKey({ user: "jane" });

@@ -25,8 +25,11 @@ export async function create(context: ResourceContext, namespace: string, body: 
   const key = { namespace: definition.type.namespaced ? namespace : "", name };
   if (definition.review !== undefined) {
     const request = withMetadata(given, { namespace: definition.type.namespaced ? namespace : undefined });
-    const { user = SYSTEM_USER, warn = () => {}, dryRun = false } = options;
-    return seal(definition, await definition.review(request, user, { warn, dryRun }));
+    const { user = SYSTEM_USER, warn = () => {}, dryRun = false, judge } = options;
+    // The body can arrive long after the caller was identified, and the review itself can take a while.
+    const reviewed = await definition.review(request, judge?.() ?? user, { warn, dryRun });
+    judge?.();
+    return seal(definition, reviewed);
   }
   const admitted = admit({ verb: "create", type: definition.type, key, user: options.user ?? SYSTEM_USER });
   if (admitted !== undefined) await admitted;
@@ -116,7 +119,9 @@ async function tryCreate(
     letGo = reserve({ type: definition.type, user, object: ready });
     if (options.dryRun === true) {
       letGo();
-      return (await store.get(key)) === undefined ? ready : undefined;
+      const inTheWay = await store.get(key);
+      options.judge?.();
+      return inTheWay === undefined ? ready : undefined;
     }
     if (allocation.secure !== undefined) await secure(definition, { object: ready, allocation });
     stored = (await store.create(key, ready, termsOf(context, options, { object: finished, old: undefined })))?.object;
