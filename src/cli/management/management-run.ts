@@ -15,7 +15,7 @@ import type { ManagementConfig } from "../../management/config/effective.ts";
 import { followConfigFile } from "../../management/config/follow.ts";
 import { startManagement, type Management, type ManagementOptions } from "../../management/api/management.ts";
 import { createProviderFetch } from "../../management/sign-in/oidc/provider-fetch.ts";
-import { readProxies } from "../../management/sign-in/oidc/proxies.ts";
+import { readProxies, type ProxyFor } from "../../management/sign-in/oidc/proxies.ts";
 import { timestamp } from "../../apiserver/types/objects/metadata.ts";
 import { createMemoryStore } from "../../apiserver/store/memory/memory-store.ts";
 import { startResealing } from "../../apiserver/store/resealing.ts";
@@ -91,6 +91,7 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
   const { terminal } = context;
   const { name, kubeconfig = `${name}.kubeconfig` } = flags;
   checkFlags(flags);
+  const proxyFor = readProxies(terminal.env);
   const config = await readConfig(context, flags);
   if (config === "bad") return context.exit(EXIT_USAGE);
   await checkKubeconfigFile({ path: kubeconfig, name });
@@ -113,6 +114,7 @@ export async function runManagement(context: CommandContext, flags: ManagementFl
     const management = await start(terminal, flags, {
       folder,
       shared,
+      proxyFor,
       logger,
       metrics,
       config: config.config,
@@ -215,6 +217,7 @@ async function startUpkeep(folder: ManagementFolder, logger: Logger): Promise<{ 
 interface Started {
   readonly folder: ManagementFolder | undefined;
   readonly shared: SharedStore | undefined;
+  readonly proxyFor: ProxyFor;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly config: ManagementConfig;
@@ -226,10 +229,9 @@ interface Started {
 async function start(
   terminal: Terminal,
   flags: ManagementFlags,
-  { folder, shared, logger, metrics, config, adminKey, certificate, auditLog }: Started,
+  { folder, shared, proxyFor, logger, metrics, config, adminKey, certificate, auditLog }: Started,
 ): Promise<Management> {
   const port = flags.port ?? folder?.port;
-  const proxyFor = readProxies(terminal.env);
   const given: ManagementOptions = {
     limits: limitsOf(flags),
     quota: quotaOf(flags),

@@ -1,13 +1,16 @@
 /**
  * `login`: a person signs in by a browser, and a kubeconfig gets the key, which is never shown.
  */
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { load } from "js-yaml";
+import { dump, load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCli } from "../../../src/cli/program.ts";
 import { withContext } from "../../../src/cli/management/clients/login-kubeconfig.ts";
+import { listenForLogin } from "../../../src/cli/management/clients/login-listener.ts";
 import { startManagement, type Management } from "../../../src/management/api/management.ts";
 import { createTestTerminal, type TestTerminal } from "../support.ts";
 import { askedAddress, makeJane, signInAt } from "../management/signing-in.ts";
@@ -85,6 +88,15 @@ describe("login", () => {
     expect(await running.code).toBe(1);
   });
 
+  test("ends although another program keeps a connection to its port open", async () => {
+    const { redirect, close } = await listenForLogin("secret");
+    const idle = connect(Number(new URL(redirect).port), "127.0.0.1");
+    await once(idle, "connect");
+    const ended = once(idle, "close");
+    close();
+    await ended;
+  });
+
   test("with an unknown code ends with 1", async () => {
     const running = run();
     await fetch(`${(await addressOf(running)).searchParams.get("redirect")!}?code=x`);
@@ -105,5 +117,39 @@ describe("login", () => {
     expect(await running.code).toBe(code);
     expect(running.terminal.stderr).toMatch(told);
     expect(running.terminal.stderr).not.toContain("other-key");
+  });
+});
+
+describe("a context in a kubeconfig of other clusters", () => {
+  const own = { name: "platform", url: "https://platform.example", token: "new" };
+  const named = (name: string, context: object) => ({ name, context });
+  const prod = {
+    clusters: [{ name: "prod", cluster: { server: "https://prod.example" } }],
+    users: [{ name: "platform", user: { token: "prod-admin" } }],
+  };
+
+  test.each([
+    [
+      "a context of the same name that leads elsewhere",
+      [named("platform", { cluster: "prod", user: "platform" })],
+      /has the cluster "prod"/,
+    ],
+    [
+      "a user of the same name for another cluster",
+      [named("prod", { cluster: "prod", user: "platform" })],
+      /"prod" of the kubeconfig has the user/,
+    ],
+  ])("does not replace %s", (_, contexts, told) => {
+    expect(() => withContext(dump({ ...prod, contexts }), own)).toThrow(told);
+  });
+
+  test("keeps the fields of a context that it writes again, and other contexts of the same cluster", () => {
+    const other = named("other", { cluster: "platform", user: "platform", namespace: "ops" });
+    const before = load(withContext(dump({ clusters: prod.clusters, contexts: [other] }), own)) as typeof prod & { contexts: object[] };
+    const again = named("platform", { cluster: "platform", user: "platform", namespace: "shop" });
+    const { contexts, users } = load(
+      withContext(dump({ ...before, contexts: [other, again] }), { ...own, token: "newer" }),
+    ) as typeof before;
+    expect([contexts, users]).toEqual([[other, again], [{ name: "platform", user: { token: "newer" } }]]);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * `management`: output shown once, files kept, and refusals.
  */
-import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemChance } from "../../../src/base/chance.ts";
@@ -199,6 +199,14 @@ describe("how it is reached", () => {
       stderr: expect.stringContaining("--http serves loopback addresses only, not 0.0.0.0") as string,
     });
     expect((await refused("--http", "--tls-cert", "a", "--tls-key", "b")).code).toBe(2);
+  });
+
+  test("is refused for an unusable proxy before anything is opened", async () => {
+    const folder = newPath("data");
+    const env = { HTTPS_PROXY: "socks5://proxy:1080" };
+    const { code, stderr } = await run(["management", "--kubeconfig", newPath("kubeconfig"), "--data", folder], { env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("HTTPS_PROXY")]);
+    expect(existsSync(folder)).toBe(false);
   });
 
   test("with a certificate that is given, which the kubeconfig trusts if it is self-signed", async () => {

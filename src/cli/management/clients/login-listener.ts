@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { systemClock } from "../../../base/clock.ts";
 
 /** Result that the browser passes on at the end of a sign-in. */
 export type Brought = { readonly code: string } | { readonly error: string };
@@ -11,6 +12,9 @@ export interface LoginListener {
   readonly brought: Promise<Brought>;
   close(): void;
 }
+
+/** Time for the last response to reach the browser, in milliseconds. */
+const CLOSING_MS = 1_000;
 
 /** Maximum length of an error text from the platform, in UTF-16 units. */
 const ERROR_LENGTH_MAX = 500;
@@ -51,6 +55,8 @@ export async function listenForLogin(secret: string): Promise<LoginListener> {
     close() {
       server.close();
       server.closeIdleConnections();
+      // A connection without any request counts as busy, and would keep the process alive. The last page may still be on its way.
+      systemClock.schedule(CLOSING_MS, () => server.closeAllConnections());
     },
   };
 }

@@ -328,6 +328,8 @@ export function readers(world: World): Oracle {
       const isLatest = author.kind === "replica" && isCopy(world, before) === undefined;
       const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before, ...crossing.map((one) => one.before)], isLatest) : undefined;
       const left = leftInTenant(source, write, mode);
+      // Paused Endpoints stay as they are: if no mirror shows their copy, nothing does.
+      if (goesUnseen(world, write, source, now)) return undefined;
       const isRemoved = (text: string) => crossing.some(({ texts }) => texts.includes(text));
       const wrong = lost.filter((text) => !isRemoved(text) && [said, shown, ofPods, left].every((texts) => texts?.has(text) !== false));
       return wrong.length === 0
@@ -356,6 +358,16 @@ function isCrossing(one: Removal, id: string, { index, since }: WritingReplica):
 function isReplaced(mode: BackendsMode | undefined, beside: readonly KubeObject[], world: World): boolean {
   if (mode === "slices") return true;
   return mode === "both" && beside.some((slice) => isCopy(world, slice) !== undefined);
+}
+
+/** Reports whether the copy of a slice that is gone goes beside paused Endpoints, from whose copy nothing was made. */
+function goesUnseen(world: World, { before, after }: Write, source: string | undefined, beside: readonly KubeObject[]): boolean {
+  const { tenant } = world.clusters;
+  const { annotations } = tenant.objects(ENDPOINTS).get(source ?? "")?.metadata ?? {};
+  const uid = after === undefined ? isCopy(world, before!)?.uid : undefined;
+  if (annotations?.[`${translatorOf(world).markerPrefix}pause`] !== "true" || uid === undefined) return false;
+  if ([...tenant.objects(ENDPOINT_SLICES).values()].some(({ metadata }) => metadata.uid === uid)) return false;
+  return beside.every((slice) => (madeOf(world, slice) ?? mirroredFrom(world, slice)) === undefined);
 }
 
 function skipsMirror(object: KubeObject | undefined): boolean {
