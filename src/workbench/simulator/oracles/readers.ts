@@ -365,8 +365,8 @@ function goesUnseen(world: World, { before, after }: Write, source: string | und
   const { tenant } = world.clusters;
   const { annotations } = tenant.objects(ENDPOINTS).get(source ?? "")?.metadata ?? {};
   const uid = after === undefined ? isCopy(world, before!)?.uid : undefined;
-  if (annotations?.[`${translatorOf(world).markerPrefix}pause`] !== "true" || uid === undefined) return false;
-  if ([...tenant.objects(ENDPOINT_SLICES).values()].some(({ metadata }) => metadata.uid === uid)) return false;
+  const stands = [...tenant.objects(ENDPOINT_SLICES).values()].some(({ metadata }) => metadata.uid === uid);
+  if (annotations?.[`${translatorOf(world).markerPrefix}pause`] !== "true" || uid === undefined || stands) return false;
   return beside.every((slice) => (madeOf(world, slice) ?? mirroredFrom(world, slice)) === undefined);
 }
 
