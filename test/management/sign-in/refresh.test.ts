@@ -149,6 +149,44 @@ describe("a login that cannot be asked about", () => {
     expect(world.asked.length - asked).toBeLessThan(8);
     expect(await after(others[0]!, DAY_MS)).toBe(401);
   });
+
+  const fail = () => world.faults.set("/user", (response) => response.writeHead(503).end());
+  const codesOf = (logins: readonly Login[]) => Promise.all(logins.map(async (one) => (await one.send("GET", "/teams")).code));
+
+  test("after days without a use outlives failures, and ends after a day of them", async () => {
+    const { others } = await beginWith({ refused: 0, others: 5 });
+    const [first] = others as [Login];
+    await platform.clock.advance(3 * DAY_MS);
+    fail();
+    expect(await after(first)).toBe(200);
+    expect(await codesOf(others)).toEqual([200, 200, 200, 200, 200]);
+    expect(await after(first, DAY_MS - 60 * MINUTE_MS)).toBe(200);
+    expect(await after(first, 60 * MINUTE_MS)).toBe(401);
+    expect(await codesOf(others)).toEqual([401, 401, 401, 401, 401]);
+  });
+
+  test("at two times, with a response between them, does not end because of the sum", async () => {
+    const { others } = await beginWith({ refused: 0, others: 1 });
+    const [login] = others as [Login];
+    for (let round = 0; round < 3; round++) {
+      fail();
+      expect(await after(login, DAY_MS / 2)).toBe(200);
+      world.faults.clear();
+      expect(await after(login, 2 * 60 * MINUTE_MS)).toBe(200);
+    }
+  });
+
+  test("does not end because of the time in which nothing was to be asked", async () => {
+    const provider = makeCase();
+    await start(provider, "sourceHostA");
+    const login = await signIn("sourceHostA");
+    fail();
+    expect(await after(login)).toBe(200);
+    await configure({ sourceHostA: provider.settings, identityRefreshSeconds: 0 });
+    expect(await after(login, 2 * DAY_MS)).toBe(200);
+    await configure({ sourceHostA: provider.settings });
+    expect(await after(login)).toBe(200);
+  });
 });
 
 describe("groups", () => {

@@ -26,7 +26,7 @@ import { isKeyless, type KeylessLogin } from "./left-logins.ts";
 export interface RefreshSettings extends SignInSettings {
   /** Seconds after which a login that is in use is refreshed; 0 means never. */
   readonly identityRefreshSeconds: number;
-  /** Seconds since the last refresh after which a login ends if its provider cannot be reached; 0 means never. */
+  /** Seconds without an answer, from the first failed refresh, after which a login ends; 0 means never. */
   readonly identityStaleSeconds: number;
 }
 
@@ -116,6 +116,8 @@ class Refresher implements LoginRefresher {
   readonly #loginPauses = new Map<string, Pause>();
   /** How many logins have failed in a row, by connector. Those that failed before do not count. */
   readonly #failures = new Map<string, number>();
+  /** Since when requests about a login have failed, by uid. An unused login has no requests, and therefore no failures. */
+  readonly #failingSince = new Map<string, number>();
   /** When logins that cannot be refreshed without the user were last tried, by uid. */
   readonly #unasked = new Map<string, number>();
   /** Logins without a key of which nothing was kept, as of the last run: the version of the User by uid of the login. */
@@ -155,7 +157,7 @@ class Refresher implements LoginRefresher {
       if (why === undefined) others.push(login);
       else if (!this.#stopped) await this.#end(login, why);
     }
-    if (this.#options.settings().identityRefreshSeconds === 0) return;
+    if (this.#options.settings().identityRefreshSeconds === 0) return this.#failingSince.clear();
     const byConnector = new Map<string, KubeObject[]>();
     for (const key of this.#due(others, used)) {
       const connector = specOf<KeySpec>(key).identity?.connector ?? "";
@@ -210,7 +212,8 @@ class Refresher implements LoginRefresher {
     const logins = [...withKey, ...keyless];
     this.#unused.clear();
     const present = new Set(logins.map(({ metadata }) => metadata.uid!));
-    for (const byUid of [this.#unasked, this.#loginPauses]) for (const uid of byUid.keys()) if (!present.has(uid)) byUid.delete(uid);
+    for (const byUid of [this.#unasked, this.#loginPauses, this.#failingSince])
+      for (const uid of byUid.keys()) if (!present.has(uid)) byUid.delete(uid);
     return logins.filter((login) => {
       const askedMs = Math.max(refreshedAt(login), this.#unasked.get(login.metadata.uid!) ?? 0);
       const usedMs = used.get(specOf<KeySpec>(login).user ?? "") ?? 0;
@@ -271,6 +274,7 @@ class Refresher implements LoginRefresher {
     this.#pauses.delete(connector);
     this.#failures.delete(connector);
     this.#loginPauses.delete(metadata.uid!);
+    this.#failingSince.delete(metadata.uid!);
   }
 
   /** Pauses a login that failed, and its connector after several failures: the provider may have blocked only one person. */
@@ -287,12 +291,18 @@ class Refresher implements LoginRefresher {
     pauses.set(name, { untilMs: this.#options.clock.now() + lengthMs, lengthMs });
   }
 
-  /** Ends a login only after `identityStaleSeconds`, so that a wrong setting or an unreachable provider does not end all logins at once. */
+  /**
+   * Ends a login only after `identityStaleSeconds` of failures, so that a wrong setting or an unreachable provider does not end all logins
+   * at once. The time without a refresh does not count: it passes too while the login is not used.
+   */
   async #keepOrEnd(key: KubeObject, why: string): Promise<Outcome | undefined> {
     const { clock, settings } = this.#options;
     const { identityStaleSeconds } = settings();
-    if (this.#unused.has(key.metadata.uid!)) return "failed";
-    if (identityStaleSeconds === 0 || clock.now() - refreshedAt(key) < identityStaleSeconds * 1_000) return "failed";
+    const uid = key.metadata.uid!;
+    const sinceMs = Math.max(refreshedAt(key), this.#failingSince.get(uid) ?? clock.now());
+    this.#failingSince.set(uid, sinceMs);
+    if (this.#unused.has(uid)) return "failed";
+    if (identityStaleSeconds === 0 || clock.now() - sinceMs < identityStaleSeconds * 1_000) return "failed";
     return this.#end(key, why);
   }
 
