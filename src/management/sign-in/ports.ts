@@ -27,6 +27,14 @@ export interface Linked {
   readonly subject: string;
 }
 
+/** The origin of a login key that has ended. */
+export interface SignedOut {
+  readonly connector?: string;
+  /** Kind and address of the provider, see `placeOf`. Undefined if an earlier version created the key. */
+  readonly place?: string;
+  readonly idToken?: string;
+}
+
 /** The operations of the platform that sign-in uses. */
 export interface SignInPorts {
   /**
@@ -44,6 +52,6 @@ export interface SignInPorts {
   link(key: string, identity: Identity, tokens?: ProviderTokens): Promise<Linked>;
   /** Returns the user with this password; undefined for a wrong password or an unknown user, both after the same time. */
   verifyPassword(username: string, password: string): Promise<Identity | undefined>;
-  /** Ends a login key at once, and returns its connector and ID token. Undefined when the key is unknown or not from a login. */
-  signOut(key: string): Promise<{ readonly connector?: string; readonly idToken?: string } | undefined>;
+  /** Ends a login key at once, and returns its origin. Undefined when the key is unknown or not from a login. */
+  signOut(key: string): Promise<SignedOut | undefined>;
 }

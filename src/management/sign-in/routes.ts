@@ -99,7 +99,7 @@ export function createSignInRoutes(options: SignInRoutesOptions): SignInRoutes {
     const provider = findConnector(config(), id);
     return provider !== undefined && isLive(provider) ? provider : undefined;
   };
-  const logout = createLogout({ ports, clients, findProvider });
+  const logout = createLogout({ ports, clients, findProvider, logger });
   const answering = new Answering(createAnswerWriter({ clock, readMs: READ_MS }));
   const passwords = () => config().password?.disabled !== true;
 

@@ -305,8 +305,9 @@ describe("the end", () => {
   });
 
   test("comes with a logout, which returns what the key was made from", async () => {
-    const { key, name } = await api.signIn.signIn(JANE, { idToken: "id-token" });
-    expect(await api.signIn.signOut(key)).toEqual({ connector: "oidc", idToken: "id-token" });
+    const place = "oidc https://id.example";
+    const { key, name } = await api.signIn.signIn({ ...JANE, issuer: "https://id.example", place }, { idToken: "id-token" });
+    expect(await api.signIn.signOut(key)).toEqual({ connector: "oidc", place, idToken: "id-token" });
     expect(called(await all(OWNED_ACCESS_KEYS), name)).toBeUndefined();
     expect(await api.signIn.signOut(key)).toBeUndefined();
   });

@@ -196,6 +196,21 @@ describe("logout", () => {
     expect(await post(`${platform.url}/auth/logout`, {}, { authorization: "Bearer key-1" })).toMatchObject({ status: 200, body: {} });
   });
 
+  test("succeeds while the provider cannot be reached, because the key has ended", async () => {
+    provider.lies = { discovery: false };
+    const { status, body } = await post(`${platform.url}/auth/logout`, {}, { authorization: "Bearer key-1" });
+    expect([status, body]).toEqual([200, {}]);
+    expect(platform.signedOut).toEqual(["key-1"]);
+    expect(platform.log.at(-1)).toContain("cannot be ended");
+  });
+
+  test("gives the ID token of a former provider to no other provider", async () => {
+    const place = "oidc https://former.example";
+    platform.ports = { ...platform.ports, signOut: async () => ({ connector: "oidc", place, idToken: "id-token" }) };
+    const { status, body } = await post(`${platform.url}/auth/logout`, {}, { authorization: "Bearer key-1" });
+    expect([status, body]).toEqual([200, {}]);
+  });
+
   test.each([undefined, "Basic key-1", "Bearer", "Bearer other"])("knows no login by %j", async (authorization) => {
     expect((await post(`${platform.url}/auth/logout`, {}, authorization === undefined ? {} : { authorization })).status).toBe(401);
     expect(platform.signedOut).toEqual([]);

@@ -12,7 +12,7 @@ import type { TeamSpec } from "../../kinds/team.ts";
 import { OWNED_ACCESS_KEYS, TEAMS, USERS } from "../../kinds/types.ts";
 import { subjectsOf, type UserSpec } from "../../kinds/user.ts";
 import type { Identity } from "../../sign-in/identity.ts";
-import type { Linked, ProviderTokens, SignedIn, SignInPorts } from "../../sign-in/ports.ts";
+import type { Linked, ProviderTokens, SignedIn, SignedOut, SignInPorts } from "../../sign-in/ports.ts";
 import type { AccessKeys } from "../keys/access-keys.ts";
 import { isReserved } from "../caller.ts";
 import type { ConnectorIdentities } from "./connector-identities.ts";
@@ -363,11 +363,12 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     return same.length === 1 ? same[0] : undefined;
   }
 
-  async signOut(value: string): Promise<{ readonly connector?: string; readonly idToken?: string } | undefined> {
+  async signOut(value: string): Promise<SignedOut | undefined> {
     await this.#options.upToDate();
     const key = this.#options.keys.find(value);
     if (key === undefined || specOf<KeySpec>(key).type !== LOGIN_KEY) return undefined;
     const { identity, oidcLogin } = specOf<KeySpec>(key);
+    const place = keptLogin(key)?.place;
     try {
       await this.#options.registry.delete(OWNED_ACCESS_KEYS, keyOf(key), { preconditions: { uid: key.metadata.uid! } });
     } catch (error) {
@@ -375,6 +376,7 @@ class SignInService implements SignInPorts, Pick<RefreshedLogins, "refreshLogin"
     }
     return {
       ...(identity?.connector !== undefined && { connector: identity.connector }),
+      ...(place !== undefined && { place }),
       ...(oidcLogin?.idToken !== undefined && { idToken: oidcLogin.idToken }),
     };
   }
