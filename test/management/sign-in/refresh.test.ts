@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { at, MERGE_PATCH } from "../platform.ts";
 import { CASES, type Restriction } from "./doubles/cases.ts";
 import { tokenOf } from "./doubles/oauth.ts";
+import { sourceHostA } from "./doubles/source-host-a.ts";
 import type { Double } from "./doubles/world.ts";
 import { login } from "./platform.ts";
 import { CLIENT_ID, CLIENT_SECRET, startProvider } from "./provider.ts";
@@ -24,6 +25,9 @@ import {
 } from "./refresh-setting.ts";
 
 stopAfterEach();
+
+/** Further failures that do not speak of the person: the token is new, or a proxy has no route. */
+const VAGUE: Readonly<Record<string, readonly number[]>> = { sourceHostB: [401], directoryProviderB: [401], clusterManager: [404] };
 
 describe.each(CASES)("%s", (kind, makeCase) => {
   // Without an API to ask, the restriction is in the ID token.
@@ -51,7 +55,7 @@ describe.each(CASES)("%s", (kind, makeCase) => {
     expect(await after(login)).toBe(401);
   });
 
-  test.each([403, 429, 500])("an answer %i ends no login, until it lasts too long", async (status) => {
+  test.each([403, 429, 500, ...(VAGUE[kind] ?? [])])("an answer %i ends no login, until it lasts too long", async (status) => {
     const provider = makeCase();
     await start(provider, kind);
     const login = await signIn(kind);
@@ -148,6 +152,24 @@ describe("a login that cannot be asked about", () => {
     expect(await after(others[0]!)).toBe(200);
     expect(world.asked.length - asked).toBeLessThan(8);
     expect(await after(others[0]!, DAY_MS)).toBe(401);
+  });
+
+  test.each(["<h1>404 Not Found</h1>", "", "null", '{"code":404,"message":"NotFound"}'])(
+    "is one whose proxy answers 404 with %j",
+    async (body) => {
+      const [, makeManager] = CASES.find(([kind]) => kind === "clusterManager")!;
+      await start(makeManager(), "clusterManager");
+      const login = await signIn("clusterManager");
+      world.faults.set("/v3/users/u-abc", (response) => response.writeHead(404, { "content-type": "text/html" }).end(body));
+      expect(await after(login)).toBe(200);
+    },
+  );
+
+  test("is one of sourceHostA with a refresh token, whose new token is refused", async () => {
+    await start({ ...makeCase(), double: sourceHostA("", "rotated").double }, "sourceHostA");
+    const login = await signIn("sourceHostA");
+    world.faults.set("/user", (response) => response.writeHead(401).end());
+    expect(await after(login)).toBe(200);
   });
 
   const fail = () => world.faults.set("/user", (response) => response.writeHead(503).end());

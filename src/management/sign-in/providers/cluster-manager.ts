@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/json.ts";
 import { restFor, type ProviderContext } from "./context.ts";
 import type { TokenClient } from "./provider-client.ts";
 import { recordIn, recordsIn, requiredText, type Rest } from "./rest.ts";
@@ -23,11 +24,17 @@ export async function openClusterManager(provider: Provider<"clusterManager">, c
   const api = `https://${host}/v3`;
   const as = (token: string) => restFor(context, { authorization: `Bearer ${token}` });
 
-  /** Requests an account with the administrator's token; undefined if it does not exist. */
+  /**
+   * Requests an account with the administrator's token; undefined if it does not exist. The product itself must report that: a proxy in
+   * front of it responds with 404 too, when it has no route or no server.
+   */
   const accountOf = async (id: string): Promise<ClusterManagerProfile | undefined> => {
     const { status, body } = await as(bearerToken).ask(`${api}/users/${encodeURIComponent(id)}`, { expected: [401, 404] });
     if (status === 401) throw troubled("setup", "the bearerToken of clusterManager is not accepted");
-    return status === 404 ? undefined : profileIn(body);
+    if (status !== 404) return profileIn(body);
+    if (!isRecord(body) || body["code"] !== "NotFound")
+      throw unavailable("the response to a request for a user is 404, without the code NotFound");
+    return undefined;
   };
 
   return {

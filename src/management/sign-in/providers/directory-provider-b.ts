@@ -1,7 +1,7 @@
 import { accessTokenOf, restFor, type ProviderContext } from "./context.ts";
 import type { RedirectClient, ProviderSaid } from "./provider-client.ts";
 import { DIRECTORY_B_HOSTS } from "../oidc/public-hosts.ts";
-import { optionalText, recordIn, recordsIn, requiredText, type Rest, type RestAnswer } from "./rest.ts";
+import { optionalText, recordIn, recordsIn, requiredText, withFreshToken, type Rest, type RestAnswer } from "./rest.ts";
 import { unauthorized, unavailable } from "../../../apiserver/types/status.ts";
 import { discoverOidc } from "../oidc/oidc-client.ts";
 import type { ProviderTokens } from "../ports.ts";
@@ -67,7 +67,7 @@ export async function openDirectoryProviderB(provider: Provider<"directoryProvid
     async lookAgain({ tokens: { refreshToken }, keep }) {
       if (refreshToken === undefined) return undefined;
       const { claims, tokens } = await client.refresh(refreshToken, keep);
-      return claims["oid"] === undefined ? undefined : profileBy(claims, tokens);
+      return claims["oid"] === undefined ? undefined : profileBy(claims, tokens).catch(withFreshToken);
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),
   };

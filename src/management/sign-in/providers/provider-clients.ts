@@ -8,13 +8,12 @@ import { openDirectoryProviderA } from "./directory-provider-a.ts";
 import { openDirectoryProviderB } from "./directory-provider-b.ts";
 import { openOidc } from "./oidc.ts";
 import type { ProviderClient } from "./provider-client.ts";
-import { isTokenRefused } from "./rest.ts";
+import { withFreshToken } from "./rest.ts";
 import { openSourceHostA } from "./source-host-a.ts";
 import { openSourceHostB } from "./source-host-b.ts";
 import type { SignInLimits } from "../limits/limits.ts";
 import { createProviderFetch, type ProviderFetch, type ProviderFetchOptions } from "../oidc/provider-fetch.ts";
 import type { Provider, ProviderKind } from "../rules/admit.ts";
-import { troubled } from "../provider-troubles.ts";
 
 /** Returns the client of a provider, and opens the provider if necessary. */
 export type ProviderClients = (provider: Provider) => Promise<ProviderClient>;
@@ -114,11 +113,6 @@ async function opened(provider: Provider, context: ProviderContext): Promise<Pro
   const client = await open(provider, context);
   if (client.flow !== "redirect") return client;
   return { ...client, redeem: (address, secrets) => client.redeem(address, secrets).catch(withFreshToken) };
-}
-
-/** Rethrows the error of a new token. A new token that is refused has not expired: it lacks a permission. */
-function withFreshToken(error: unknown): never {
-  throw isTokenRefused(error) ? troubled("permission", `${messageOf(error)}: ${String((error as Error).cause)}`) : error;
 }
 
 /** Returns the setting with the path of a provider's authorities, or of its signers. `rootCA` does not apply to the public service. */

@@ -37,6 +37,7 @@ export interface RestRequest {
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
+  /** Undefined for a failure whose body is not JSON. */
   readonly body: unknown;
 }
 
@@ -64,6 +65,15 @@ export function isTokenRefused(error: unknown): boolean {
   return typeof error === "object" && error !== null && refusedTokens.has(error);
 }
 
+/**
+ * Rethrows the error of requests with a new token. A new token that is refused has not expired: it lacks a permission.
+ *
+ * @throws API_UNAVAILABLE for a token that was refused, or else `error`.
+ */
+export function withFreshToken(error: unknown): never {
+  throw isTokenRefused(error) ? troubled("permission", `${messageOf(error)}: ${String((error as Error).cause)}`) : error;
+}
+
 /** Deepest nesting of a response. */
 const DEPTH_MAX = 32;
 
@@ -84,7 +94,8 @@ export function createRest({ fetch, headers, timeoutSeconds, totalSeconds, pages
     const { status } = answer;
     if (!answer.ok && !expected.includes(status)) throw failureOf(answer, where);
     const text = await answer.text();
-    return { status, headers: answer.headers, body: answer.ok && status !== 204 ? parsed(text, answer, where) : undefined };
+    const isEmpty = status === 204;
+    return { status, headers: answer.headers, body: isEmpty ? undefined : answer.ok ? parsed(text, answer, where) : jsonIn(text) };
   };
   return {
     ask,
@@ -140,6 +151,15 @@ function parsed(text: string, { headers }: Response, where: string): unknown {
     return parseJson(text, DEPTH_MAX);
   } catch (error) {
     throw unavailable(`${where}: the response cannot be read: ${messageOf(error).slice(0, 100)}`);
+  }
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text, DEPTH_MAX);
+  } catch {
+    // A failure says by its status what it is; only some have more to say.
+    return undefined;
   }
 }
 

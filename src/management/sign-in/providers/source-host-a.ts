@@ -3,7 +3,7 @@ import { unavailable } from "../../../apiserver/types/status.ts";
 import { accessTokenOf, restFor, type ProviderContext } from "./context.ts";
 import type { RedirectClient, ProviderSaid } from "./provider-client.ts";
 import { SOURCE_HOST_A_CLOUD, SOURCE_HOST_A_HOSTS } from "../oidc/public-hosts.ts";
-import { numericId, linkedNext, optionalText, recordIn, recordsIn, requiredText, type Rest } from "./rest.ts";
+import { numericId, linkedNext, optionalText, recordIn, recordsIn, requiredText, withFreshToken, type Rest } from "./rest.ts";
 import { notAccepted, notRefreshed } from "../oidc/oauth-errors.ts";
 import { authenticationOf, tokensOf } from "../oidc/oidc-client.ts";
 import type { ProviderFetch } from "../oidc/provider-fetch.ts";
@@ -66,7 +66,7 @@ export async function openSourceHostA(provider: Provider<"sourceHostA">, context
       });
       const next = { refreshToken, ...withoutIdToken(answer) };
       await keep(next);
-      return profileBy(next);
+      return profileBy(next).catch(withFreshToken);
     },
     endSessionUrl: () => undefined,
   };

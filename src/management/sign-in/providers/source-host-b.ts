@@ -1,7 +1,7 @@
 import { unavailable } from "../../../apiserver/types/status.ts";
 import { accessTokenOf, restFor, type ProviderContext } from "./context.ts";
 import type { RedirectClient, ProviderSaid } from "./provider-client.ts";
-import { numericId, optionalText, recordIn, requiredText } from "./rest.ts";
+import { numericId, optionalText, recordIn, requiredText, withFreshToken } from "./rest.ts";
 import { discoverOidc } from "../oidc/oidc-client.ts";
 import type { ProviderTokens } from "../ports.ts";
 import { admit, type Provider } from "../rules/admit.ts";
@@ -56,7 +56,7 @@ export async function openSourceHostB(provider: Provider<"sourceHostB">, context
     async lookAgain({ userId, tokens: { refreshToken }, keep }) {
       if (refreshToken === undefined) return undefined;
       const { claims, tokens } = await client.refresh(refreshToken, keep);
-      return profileBy(claims["sub"] ?? userId, tokens);
+      return profileBy(claims["sub"] ?? userId, tokens).catch(withFreshToken);
     },
     endSessionUrl: (idToken) => client.endSessionUrl(idToken),
   };
