@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../../base/clock.ts";
+import { sha256Hex } from "../../base/digest.ts";
 import type { KubeObject } from "../../kube/object/types.ts";
 import type { OnWatch } from "../../apiserver/http/resource-routes.ts";
 import { tooOldVersion, unauthorized, statusOf } from "../../apiserver/types/status.ts";
@@ -35,7 +36,7 @@ interface Watched {
   readonly user: UserInfo;
   /** Name of the key; undefined when the watch was opened without one. */
   readonly key: string | undefined;
-  /** The data that the permissions depended on when the watch opened. */
+  /** Identifies the data that the permissions depended on when the watch opened. */
   readonly identity: string;
   readonly teams: string;
   readonly end: (status?: Status) => void;
@@ -55,10 +56,18 @@ export function createWatchGuard({ objects, membership, authentication, lives, c
   const watches = new Set<Watched>();
   const keyOf = (name: string | undefined) => (name === undefined ? undefined : objects.get(OWNED_ACCESS_KEYS, { namespace: "", name }));
   const teamsOf = (user: UserInfo) => [...membership.callerOf(user).teams].sort().join(",");
-  const identityOf = (key: KubeObject | undefined, bearer: UserInfo | undefined) => {
-    if (key === undefined) return "";
-    return JSON.stringify([key.metadata.uid, specOf<KeySpec>(key).key, bearer?.name, [...(bearer?.groups ?? [])].sort(), bearer?.extra]);
+  // Computed once for all watches of a bearer, whose scope may be long.
+  const digests = new WeakMap<UserInfo, string>();
+  const digestOf = (bearer: UserInfo) => {
+    let digest = digests.get(bearer);
+    if (digest === undefined) {
+      digest = sha256Hex(JSON.stringify([bearer.name, [...bearer.groups].sort(), bearer.extra]));
+      digests.set(bearer, digest);
+    }
+    return digest;
   };
+  const identityOf = (key: KubeObject | undefined, bearer: UserInfo | undefined) =>
+    key === undefined ? "" : JSON.stringify([key.metadata.uid, specOf<KeySpec>(key).key, bearer && digestOf(bearer)]);
   const verdict = ({ user, key: name, identity, teams }: Watched): Status | undefined => {
     const key = keyOf(name);
     if (name !== undefined && key === undefined) return statusOf(unauthorized(REFUSALS.unknown));
