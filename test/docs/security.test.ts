@@ -71,6 +71,7 @@ describe("the numbers of the management API", () => {
     "nesting depth of a request body": [constant("apiserver/types/objects/json-data.ts", "JSON_DEPTH_MAX")],
     "list items that one JSON patch may move": [constant("apiserver/patches/json-patch.ts", "MOVED_ITEMS_MAX")],
     "pairs of a verb and a subresource in the access rules that one write adds": [of("access/permissions/write-admission.ts", "PAIRS_MAX")],
+    "bytes of the scope of a key, as JSON": [constant("cluster/scope/checks/validate.ts", "SCOPE_BYTES_MAX")],
     "names in a comparison of two scopes; beyond that, neither scope counts as part of the other": [
       constant("cluster/scope/checks/subset.ts", "STEPS_MAX"),
     ],

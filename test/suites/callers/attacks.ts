@@ -102,7 +102,7 @@ const ATTACKS: Readonly<Record<string, () => void>> = {
     flood(2, () => send("POST", SECRETS, body));
   },
   "scope rules, as many as there may be": () => {
-    const rules = many(1_000, (index) => ({ verbs: ["get"], resources: [{ group: "management.platform", resources: [`r${index}`] }] }));
+    const rules = many(700, (index) => ({ verbs: ["get"], resources: [{ group: "management.platform", resources: [`r${index}`] }] }));
     const body = JSON.stringify({ metadata: { generateName: "k-" }, spec: { user: "eve", scope: { rules } } });
     flood(2, () => send("POST", `${API}/ownedaccesskeys`, body));
   },

@@ -1,7 +1,19 @@
-import { invalid, type FieldError } from "../../../apiserver/types/field-error.ts";
+import { utf8Size } from "../../../base/digest.ts";
+import { invalid, tooLong, type FieldError } from "../../../apiserver/types/field-error.ts";
 import { WILDCARD } from "../patterns/pattern.ts";
 import { overlaps } from "../patterns/resource-pattern.ts";
 import type { AccessScope, ScopeResources } from "../types.ts";
+
+/** Longest scope of a key that is accepted, in bytes of its JSON: every request with the key reads it. Tokens have a limit of their own. */
+export const SCOPE_BYTES_MAX = 65_536;
+
+/**
+ * Like {@link validateScope}, but also refuses a scope that is longer than {@link SCOPE_BYTES_MAX}, for keys whose scope is new or changed:
+ * earlier versions may have stored longer scopes.
+ */
+export function validateNewScope(scope: AccessScope, field: string): FieldError[] {
+  return utf8Size(JSON.stringify(scope)) > SCOPE_BYTES_MAX ? [tooLong(field, SCOPE_BYTES_MAX)] : validateScope(scope, field);
+}
 
 /**
  * Validates a scope. Refuses object names where no resources are listed, resources that overlap because of a wildcard, and paths with a

@@ -4,7 +4,7 @@ import { forbidden, invalid, type FieldError } from "../../../apiserver/types/fi
 import { timestamp } from "../../../apiserver/types/objects/metadata.ts";
 import type { ResourceDefinition } from "../../../apiserver/types/resource-definition.ts";
 import type { UserInfo } from "../../../apiserver/types/user-info.ts";
-import { validateScope } from "../../../cluster/scope/checks/validate.ts";
+import { validateNewScope, validateScope } from "../../../cluster/scope/checks/validate.ts";
 import { scopeWarnings } from "../../../cluster/scope/checks/warnings.ts";
 import { specOf, USUAL_STRATEGY, withOpenMaps } from "../../kinds/common.ts";
 import { ACCESS_KEY_SHAPE, accessKeyColumns, KEY_TYPES, originOf, USER_KEY, type KeySpec } from "../../kinds/owned-access-key.ts";
@@ -158,13 +158,14 @@ function carriesToken(key: KubeObject | undefined): boolean {
   return [oidcLogin.idToken, oidcLogin.accessToken, oidcLogin.refreshToken].some((token) => token !== undefined && token !== "");
 }
 
-function validate(object: KubeObject): readonly FieldError[] {
+function validate(object: KubeObject, old: KubeObject | undefined): readonly FieldError[] {
   const { ttl = 0, user = "", team = "", subject = "", scope } = specOf<KeySpec>(object);
   const named = [user, team, subject].filter((name) => name !== "").length;
+  const check = old !== undefined && jsonEqual(scope, specOf<KeySpec>(old).scope) ? validateScope : validateNewScope;
   return [
     ...(ttl < 0 ? [invalid("spec.ttl", ttl, "must be greater than or equal to 0")] : []),
     ...(named > 1 ? [forbidden("spec", "a key can act as only one of user, team and subject")] : []),
-    ...(scope === undefined ? [] : validateScope(scope, "spec.scope")),
+    ...(scope === undefined ? [] : check(scope, "spec.scope")),
   ];
 }
 

@@ -122,31 +122,31 @@ export const SPECS: readonly Dimension[] = [
     body: key({ user: "eve", identity: { extraClaims: entries(size, () => "x") } }),
     key: administrator(ground),
   })),
-  ofRequest({ name: "scope rules of a key", sizes: [1, 8, 1_024], beyond: 413 }, (size) => ({
+  ofRequest({ name: "scope rules of a key", sizes: [1, 8, 512], beyond: 422 }, (size) => ({
     path: KEYS,
     body: scope({ rules: many(size, rule) }),
   })),
-  ofRequest({ name: "verbs of a scope rule", sizes: [1, 32, 8_192], beyond: 413 }, (size) => ({
+  ofRequest({ name: "verbs of a scope rule", sizes: [1, 32, 4_096], beyond: 422 }, (size) => ({
     path: KEYS,
     body: scope({ rules: [{ verbs: many(size, word) }] }),
   })),
-  ofRequest({ name: "resources of a scope rule", sizes: [1, 16, 2_048], beyond: 413 }, (size) => ({
+  ofRequest({ name: "resources of a scope rule", sizes: [1, 16, 1_024], beyond: 422 }, (size) => ({
     path: KEYS,
     body: scope({ rules: [{ resources: many(size, (index) => ({ group: word(index), resources: ["a"] })) }] }),
   })),
-  ofRequest({ name: "resources of one group of a scope rule", sizes: [1, 32, 8_192], beyond: 413 }, (size) => ({
+  ofRequest({ name: "resources of one group of a scope rule", sizes: [1, 32, 4_096], beyond: 422 }, (size) => ({
     path: KEYS,
     body: scope({ rules: [{ resources: [{ group: "a", resources: many(size, word) }] }] }),
   })),
-  ofRequest({ name: "paths of a scope rule", sizes: [1, 32, 8_192], beyond: 413 }, (size) => ({
+  ofRequest({ name: "paths of a scope rule", sizes: [1, 32, 4_096], beyond: 422 }, (size) => ({
     path: KEYS,
     body: scope({ rules: [{ nonResourceURLs: many(size, (index) => `/${word(index)}`) }] }),
   })),
-  ofRequest({ name: "projects of a scope", sizes: [1, 16, 4_096], beyond: 413 }, (size) => ({
+  ofRequest({ name: "projects of a scope", sizes: [1, 16, 2_048], beyond: 422 }, (size) => ({
     path: KEYS,
     body: scope({ projects: many(size, (index) => ({ project: word(index) })) }),
   })),
-  ofRequest({ name: "roles of a scope", sizes: [1, 16, 2_048], beyond: 413 }, (size) => ({
+  ofRequest({ name: "roles of a scope", sizes: [1, 16, 1_024], beyond: 422 }, (size) => ({
     path: KEYS,
     body: scope({ roles: many(size, (index) => ({ role: "platformCLI", projects: [word(index)] })) }),
   })),
@@ -154,7 +154,7 @@ export const SPECS: readonly Dimension[] = [
     path: "/directclusterendpointtokens",
     body: { spec: { scope: { rules: many(size, rule) } } },
   })),
-  withScopedKey({ name: "scope rules of the key that asks", sizes: [1, 8, 1_024] }, () => ({ path: SECRETS })),
+  withScopedKey({ name: "scope rules of the key that asks", sizes: [1, 8, 512] }, () => ({ path: SECRETS })),
   {
     ...withScopedKey({ name: "scope rules of a key, and others of one that it makes", sizes: [1, 8, 512] }, (size) => ({
       path: KEYS,
