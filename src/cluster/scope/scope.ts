@@ -64,14 +64,21 @@ function isIn(box: Box, point: readonly string[]): boolean {
 }
 
 const CACHE = new TextCache<CompiledScope>({ entries: 1000, characters: 4_000_000 });
+/** By user, because looking up a text costs time in proportion to its length, and one request decides many times. */
+const OF_USERS = new WeakMap<UserInfo, { readonly options: string; readonly scopes: readonly CompiledScope[] }>();
 
 /**
  * The scopes that limit a user, in order; none if the user is unlimited. An invalid scope allows nothing, because its restrictions are
  * unknown.
  */
 export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly CompiledScope[] {
+  const place = JSON.stringify(options);
+  const known = OF_USERS.get(user);
+  if (known?.options === place) return known.scopes;
   const texts = user.extra?.[SCOPE_EXTRA] ?? [];
-  return texts.map((text) => CACHE.get(`${JSON.stringify(options)} ${text}`, () => compileScope(parseScope(text) ?? {}, options)));
+  const scopes = texts.map((text) => CACHE.get(`${place} ${text}`, () => compileScope(parseScope(text) ?? {}, options)));
+  OF_USERS.set(user, { options: place, scopes });
+  return scopes;
 }
 
 /** Reports whether all scopes that limit a user allow a request. */

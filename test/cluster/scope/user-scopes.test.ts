@@ -78,6 +78,14 @@ test("the same text means another thing with another prefix", () => {
   ]);
 });
 
+test("the scopes of a user are compiled once for each prefix, however long they are", () => {
+  const jane = user(`${JSON.stringify(C1)}${" ".repeat(5_000_000)}`);
+  const scopes = scopesOf(jane);
+  expect(scopes.map((scope) => scope.allows({ kind: "cluster", cluster: "c1" }, { verb: "get", path: "/metrics" }))).toEqual([true]);
+  expect(scopesOf(jane)).toBe(scopes);
+  expect(scopesOf(jane, { projectNamespacePrefix: "q-" })).not.toBe(scopes);
+});
+
 describe("TextCache", () => {
   function filled(limits: { entries: number; characters: number }, ...texts: string[]) {
     const cache = new TextCache<object>(limits);
