@@ -7,6 +7,9 @@ import type { AuditLevel, AuditStage } from "./policy.ts";
 /** Most bytes of one body's JSON text; a longer one is left out, with a note. */
 export const AUDIT_BODY_BYTES_MAX = 2 * 1_048_576;
 
+/** Most characters of a value in `user.extra`, such as the scope of a key; a longer one is cut, because every line of the key has it. */
+export const AUDIT_EXTRA_LENGTH_MAX = 1_024;
+
 /** A body as written: its JSON text, or why it is left out. */
 export type WrittenBody = { readonly text: string } | { readonly note: string };
 
@@ -85,7 +88,18 @@ function noteOf(what: string, body: WrittenBody | undefined): Readonly<Record<st
 }
 
 function userOf({ name, groups, extra }: UserInfo): object {
-  return { username: name, groups, ...(extra && { extra }) };
+  if (extra === undefined) return { username: name, groups };
+  const short = Object.entries(extra).map(([key, values]) => [key, values.map(shortValue)]);
+  return { username: name, groups, extra: Object.fromEntries(short) as object };
+}
+
+function shortValue(text: string): string {
+  return text.length <= AUDIT_EXTRA_LENGTH_MAX ? text : `${beginningOf(text, AUDIT_EXTRA_LENGTH_MAX)}… (${text.length} characters)`;
+}
+
+/** The first characters of a text, without half of a surrogate pair at the end. */
+export function beginningOf(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
 }
 
 function referenceOf(attributes: Extract<AuditFacts["attributes"], { resource: string }>, name: string): object {

@@ -118,6 +118,18 @@ test("a body that is too long, or nested too deeply, is left out, with a note; t
   expect(second!.responseStatus).toMatchObject({ code: deep.code });
 });
 
+test("the lines of a key with a long scope have only the beginning of it", async () => {
+  const { send, lines } = await start({ level: 1 });
+  const scope = { rules: [{ verbs: ["get", "b".repeat(60_000)] }] };
+  const made = await send("POST", "/ownedaccesskeys", { metadata: { name: "long" }, spec: { user: "jane", scope } });
+  const { spec } = JSON.parse(made.text) as { spec: { key: string } };
+  const { code } = await send("DELETE", "/teams/none", undefined, { headers: { authorization: `Bearer ${spec.key}` } });
+  const [, refused] = await lines();
+  const text = JSON.stringify(scope);
+  const extra = { "platform/access-key": ["long"], "platform/scope": [`${text.slice(0, 1_024)}… (${text.length} characters)`] };
+  expect([code, refused]).toEqual([403, expect.objectContaining({ user: expect.objectContaining({ extra }) })]);
+});
+
 test("the levels leave one line of a request, and two of a watch", async () => {
   const { send, watch, lines } = await start({ level: 2 });
   await send("GET", "/teams");

@@ -11,6 +11,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/logger.ts";
 import { createAuditLog } from "../../../src/management/audit/audit-log.ts";
 import { AUDIT_PAGE, AUDIT_PAGE_MAX } from "../../../src/management/audit/audit-events.ts";
+import { AUDIT_EXTRA_LENGTH_MAX } from "../../../src/management/audit/event.ts";
 import { AUDIT_ROW_BYTES_MAX } from "../../../src/management/audit/store/audit-row.ts";
 import { AUDIT_CLOSING_MS, AUDIT_PENDING_LENGTH_MAX, AUDIT_PENDING_LINES_MAX } from "../../../src/management/audit/store/audit-store.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
@@ -87,8 +88,9 @@ test.runIf(hasJq)("its commands show who changed SharedSecrets, and who tried to
   }
 });
 
-test("its numbers of the database are those of the source", () => {
+test("its numbers are those of the source", () => {
   const text = PAGE.replace(/\s+/g, " ");
+  expect(text).toContain(`the first ${formatted(AUDIT_EXTRA_LENGTH_MAX)} characters of its scope`);
   expect(text).toContain(`up to ${formatted(AUDIT_PENDING_LINES_MAX)} lines (or ${AUDIT_PENDING_LENGTH_MAX / 1_048_576} MiB) wait`);
   expect(text).toContain(`${AUDIT_PAGE} by default, at most ${AUDIT_PAGE_MAX}`);
   expect(text).toContain(`more than ${formatted(AUDIT_ROW_BYTES_MAX)} bytes, the database leaves out its bodies`);

@@ -1,4 +1,4 @@
-import { eventLine, type AuditEvent } from "../event.ts";
+import { beginningOf, eventLine, type AuditEvent } from "../event.ts";
 
 /** Most bytes of a line in a database; the bodies of a longer line are left out there. The file has them. */
 export const AUDIT_ROW_BYTES_MAX = 262_144;
@@ -56,7 +56,7 @@ export function auditRow(line: string, event: AuditEvent, { writer, seq }: Pick<
 }
 
 function column(text: string): string {
-  return text.length <= COLUMN_LENGTH_MAX ? text : text.slice(0, COLUMN_LENGTH_MAX).replace(/[\ud800-\udbff]$/, "");
+  return beginningOf(text, COLUMN_LENGTH_MAX);
 }
 
 function shortened(line: string, whole: AuditEvent): string {
