@@ -39,7 +39,7 @@ interface Collection {
  * const objects = await followManagedObjects(store);
  * objects.get(TEAMS, { namespace: "", name: "ops" });
  */
-export async function followManagedObjects(store: Store): Promise<ManagedObjects> {
+export async function followManagedObjects(store: Pick<Store, "list" | "watch">): Promise<ManagedObjects> {
   /** By the plural of their type. */
   const collections = new Map<string, Collection>();
   const collectionOf = (plural: string): Collection => {

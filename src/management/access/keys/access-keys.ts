@@ -66,7 +66,10 @@ class KeyIndex implements AccessKeys {
     const { objects } = (this.#options = options);
     for (const key of objects.of(OWNED_ACCESS_KEYS)) this.#keys.set(digestOf(key), key);
     objects.onChange([OWNED_ACCESS_KEYS], ({ object, previous }) => {
-      if (previous !== undefined) this.#keys.delete(digestOf(previous));
+      // A new key may have the value already: after a resync, deletions are reported last.
+      if (previous !== undefined && this.#keys.get(digestOf(previous))?.metadata.uid === previous.metadata.uid) {
+        this.#keys.delete(digestOf(previous));
+      }
       if (object !== undefined) this.#keys.set(digestOf(object), object);
     });
   }
