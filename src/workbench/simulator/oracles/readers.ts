@@ -328,7 +328,6 @@ export function readers(world: World): Oracle {
       const isLatest = author.kind === "replica" && isCopy(world, before) === undefined;
       const ofPods = mode === "auto" ? ofPodsSince(source, [...now, before, ...crossing.map((one) => one.before)], isLatest) : undefined;
       const left = leftInTenant(source, write, mode);
-      // Paused Endpoints stay as they are: if no mirror shows their copy, nothing does.
       if (goesUnseen(world, write, source, now)) return undefined;
       const isRemoved = (text: string) => crossing.some(({ texts }) => texts.includes(text));
       const wrong = lost.filter((text) => !isRemoved(text) && [said, shown, ofPods, left].every((texts) => texts?.has(text) !== false));
