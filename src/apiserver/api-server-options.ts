@@ -65,7 +65,7 @@ export interface ApiServerOptions {
   readonly notReady?: () => Promise<string | undefined>;
   /** Returns the result of `/livez`: false if only a restart of the process helps. Default: true. */
   readonly isAlive?: () => boolean;
-  /** Called for every watch that opens, so that the watch can be ended. */
+  /** Called for every watch before it opens, so that the watch can be ended. */
   readonly onWatch?: OnWatch;
   /** Runs once the server listens; requests wait for it. Default: nothing. */
   readonly onListening?: () => Promise<void>;

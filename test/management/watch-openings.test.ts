@@ -45,3 +45,23 @@ test.each([
     await platform.stop();
   }
 });
+
+test("where the user leaves a team meanwhile, the watch ends, so that the watcher lists again", async () => {
+  let meanwhile = async () => {};
+  const platform = await startPlatform({ store: holdingWatches(() => meanwhile()) });
+  try {
+    expect((await platform.admin.send("POST", "/teams", { metadata: { name: "ops" }, spec: { users: ["jane"] } })).code).toBe(201);
+    const { key } = await platform.withKey({ user: "jane" });
+    meanwhile = async () => {
+      meanwhile = async () => {};
+      expect((await platform.admin.send("PATCH", "/teams/ops", { spec: { users: [] } }, MERGE_PATCH)).code).toBe(200);
+    };
+    const watched = await fetch(`${platform.management.url}${API}/namespaces/default/sharedsecrets?watch=true`, {
+      headers: { authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(5_000),
+    });
+    expect(JSON.parse(await watched.text())).toMatchObject({ type: "ERROR", object: { code: 410 } });
+  } finally {
+    await platform.stop();
+  }
+});

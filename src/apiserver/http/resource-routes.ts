@@ -47,7 +47,7 @@ export interface ResourceRoutesOptions {
 export type Visible = (user: UserInfo, definition: ResourceDefinition) => Matches | undefined;
 
 /**
- * Called for each watch that opens. `end` ends the watch at once: with an error if a Status is given, and gracefully otherwise. The
+ * Called for each watch before it opens. `end` ends the watch at once: with an error if a Status is given, and gracefully otherwise. The
  * returned function is called when the watch has ended, no matter which side ended it.
  *
  * @param caller The owner of the credentials that opened the watch; the same as the user unless impersonated.
@@ -177,16 +177,23 @@ export class ResourceRoutes {
     const named = target.name === "" ? request.fieldSelector : joined(request.fieldSelector, `metadata.name=${target.name}`);
     const scope = { ...(target.namespace !== "" && { namespace: target.namespace }), ...(named !== undefined && { fieldSelector: named }) };
     const toLine = this.#options.printers.lines(exchange, definition);
-    const visible = this.#options.visible?.(exchange.user, definition);
+    const { user, caller } = exchange;
+    const visible = this.#options.visible?.(user, definition);
+    const opening = new Opening();
+    // Before the objects are selected, so that no change of permissions meanwhile is missed.
+    const over = this.#options.onWatch?.(user, opening.end, caller);
     try {
       const queue = await this.#options.registry.watch(definition.type, { ...request, ...scope, visible });
       this.#judgeAgain(exchange, queue);
+      opening.opened(queue);
       await this.#stream(exchange, queue, toLine);
     } catch (error) {
       const status = statusOf(error);
       // A start before the history is reported inside the stream, where clients look first.
       if (!isEngineError(error, "API_EXPIRED") || status === undefined) throw error;
       streamError(exchange.response, status);
+    } finally {
+      over?.();
     }
   }
 
@@ -200,15 +207,12 @@ export class ResourceRoutes {
     }
   }
 
-  async #stream({ response, user, caller, audit }: Exchange, queue: WatchQueue, toLine: (record: WatchRecord) => Buffer): Promise<void> {
-    const end = (status?: Status) => queue.cut(status && { type: "ERROR", object: status });
-    const over = this.#options.onWatch?.(user, end, caller);
+  async #stream({ response, audit }: Exchange, queue: WatchQueue, toLine: (record: WatchRecord) => Buffer): Promise<void> {
     try {
       audit?.responseStarted(200);
       await streamWatch(response, queue, { toLine, drained: this.#options.answering.drained });
     } finally {
       queue.end();
-      over?.();
     }
   }
 
@@ -316,6 +320,22 @@ export class ResourceRoutes {
     const begun = body.begin();
     if (begun !== undefined) await begun;
     return bytes;
+  }
+}
+
+/** A watch that may be ended before it is open. */
+class Opening {
+  #queue: WatchQueue | undefined;
+  #ended: { readonly status: Status | undefined } | undefined;
+
+  readonly end = (status?: Status): void => {
+    this.#ended ??= { status };
+    this.#queue?.cut(status && { type: "ERROR", object: status });
+  };
+
+  opened(queue: WatchQueue): void {
+    this.#queue = queue;
+    if (this.#ended !== undefined) this.end(this.#ended.status);
   }
 }
 
