@@ -11,7 +11,7 @@ import type { AddressOf } from "./http/client-address.ts";
 import type { Exchange, OpenExchange } from "./http/exchange.ts";
 import type { Registry } from "./verbs/registry.ts";
 import type { ServerLimits } from "./http/limits/limits.ts";
-import type { OnWatch, Visible } from "./http/resource-routes.ts";
+import type { OnWatch, Visible, VisibleSince } from "./http/resource-routes.ts";
 import type { UserInfo } from "./types/user-info.ts";
 
 /** An API server's parts and where it listens. */
@@ -61,6 +61,8 @@ export interface ApiServerOptions {
    * reports an object that becomes invisible as DELETED. Default: every user sees all objects.
    */
   readonly visible?: Visible;
+  /** Reports whether a watch may resume at an earlier state, with what a user could see then. Default: every watch may. */
+  readonly visibleSince?: VisibleSince;
   /** Returns why `/readyz` and `/healthz` fail, if they do; called while the server serves. Must not reject. Default: they succeed. */
   readonly notReady?: () => Promise<string | undefined>;
   /** Returns the result of `/livez`: false if only a restart of the process helps. Default: true. */

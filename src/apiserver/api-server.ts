@@ -132,7 +132,7 @@ class Serving {
   #draining = false;
 
   constructor(options: ApiServerOptions) {
-    const { registry, clock, version, limits = {}, basePath = "", visible, onWatch, metrics = noMetrics } = options;
+    const { registry, clock, version, limits = {}, basePath = "", visible, visibleSince, onWatch, metrics = noMetrics } = options;
     assert(basePath === "" || /^(\/[^/]+)+$/.test(basePath), "a base path begins with a slash and does not end with a slash");
     this.#options = options;
     this.#answering = new Answering(createAnswerWriter({ clock, readMs: limits.readMs ?? READ_MS }));
@@ -151,6 +151,7 @@ class Serving {
       bodyBytesMax: limits.bodyBytes ?? BODY_BYTES_MAX,
       bodyValuesMax: limits.bodyValues ?? BODY_VALUES_MAX,
       visible,
+      visibleSince,
       onWatch: (user, end, caller) => {
         this.#ends.add(end);
         // The other watches were ended while this one was being created.

@@ -40,11 +40,20 @@ export interface ResourceRoutesOptions {
   /** See `ApiServerOptions`. */
   readonly visible?: Visible | undefined;
   /** See `ApiServerOptions`. */
+  readonly visibleSince?: VisibleSince | undefined;
+  /** See `ApiServerOptions`. */
   readonly onWatch?: OnWatch | undefined;
 }
 
 /** Returns the test for the objects of a kind that are visible to a user; undefined if all are visible. */
 export type Visible = (user: UserInfo, definition: ResourceDefinition) => Matches | undefined;
+
+/** Returns `WatchRequest.visibleSince` for a user and the owner of the credentials; undefined if their permissions never change. */
+export type VisibleSince = (
+  user: UserInfo,
+  caller: UserInfo,
+  definition: ResourceDefinition,
+) => ((revision: number) => Promise<boolean>) | undefined;
 
 /**
  * Called for each watch before it opens. `end` ends the watch at once: with an error if a Status is given, and gracefully otherwise. The
@@ -179,11 +188,12 @@ export class ResourceRoutes {
     const toLine = this.#options.printers.lines(exchange, definition);
     const { user, caller } = exchange;
     const visible = this.#options.visible?.(user, definition);
+    const visibleSince = this.#options.visibleSince?.(user, caller, definition);
     const opening = new Opening();
     // Before the objects are selected, so that no change of permissions meanwhile is missed.
     const over = this.#options.onWatch?.(user, opening.end, caller);
     try {
-      const queue = await this.#options.registry.watch(definition.type, { ...request, ...scope, visible });
+      const queue = await this.#options.registry.watch(definition.type, { ...request, ...scope, visible, visibleSince });
       this.#judgeAgain(exchange, queue);
       opening.opened(queue);
       await this.#stream(exchange, queue, toLine);

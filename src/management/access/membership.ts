@@ -46,6 +46,13 @@ export function createMembership(objects: ManagedObjects): Membership {
   };
 }
 
+/** The names of the teams, among the given ones, that a user belongs to. */
+export function teamsAmong(teams: Iterable<KubeObject>, user: UserInfo): ReadonlySet<string> {
+  const index = new TeamIndex();
+  for (const team of teams) index.add(team);
+  return index.teamsOf(user);
+}
+
 class TeamIndex {
   /** Teams by `user/NAME` and `group/NAME`. */
   readonly #teams = new Map<string, Set<string>>();

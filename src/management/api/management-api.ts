@@ -11,7 +11,7 @@ import { createMemoryStore } from "../../apiserver/store/memory/memory-store.ts"
 import { createRegistry, joinRegistries, type Registry } from "../../apiserver/verbs/registry.ts";
 import type { Authenticate } from "../../apiserver/access/authentication.ts";
 import type { Audit } from "../../apiserver/access/audit.ts";
-import type { OnWatch } from "../../apiserver/http/resource-routes.ts";
+import type { OnWatch, VisibleSince } from "../../apiserver/http/resource-routes.ts";
 import { isEtcdStore } from "../../apiserver/store/etcd/etcd-store.ts";
 import { measuredStore } from "../../apiserver/store/measured-store.ts";
 import type { Store } from "../../apiserver/store/store.ts";
@@ -28,6 +28,7 @@ import { createMembership } from "../access/membership.ts";
 import { createNameIndex } from "../access/permissions/name-index.ts";
 import { followPepper } from "../access/keys/key-digest.ts";
 import type { PasswordChangeOptions } from "../access/users/password-change.ts";
+import { createVisibleSince } from "../access/keys/visible-since.ts";
 import { createPermissions, type Permissions } from "../access/permissions/permissions.ts";
 import { settleKeys } from "../access/keys/settle-keys.ts";
 import { createLoginAudit } from "../access/users/login-audit.ts";
@@ -88,6 +89,7 @@ export interface ManagementApi {
   readonly permissions: Permissions;
   readonly authenticate: Authenticate;
   readonly known: KeyAuthentication["known"];
+  readonly visibleSince: VisibleSince;
   readonly onWatch: OnWatch;
   readonly signIn: SignInPorts;
   /** The providers of sign-in. */
@@ -224,6 +226,7 @@ export async function openManagementApi(options: ManagementApiOptions): Promise<
     permissions,
     authenticate: authentication.authenticate,
     known: authentication.known,
+    visibleSince: createVisibleSince({ store, objects, membership, lives }),
     onWatch: guard.onWatch,
     signIn: createSignInService({ registry: stored, ...signInParts }),
     signInMemory,

@@ -191,6 +191,7 @@ async function serve(api: ManagementApi, options: Serving): Promise<Management> 
     authorizer: api.permissions,
     administers,
     visible: (user, definition) => api.permissions.visible(user, definition),
+    visibleSince: api.visibleSince,
     onWatch: api.onWatch,
     basePath: BASE_PATH,
     routes: createOutsideRoutes(api, { ...options, kubeconfig }),

@@ -23,6 +23,11 @@ export interface WatchRequest extends ListScope {
    * watch must be ended, so that the watcher starts again. Default: all objects are visible.
    */
   readonly visible?: Matches | undefined;
+  /**
+   * Reports whether the watcher's permissions, and so what is visible, are those of the state at a revision. If not, a watch that resumes
+   * there is refused with 410: it could not tell what has become visible or invisible. Default: they are.
+   */
+  readonly visibleSince?: ((revision: number) => Promise<boolean>) | undefined;
   /** Duration of the watch. Default: a random time between 30 and 60 minutes. */
   readonly timeoutSeconds?: number;
   /** Maximum number of records that wait for a slow reader, in addition to the objects that are sent first. Default 1,000. */
@@ -109,6 +114,7 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
     if (requested > present) throw tooOldVersion(requested, present);
     const start = requested === 0 ? present : requested;
     const past = request.visible === undefined ? [] : await stateAt(store, prefix, start);
+    if (start < present && (await sawOthers(request, start))) throw tooOldVersion(start, present);
     return { revision: start, records: [], seen: past.filter(({ object }) => sees(object)) };
   }
   await demandReached(store, request.resourceVersion);
@@ -119,6 +125,14 @@ async function initialState(context: ResourceContext, request: WatchRequest, mat
     records.push(bookmark(context, revision, { "k8s.io/initial-events-end": "true" }));
   }
   return { revision, records, seen: present };
+}
+
+async function sawOthers({ visibleSince }: WatchRequest, start: number): Promise<boolean> {
+  try {
+    return visibleSince !== undefined && !(await visibleSince(start));
+  } catch (error) {
+    throw startError(error, start);
+  }
 }
 
 /** The objects of the state at which a watch starts. */
