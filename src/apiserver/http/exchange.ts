@@ -30,6 +30,8 @@ export interface Body {
   readonly begin: () => Promise<void> | undefined;
   /** Lets other requests proceed if the body is large. Returns undefined if it is not. */
   readonly pause: () => Promise<void> | undefined;
+  /** Called when the body has been processed, before the response is sent: lets the next large body begin. The bytes remain counted. */
+  readonly done: () => void;
 }
 
 /** A request of a known caller. */

@@ -4,7 +4,7 @@ import type { ObjectKey } from "../../kube/object/key.ts";
 import type { Status } from "../../kube/object/status.ts";
 import type { Answering } from "./answering.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Printers } from "./printers.ts";
+import type { PrintedObject, Printers } from "./printers.ts";
 import {
   DELETE_OPTIONS,
   readDeleteParameters,
@@ -148,7 +148,7 @@ export class ResourceRoutes {
       request: Pick<SubresourceRequest, "write"> & { readonly options: PatchRequestOptions },
     ) => {
       const object = await this.#options.registry.view(definition.type, { key, part, ...request }, request.options);
-      await this.#options.printers.object(exchange, { definition: definition.views![part]!.definition, code: 200, object });
+      await this.#send(exchange, { definition: definition.views![part]!.definition, code: 200, object });
     };
     const replace = async (routed: Routed) => {
       const { exchange, target, definition } = routed;
@@ -171,7 +171,7 @@ export class ResourceRoutes {
   async #get({ exchange, definition, key }: Routed): Promise<void> {
     const resourceVersion = exchange.query.size === 0 ? undefined : (exchange.query.get("resourceVersion") ?? undefined);
     const object = await this.#options.registry.get(definition.type, key, { resourceVersion, judge: exchange.judge });
-    await this.#options.printers.object(exchange, { definition, code: 200, object });
+    await this.#send(exchange, { definition, code: 200, object });
   }
 
   async #list({ exchange, target, definition }: Routed): Promise<void> {
@@ -232,7 +232,7 @@ export class ResourceRoutes {
     const object = await this.#options.registry.create(definition.type, target.namespace, body, options);
     const paused = exchange.body.pause();
     if (paused !== undefined) await paused;
-    await this.#options.printers.object(exchange, { definition, code: 201, object });
+    await this.#send(exchange, { definition, code: 201, object });
   }
 
   async #compute({ exchange, definition, key }: Routed, part: string): Promise<void> {
@@ -240,7 +240,7 @@ export class ResourceRoutes {
     const options = { ...readWriteParameters(exchange.query, "CreateOptions"), warn: exchange.warn, judge: exchange.judge };
     const body = await this.#body(exchange, computed, options);
     const object = await this.#options.registry.compute(definition.type, { key, part, body }, options);
-    await this.#options.printers.object(exchange, { definition: computed, code: 201, object });
+    await this.#send(exchange, { definition: computed, code: 201, object });
   }
 
   async #put({ exchange, target, definition, key }: Routed): Promise<void> {
@@ -248,7 +248,7 @@ export class ResourceRoutes {
     const body = await this.#body(exchange, definition, options);
     const { object, created } = await this.#options.registry.update(definition.type, key, body, options);
     await exchange.body.pause();
-    await this.#options.printers.object(exchange, { definition, code: created ? 201 : 200, object });
+    await this.#send(exchange, { definition, code: created ? 201 : 200, object });
   }
 
   async #patch({ exchange, target, definition, key }: Routed): Promise<void> {
@@ -257,7 +257,7 @@ export class ResourceRoutes {
     this.#reportRepeated(definition, json, { ...options, strictError: patchRefused });
     const { object, created } = await this.#options.registry.patch(definition.type, key, kind, body, options);
     await exchange.body.pause();
-    await this.#options.printers.object(exchange, { definition, code: created ? 201 : 200, object });
+    await this.#send(exchange, { definition, code: created ? 201 : 200, object });
   }
 
   async #patchBody(exchange: Exchange) {
@@ -275,7 +275,7 @@ export class ResourceRoutes {
     const { object, gone } = await this.#options.registry.delete(type, key, options);
     // The code 202 for an unfinished deletion is sent only to clients that use the deprecated `orphanDependents: false`.
     const code = !gone && options.orphanDependents === false ? 202 : 200;
-    if (!gone || strategy.returnsDeleted === true) return this.#options.printers.object(exchange, { definition, code, object });
+    if (!gone || strategy.returnsDeleted === true) return this.#send(exchange, { definition, code, object });
     this.#options.answering.object(exchange, 200, deletedStatus(type, key.name, object.metadata.uid));
   }
 
@@ -285,7 +285,14 @@ export class ResourceRoutes {
     const visible = this.#options.visible?.(exchange.user, definition);
     const request = { ...readListRequest(exchange.query), ...scope, visible };
     const items = await this.#options.registry.deleteCollection(definition.type, request, options);
+    exchange.body.done();
     await this.#options.printers.list(exchange, definition, { items });
+  }
+
+  /** Sends an object. The client may read slowly, so the next large body does not wait for that. */
+  #send(exchange: Exchange, printed: PrintedObject): Promise<void> | undefined {
+    exchange.body.done();
+    return this.#options.printers.object(exchange, printed);
   }
 
   async #deleteOptions(exchange: Exchange) {

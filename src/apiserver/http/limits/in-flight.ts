@@ -88,6 +88,10 @@ export function createInFlight(limits: InFlightLimits, metrics: Metrics = noMetr
     body(caller) {
       const claimed: (() => void)[] = [];
       let [length, turn] = [0, undefined as Large | undefined];
+      const done = () => {
+        turn?.leave();
+        turn = undefined;
+      };
       return {
         claim(bytes) {
           claimed.push(take("bytes", caller, bytes));
@@ -95,10 +99,10 @@ export function createInFlight(limits: InFlightLimits, metrics: Metrics = noMetr
         },
         begin: () => (isLarge(length) ? large.enter(caller.name, length).then((entered) => void (turn = entered)) : undefined),
         pause: () => turn?.pause(),
+        done,
         release() {
           for (const release of claimed.splice(0)) release();
-          turn?.leave();
-          turn = undefined;
+          done();
         },
       };
     },
