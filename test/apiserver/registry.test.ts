@@ -156,6 +156,32 @@ describe("a registry", () => {
     expect((await statusOf(registry.patch(WIDGETS, key("a"), "merge", { spec: { mine: false } }))).reason).toBe("Conflict");
   });
 
+  test.each([
+    ["applies", false],
+    ["applies without storing", true],
+  ])("%s to the object that another applier created first, and gives up after five such losses", async (_what, dryRun) => {
+    const store = createMemoryStore();
+    const { registry, key } = setup({ store });
+    const apply = (fieldManager: string, spec: object, options = {}) => {
+      const body = { apiVersion: WIDGETS.apiVersion, kind: WIDGETS.kind, metadata: { name: "a" }, spec };
+      return registry.patch(WIDGETS, key("a"), "apply", body, { fieldManager, ...options });
+    };
+    const read = store.get.bind(store);
+    let appears = true;
+    store.get = async (place) => {
+      if (!appears) return read(place);
+      appears = false;
+      expect(await read(place)).toBeUndefined();
+      await apply("other", { theirs: 1 });
+      return undefined;
+    };
+    const { object, created } = await apply("own", { mine: 1 }, { dryRun });
+    expect([object["spec"], created]).toEqual([{ theirs: 1, mine: 1 }, false]);
+    store.get = async () => undefined;
+    store.create = async () => undefined;
+    expect((await statusOf(apply("own", { mine: 2 }))).reason).toBe("Conflict");
+  });
+
   test("a resource that it does not have is not found", async () => {
     const { registry } = setup();
     expect((await statusOf(registry.list({ ...WIDGETS, plural: "gadgets" }))).message).toBe(

@@ -1,3 +1,4 @@
+import { isEngineError } from "../../../base/errors.ts";
 import { isRecord, jsonEqual } from "../../../base/json.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
@@ -80,7 +81,9 @@ export async function change(
     const stored = await readStored(context, key, options);
     if (stored === undefined) {
       if ((strategy.createOnUpdate !== true && creates !== true) || subresource !== undefined) throw notFound(type, key.name);
-      return createByUpdate(context, key, await desired(undefined), options);
+      const created = await createByUpdate(context, key, await desired(undefined), options);
+      if (created !== undefined) return { object: created, created: true };
+      continue;
     }
     await admit({ verb: "update", type, key, user: options.user ?? SYSTEM_USER });
     const written = await replace(context, stored, await desired(stored.object), options);
@@ -89,18 +92,26 @@ export async function change(
   throw conflict(type, key.name, MODIFIED);
 }
 
-/** Creates an object that does not exist. A resourceVersion in the body is ignored, but a uid is a failed precondition. */
+/**
+ * Creates an object that does not exist. A resourceVersion in the body is ignored, but a uid is a failed precondition. Returns undefined
+ * when another write created the object first.
+ */
 async function createByUpdate(
   context: ResourceContext,
   key: ObjectKey,
   { object, managers }: Desired,
   { judge, ...options }: WriteOptions,
-): Promise<Updated> {
+): Promise<KubeObject | undefined> {
   const { uid = "" } = object.metadata;
   if (uid !== "") throw conflict(context.definition.type, key.name, uidMismatch(uid, ""));
   await context.admit({ verb: "create", type: context.definition.type, key, user: options.user ?? SYSTEM_USER });
   const judged = { ...options, ...(judge && { judge: () => judge("create") }) };
-  return { object: await createNamed(context, newObject(context, object, key.namespace), judged, managers), created: true };
+  try {
+    return await createNamed(context, newObject(context, object, key.namespace), judged, managers);
+  } catch (error) {
+    if (isEngineError(error, "API_ALREADY_EXISTS")) return undefined;
+    throw error;
+  }
 }
 
 function uidMismatch(wanted: string, found: string): string {
