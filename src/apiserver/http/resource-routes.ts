@@ -174,14 +174,20 @@ export class ResourceRoutes {
     await this.#send(exchange, { definition, code: 200, object });
   }
 
-  async #list({ exchange, target, definition }: Routed): Promise<void> {
+  async #list(routed: Routed): Promise<void> {
+    const { exchange, target, definition } = routed;
     const scope = target.namespace === "" ? {} : { namespace: target.namespace };
     const visible = this.#options.visible?.(exchange.user, definition);
     const page = await this.#options.registry.list(definition.type, { ...readListRequest(exchange.query), ...scope, visible });
+    const user = exchange.judge();
+    const visibleNow = this.#options.visible?.(user, definition);
+    // Permissions were revoked during the read. The continue token and the count of a filtered page would still reveal objects.
+    if (visibleNow !== undefined && (visible === undefined || !page.items.every(visibleNow))) return this.#list(as(routed, user));
     await this.#options.printers.list(exchange, definition, page);
   }
 
-  async #watch({ exchange, target, definition }: Routed): Promise<void> {
+  async #watch(routed: Routed): Promise<void> {
+    const { exchange, target, definition } = routed;
     const request = readWatchRequest(exchange.query);
     const named = target.name === "" ? request.fieldSelector : joined(request.fieldSelector, `metadata.name=${target.name}`);
     const scope = { ...(target.namespace !== "" && { namespace: target.namespace }), ...(named !== undefined && { fieldSelector: named }) };
@@ -194,7 +200,11 @@ export class ResourceRoutes {
     const over = this.#options.onWatch?.(user, opening.end, caller);
     try {
       const queue = await this.#options.registry.watch(definition.type, { ...request, ...scope, visible, visibleSince });
-      this.#judgeAgain(exchange, queue);
+      const now = this.#judgeAgain(exchange, queue);
+      if (visible === undefined && this.#options.visible?.(now, definition) !== undefined) {
+        queue.end();
+        return await this.#watch(as(routed, now));
+      }
       opening.opened(queue);
       await this.#stream(exchange, queue, toLine);
     } catch (error) {
@@ -208,9 +218,9 @@ export class ResourceRoutes {
   }
 
   /** Authorizes the caller again after the watch was created, because no other check precedes the events. */
-  #judgeAgain(exchange: Exchange, queue: WatchQueue): void {
+  #judgeAgain(exchange: Exchange, queue: WatchQueue): UserInfo {
     try {
-      exchange.judge();
+      return exchange.judge();
     } catch (error) {
       queue.end();
       throw error;
@@ -354,6 +364,11 @@ class Opening {
     this.#queue = queue;
     if (this.#ended !== undefined) this.end(this.#ended.status);
   }
+}
+
+/** Returns the same request of a user whose groups may have changed. */
+function as(routed: Routed, user: UserInfo): Routed {
+  return { ...routed, exchange: { ...routed.exchange, user } };
 }
 
 function joined(selector: string | undefined, more: string): string {

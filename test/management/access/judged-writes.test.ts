@@ -30,6 +30,7 @@ describe.each(STORES)("a platform %s", (_, open) => {
   let platform: Platform;
   let arrived: string[];
   let beforeRead: (key: string) => Promise<void>;
+  let beforeList: (prefix: string) => Promise<void>;
 
   beforeEach(async () => {
     arrived = [];
@@ -41,6 +42,12 @@ describe.each(STORES)("a platform %s", (_, open) => {
     store.get = async (key) => {
       await beforeRead(key);
       return read(key);
+    };
+    beforeList = async () => {};
+    const list = store.list.bind(store);
+    store.list = async (range) => {
+      await beforeList(range.prefix);
+      return list(range);
     };
     platform = await startPlatform({ store, audit: audit as never });
   });
@@ -177,6 +184,45 @@ describe.each(STORES)("a platform %s", (_, open) => {
     await make(SECRETS, secret("first", { access: [{ verbs: ["create"], users: ["jane"] }] }));
     const dryRun = ["POST", `${SECRETS}?dryRun=All`, JSON.stringify(secret("db", { owner: { user: "jane" } }))];
     expect(await meanwhile(jane, dryRun, () => change(`/ownedaccesskeys/${jane.name}`, { disabled: true }))).toBe(401);
+  });
+
+  test("lists and watches nothing that was made after an administrator's permissions had ended", async () => {
+    await make(SECRETS, secret("first", {}));
+    const boss = await platform.withKey({ user: "boss", groups: ["platform:admins"] });
+    const read = async (query: string, act: () => Promise<unknown>) => {
+      let waiting: (() => Promise<unknown>) | undefined = act;
+      beforeList = async (prefix) => {
+        const now = prefix.endsWith("/sharedsecrets/shop/") ? waiting : undefined;
+        if (now !== undefined) waiting = undefined;
+        await now?.();
+      };
+      const answer = await boss.send("GET", `${SECRETS}?${query}`);
+      expect(waiting).toBeUndefined();
+      return answer;
+    };
+    const groups = (of: readonly string[]) => change(`/ownedaccesskeys/${boss.name}`, { groups: of });
+    const end = async () => {
+      await groups([]);
+      await platform.admin.send("DELETE", `${SECRETS}/later`);
+      await make(SECRETS, secret("later", {}));
+    };
+    expect(names(await read("limit=1", async () => {}))).toEqual(["first"]);
+    const { body, code } = await read("limit=1", end);
+    expect([code, body["items"], Object.keys(body.metadata)]).toEqual([200, [], ["resourceVersion"]]);
+    await groups(["platform:admins"]);
+    let text: string | undefined;
+    const watching = read("watch=true&timeoutSeconds=1", end);
+    void watching.then(
+      (answer) => (text = answer.text),
+      (error: unknown) => (text = String(error)),
+    );
+    await vi.waitFor(async () => {
+      await platform.clock.advance(1_000);
+      expect(text).toBeDefined();
+    }, WAIT);
+    expect(text).toMatch(/^\{"type":"ERROR".*"code":410\}\}\n$/);
+    await groups(["platform:admins"]);
+    expect((await read("", () => platform.admin.send("DELETE", `/ownedaccesskeys/${boss.name}`))).code).toBe(401);
   });
 
   test("changes no password for a login that has ended meanwhile", async () => {
