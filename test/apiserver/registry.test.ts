@@ -182,6 +182,27 @@ describe("a registry", () => {
     expect((await statusOf(apply("own", { mine: 2 }))).reason).toBe("Conflict");
   });
 
+  test("reads an older state once for a list with a selector, and lets other work proceed", async () => {
+    const store = createMemoryStore();
+    const { registry, create } = setup({ store });
+    for (let index = 0; index < 2_000; index += 1) await create(`w${index}`);
+    const past = String(await store.revision());
+    await create("later");
+    let [reads, others] = [0, 0];
+    const list = store.list.bind(store);
+    store.list = (range) => {
+      reads += 1;
+      return list(range);
+    };
+    let over = false;
+    const count = () => void (over || ((others += 1), setImmediate(count)));
+    setImmediate(count);
+    const page = await registry.list(WIDGETS, { resourceVersion: past, limit: 1, labelSelector: "a=b" });
+    over = true;
+    expect([page.items, page.continue, reads]).toEqual([[], undefined, 1]);
+    expect(others).toBeGreaterThanOrEqual(3);
+  });
+
   test("a resource that it does not have is not found", async () => {
     const { registry } = setup();
     expect((await statusOf(registry.list({ ...WIDGETS, plural: "gadgets" }))).message).toBe(

@@ -1,3 +1,4 @@
+import { nextMacrotask } from "../../../base/clock.ts";
 import { isEngineError } from "../../../base/errors.ts";
 import type { ListOptions } from "../../../kube/object/cluster-client.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
@@ -27,7 +28,7 @@ export interface ListPage {
   readonly remainingItemCount?: number;
 }
 
-/** Number of objects that are read from the store at once when a selector is applied. */
+/** Number of objects that a selector is applied to before other requests proceed. */
 const SCAN_CHUNK = 500;
 
 /**
@@ -106,29 +107,24 @@ async function readOrExpire(store: Store, range: Range, matches: Matches | undef
   }
 }
 
-/** Reads chunks until the page is full. A further match after a full page shows that there is another page. */
-async function read(store: Store, { prefix, start, limit, revision }: Range, matches: Matches | undefined): Promise<Page> {
+/**
+ * Reads a page. With a selector, the objects are filtered in chunks, and other requests proceed in between. The store is called only once,
+ * because each call for an older state processes all keys and the history. A further match after a full page shows that there is another.
+ */
+async function read(store: Store, { prefix, start, limit, revision: state }: Range, matches: Matches | undefined): Promise<Page> {
+  const { objects, revision, remaining } = await store.list({
+    prefix,
+    start,
+    ...(limit !== Infinity && matches === undefined && { limit }),
+    ...(state !== undefined && { revision: state }),
+  });
+  if (matches === undefined) return { objects, revision, remaining, more: remaining > 0 };
   const found: StoredObject[] = [];
-  let from = start;
-  let state = revision;
-  for (;;) {
-    const chunk = await store.list({
-      prefix,
-      start: from,
-      ...(limit !== Infinity && { limit: matches === undefined ? limit : SCAN_CHUNK }),
-      ...(state !== undefined && { revision: state }),
-    });
-    state = chunk.revision;
-    // Most lists are complete and unfiltered.
-    if (matches === undefined && found.length === 0 && chunk.remaining === 0)
-      return { objects: chunk.objects, revision: state, remaining: 0, more: false };
-    for (const stored of chunk.objects) {
-      if (matches?.(stored.object) === false) continue;
-      if (found.length === limit) return { objects: found, revision: state, remaining: 0, more: true };
-      found.push(stored);
-    }
-    const full = matches === undefined && found.length === limit;
-    if (chunk.remaining === 0 || full) return { objects: found, revision: state, remaining: chunk.remaining, more: chunk.remaining > 0 };
-    from = `${chunk.objects.at(-1)!.key}\0`;
+  for (const [index, stored] of objects.entries()) {
+    if (index % SCAN_CHUNK === SCAN_CHUNK - 1) await nextMacrotask();
+    if (!matches(stored.object)) continue;
+    if (found.length === limit) return { objects: found, revision, remaining: 0, more: true };
+    found.push(stored);
   }
+  return { objects: found, revision, remaining: 0, more: false };
 }
