@@ -63,9 +63,13 @@ function isIn(box: Box, point: readonly string[]): boolean {
   return box.every((pattern, at) => matches(pattern, point[at]!));
 }
 
-const CACHE = new TextCache<CompiledScope>({ entries: 1000, characters: 4_000_000 });
-/** By user, because looking up a text costs time in proportion to its length, and one request decides many times. */
-const OF_USERS = new WeakMap<UserInfo, { readonly options: string; readonly scopes: readonly CompiledScope[] }>();
+/** A compiled scope can take 265 bytes of memory per character of its text. */
+const CACHE = new TextCache<CompiledScope>({ entries: 1000, characters: 400_000 });
+/**
+ * By user, because looking up a text costs time in proportion to its length, and one request decides many times. Only the cache keeps
+ * compiled scopes in memory: there can be thousands of users.
+ */
+const OF_USERS = new WeakMap<UserInfo, { readonly options: string; readonly scopes: readonly WeakRef<CompiledScope>[] }>();
 
 /**
  * The scopes that limit a user, in order; none if the user is unlimited. An invalid scope allows nothing, because its restrictions are
@@ -74,10 +78,11 @@ const OF_USERS = new WeakMap<UserInfo, { readonly options: string; readonly scop
 export function scopesOf(user: UserInfo, options: ScopeOptions = {}): readonly CompiledScope[] {
   const place = JSON.stringify(options);
   const known = OF_USERS.get(user);
-  if (known?.options === place) return known.scopes;
+  const kept = known?.options === place ? known.scopes.flatMap((scope) => scope.deref() ?? []) : [];
+  if (known?.options === place && kept.length === known.scopes.length) return kept;
   const texts = user.extra?.[SCOPE_EXTRA] ?? [];
   const scopes = texts.map((text) => CACHE.get(`${place} ${text}`, () => compileScope(parseScope(text) ?? {}, options)));
-  OF_USERS.set(user, { options: place, scopes });
+  OF_USERS.set(user, { options: place, scopes: scopes.map((scope) => new WeakRef(scope)) });
   return scopes;
 }
 

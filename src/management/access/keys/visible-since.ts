@@ -25,9 +25,14 @@ export interface VisibleSinceOptions {
  * their users were written since.
  */
 export function createVisibleSince({ store, objects, membership, lives }: VisibleSinceOptions): VisibleSince {
-  const past = async (type: ResourceType, revision: number) => {
-    const page = await store.list({ prefix: storePrefix(type), revision });
+  const past = async (type: ResourceType, revision: number, name = "") => {
+    const page = await store.list({ prefix: `${storePrefix(type)}${name}`, revision });
     return page.objects.map(({ object }) => object);
+  };
+  /** Reports whether a user was changed, created or deleted since. Reads only that user: there can be many. */
+  const isChanged = async (name: string, revision: number): Promise<boolean> => {
+    const was = (await past(USERS, revision, name)).find(({ metadata }) => metadata.name === name);
+    return revisionOf(was) !== revisionOf(objects.get(USERS, { namespace: "", name }));
   };
   const keysOf = (caller: UserInfo): (KubeObject | undefined)[] => {
     const name = caller.extra?.[KEY_EXTRA]?.[0];
@@ -39,9 +44,7 @@ export function createVisibleSince({ store, objects, membership, lives }: Visibl
     const keys = keysOf(caller);
     if (keys.some((key) => key === undefined || revisionOf(key) > revision)) return false;
     const people = new Set(keys.flatMap((key) => peopleOf(key!)));
-    const was = new Map((await past(USERS, revision)).map((object) => [object.metadata.name, object]));
-    const changed = [...people].some((name) => revisionOf(was.get(name)) !== revisionOf(objects.get(USERS, { namespace: "", name })));
-    if (changed) return false;
+    for (const name of people) if (await isChanged(name, revision)) return false;
     const teams = teamsAmong(await past(TEAMS, revision), user);
     const { teams: now } = membership.callerOf(user);
     return teams.size === now.size && [...teams].every((team) => now.has(team));
