@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createLineLogger } from "../../../src/base/logger.ts";
 import { createMemoryStore } from "../../../src/apiserver/store/memory/memory-store.ts";
 import { startResealing } from "../../../src/apiserver/store/resealing.ts";
@@ -112,6 +112,21 @@ describe("a file", () => {
     const alone = await open(path, cipherOf(2));
     expect((await alone.list({ prefix: PREFIX, revision: 5 })).objects).toEqual(before);
     await alone.close();
+  });
+
+  test("has every value under the new key although a write failed meanwhile", async () => {
+    await fill(60);
+    const store = await open(path);
+    await store.reseal(16);
+    const full = Object.assign(new Error("database or disk is full"), { code: "ERR_SQLITE_ERROR", errcode: 13 });
+    const exec = vi.spyOn(DatabaseSync.prototype, "exec").mockImplementationOnce(() => {
+      throw full;
+    });
+    await expect(store.reseal(16)).rejects.toThrow("the disk is full");
+    exec.mockRestore();
+    expect(await resealAll(store, 16)).toBeGreaterThan(0);
+    expect([...(await store.sealedBy())].filter(([id, count]) => id !== keyId(2) && count > 0)).toEqual([]);
+    await store.close();
   });
 
   test("that was tampered with meanwhile is not resealed as if it were intact", async () => {

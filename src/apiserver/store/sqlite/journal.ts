@@ -195,6 +195,7 @@ class SqliteJournal implements Journal {
         return { result: undefined, last: this.#revision };
       });
     }
+    resealer.written();
     return { resealed: replacements.length, done: false };
   }
 

@@ -30,6 +30,13 @@ export interface ResealedValue {
   readonly body: string;
 }
 
+/** The last examined row of the table in progress. */
+interface Place {
+  readonly table: "objects" | "history" | "none";
+  readonly key: string;
+  readonly revision: number;
+}
+
 /** Dependencies of a resealer. */
 export interface SqliteResealerOptions {
   readonly path: string;
@@ -46,9 +53,9 @@ export class SqliteResealer {
   readonly #database: DatabaseSync;
   readonly #options: SqliteResealerOptions;
   readonly #statements: ReturnType<typeof prepareStatements>;
-  #table: "objects" | "history" | "none" = "objects";
-  #key = "";
-  #revision = 0;
+  #reached: Place = { table: "objects", key: "", revision: 0 };
+  /** The end of the values that were examined last, which may not be written yet. */
+  #examined = this.#reached;
 
   constructor(database: DatabaseSync, options: SqliteResealerOptions) {
     this.#database = database;
@@ -65,7 +72,7 @@ export class SqliteResealer {
 
   /** True once every value has been examined. */
   get through(): boolean {
-    return this.#table === "none";
+    return this.#reached.table === "none";
   }
 
   /** Returns the number of values that each key encrypts. */
@@ -80,16 +87,25 @@ export class SqliteResealer {
     return counts;
   }
 
-  /** Examines at most `most` values and returns those to write. @throws CONFIG_FILE if a value cannot be decrypted. */
+  /**
+   * Examines at most `most` values and returns those to write. Returns values that were not written again, until {@link written} is called.
+   *
+   * @throws CONFIG_FILE if a value cannot be decrypted.
+   */
   next(most: number): readonly ResealedValue[] {
     const found: ResealedValue[] = [];
     const { keys } = this.#options.cipher;
-    const statement = this.#table === "objects" ? this.#statements.replaceBody : this.#statements.replacePrevious;
+    const statement = this.#reached.table === "objects" ? this.#statements.replaceBody : this.#statements.replacePrevious;
     const rows = this.#read(most);
     for (const { key, revision, body } of rows) {
       if (body !== null && keys.sealerOf(body) !== keys.first) found.push({ statement, key, revision, body: this.#reseal(key, body) });
     }
     return found;
+  }
+
+  /** Records that the values which {@link next} returned last are stored. */
+  written(): void {
+    this.#reached = this.#examined;
   }
 
   /** Rewrites the file without its free space. Must not be called in a transaction. */
@@ -101,13 +117,15 @@ export class SqliteResealer {
   }
 
   get #sweepMark(): number {
-    // The table contains numbers, so the mark is the first 48 bits of a digest.
-    return Number.parseInt(sha256Hex(this.#options.cipher.keys.first).slice(0, 12), 16);
+    // The table contains numbers, so the mark is the first 48 bits of a digest. The marks of earlier versions do not count: these could skip
+    // values after a failed write.
+    return Number.parseInt(sha256Hex(`every value: ${this.#options.cipher.keys.first}`).slice(0, 12), 16);
   }
 
   #read(most: number): readonly Row[] {
     const { readObjects, readHistory } = this.#statements;
-    const rows = this.#table === "objects" ? readObjects.iterate(this.#key, most) : readHistory.iterate(this.#revision, most);
+    const { table, key, revision } = this.#reached;
+    const rows = table === "objects" ? readObjects.iterate(key, most) : readHistory.iterate(revision, most);
     const read: Row[] = [];
     let characters = 0;
     for (const row of rows as Iterable<unknown> as Iterable<Row>) {
@@ -116,9 +134,8 @@ export class SqliteResealer {
       if (characters > CHARACTERS_PER_STEP) break;
     }
     const last = read.at(-1);
-    if (last === undefined) this.#table = this.#table === "objects" ? "history" : "none";
-    else if (this.#table === "objects") this.#key = last.key;
-    else this.#revision = last.revision;
+    if (last === undefined) this.#examined = { table: table === "objects" ? "history" : "none", key, revision };
+    else this.#examined = table === "objects" ? { table, key: last.key, revision } : { table, key, revision: last.revision };
     return read;
   }
 
