@@ -56,8 +56,11 @@ export async function restore(context: CommandContext, folder: string, flags: Re
   const source = await readSource(context, { data: folder }, cipher);
   demandProven(context, source, flags);
   if (flags.data !== undefined) await makeFolder(flags.data);
-  const firstRevision = source.contents.revision + REVISION_AHEAD;
-  const ahead = revisionsSince(judge(source).manifest?.madeAt, systemClock.now());
+  const now = systemClock.now();
+  const madeAt = judge(source).manifest?.madeAt ?? timestamp(now);
+  // Later restorations of the same backup begin with higher revisions than any that clients have seen since an earlier one.
+  const firstRevision = source.contents.revision + REVISION_AHEAD + Math.max(0, now - Date.parse(madeAt));
+  const ahead = revisionsSince(madeAt, now);
   await write(context, flags, { source, cipher: createBackupCipher(cipher).cipher, firstRevision, purpose: "restore", ahead });
   await reportFindings(context, flags, { cipher });
 }
@@ -148,8 +151,8 @@ const WRITES_PER_SECOND = 1;
 const AHEAD_MIN = 2_000;
 
 /** Returns an estimate of the revisions that clients may have seen since a backup. */
-function revisionsSince(madeAt: string | undefined, now: number): number {
-  const seconds = madeAt === undefined ? 0 : (now - Date.parse(madeAt)) / 1_000;
+function revisionsSince(madeAt: string, now: number): number {
+  const seconds = (now - Date.parse(madeAt)) / 1_000;
   return Math.max(AHEAD_MIN, Math.ceil(seconds * WRITES_PER_SECOND) || 0);
 }
 

@@ -73,6 +73,9 @@ describe("a backup", () => {
 
     const again = await platformData(keys, "restore", backup, "--data", restored);
     expect([again.code, again.said]).toEqual([0, expect.objectContaining({ state: "data", digest: taken.said!["digest"], faults: [] })]);
+    // Clients of the first restored server must not take the revisions of the second one for those that they have seen.
+    const twice = await platformData(keys, "restore", backup, "--data", newPath("data"));
+    expect(Number(twice.said!["revision"])).toBeGreaterThan(Number(again.said!["revision"]));
     await serve(restored, keys);
     const same = await clientOf(first.kubeconfig);
     const names = await teamNames(same);
