@@ -129,7 +129,8 @@ function failureOf({ patch, path, accepted }: PairReport, { law, counterExample 
 /** Reports an effect of several patches for the law that it breaks. */
 function failureTogether({ patches, paths, verdict, counterExample }: LawBreach, law: { name: string; place: TestPlace }): TestFailure[] {
   const { name, place } = law;
-  const broken = verdict === "oscillates" ? ["settles", "convergent"] : ["roundTrip"];
+  // A value that never settles does not come back unchanged either.
+  const broken = verdict === "oscillates" ? ["settles", "convergent", "roundTrip"] : ["roundTrip"];
   if (patches.length === 1 || !broken.includes(name)) return [];
   const { steps, explanation } = counterExample;
   const message = `${name} does not hold for patches ${nameTogether(patches)} together: ${formatLawSteps(steps)}. ${explanation}`;

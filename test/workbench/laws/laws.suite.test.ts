@@ -131,6 +131,25 @@ describe("laws of a test file", () => {
     });
   });
 
+  test("do not call a way back unchanged if two patches never settle", async () => {
+    const prefix = '(context.virtualObject.metadata.annotations?.b ?? "")';
+    const back = '(context.hostObject.metadata.annotations?.b ?? "")';
+    const guarded = {
+      path: "metadata.annotations.a",
+      expression: `${prefix} + value`,
+      reverseExpression: `value.startsWith(${back}) ? value.slice(${back}.length) : value`,
+    };
+    const other = { path: "metadata.annotations.b", expression: '"x" + value', reverseExpression: "value.slice(1)" };
+    const oscillating = await engineWith({ endpoints: [guarded, other] });
+    const entry = { domain: "schema", runs: 300, seed: 1 } as const;
+    const [law] = runLaws([{ roundTrip: { ...entry } }], { engine: oscillating, placeOf: () => ({ file: "a", line: 1, column: 1 }) });
+    oscillating.dispose();
+    expect(law).toMatchObject({
+      verdict: "failed",
+      failures: [{ message: expect.stringMatching(/patches #0 and #1 together/) as string }],
+    });
+  });
+
   test("name patches however their path is written", () => {
     const [result] = lawsOf(`- total: { path: "$['metadata']['annotations']['x/y']" }`);
     expect(result!.verdict).toBe("passed");
