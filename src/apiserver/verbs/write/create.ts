@@ -81,7 +81,7 @@ async function createGenerated(context: ResourceContext, object: KubeObject, opt
 }
 
 /** Stores an object whose name is final. */
-export async function createNamed(
+async function createNamed(
   context: ResourceContext,
   object: KubeObject,
   options: WriteOptions,
@@ -95,12 +95,12 @@ export async function createNamed(
   throw alreadyExists(type, name, { terminating: typeof inTheWay?.object.metadata.deletionTimestamp === "string" });
 }
 
-/** Stores a new object. Returns undefined when the name is taken. */
-async function tryCreate(
+/** Stores a new object whose name is final. Returns undefined when the name is taken. */
+export async function tryCreate(
   context: ResourceContext,
   object: KubeObject,
   options: WriteOptions,
-  origin: Origin,
+  origin: Origin = {},
 ): Promise<KubeObject | undefined> {
   const { definition, store, reserve } = context;
   const { user = SYSTEM_USER } = options;

@@ -1,4 +1,3 @@
-import { isEngineError } from "../../../base/errors.ts";
 import { isRecord, jsonEqual } from "../../../base/json.ts";
 import type { ObjectKey } from "../../../kube/object/key.ts";
 import type { KubeObject } from "../../../kube/object/types.ts";
@@ -11,7 +10,7 @@ import { answered, finishWrite, secure } from "../stages.ts";
 import { conflict, invalidObject, MODIFIED, noSuchPath, notFound } from "../../types/status.ts";
 import type { StoredObject } from "../../store/store.ts";
 import { withManagers, type ManagersFrom } from "../tracking.ts";
-import { createNamed, newObject } from "./create.ts";
+import { tryCreate, newObject } from "./create.ts";
 
 /** Options of an update. */
 export interface UpdateOptions extends WriteOptions {
@@ -106,12 +105,7 @@ async function createByUpdate(
   if (uid !== "") throw conflict(context.definition.type, key.name, uidMismatch(uid, ""));
   await context.admit({ verb: "create", type: context.definition.type, key, user: options.user ?? SYSTEM_USER });
   const judged = { ...options, ...(judge && { judge: () => judge("create") }) };
-  try {
-    return await createNamed(context, newObject(context, object, key.namespace), judged, managers);
-  } catch (error) {
-    if (isEngineError(error, "API_ALREADY_EXISTS")) return undefined;
-    throw error;
-  }
+  return tryCreate(context, newObject(context, object, key.namespace), judged, managers);
 }
 
 function uidMismatch(wanted: string, found: string): string {

@@ -118,7 +118,8 @@ class FollowedReferences implements ReferenceCopies {
   }
 
   settled(id: string, rules: Rules, input: PlanInput, plan: Plan): void {
-    if (mayRefer(rules) && referencesInUse(rules, input, plan) !== undefined) this.#firstPlans.planned(id);
+    if (!mayRefer(rules) || this.#firstPlans.areOver) return;
+    if (referencesInUse(rules, input, plan) !== undefined) this.#firstPlans.planned(id);
   }
 
   #usersAreKnown(): void {
