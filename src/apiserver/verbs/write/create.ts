@@ -81,12 +81,7 @@ async function createGenerated(context: ResourceContext, object: KubeObject, opt
 }
 
 /** Stores an object whose name is final. */
-async function createNamed(
-  context: ResourceContext,
-  object: KubeObject,
-  options: WriteOptions,
-  origin: Origin = {},
-): Promise<KubeObject> {
+async function createNamed(context: ResourceContext, object: KubeObject, options: WriteOptions, origin: Origin = {}): Promise<KubeObject> {
   const created = await tryCreate(context, object, options, origin);
   if (created !== undefined) return created;
   const { type } = context.definition;
